@@ -1,0 +1,385 @@
+"""Measured figures, read from ``chapters/records/<gpu>.json`` and never typed into prose.
+
+A record is one JSON file for one GPU: ``provenance`` (who measured, with what, when), ``device``
+(what the driver said of the GPU) and tables of rows. Every row is complete in itself: it names what
+was run, and the date of the run it came from.
+
+>>> record = load()                                             # doctest: +SKIP
+>>> record.timing("tiled", M=4096, tile=32).gflops              # doctest: +SKIP
+>>> print(record.caption())                                     # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from kernels.lab.units import percent, quantity
+
+DEFAULT_GPU = "h200"
+FOLDER = Path(__file__).parents[2] / "chapters" / "records"
+#: What a measurement found; every other field of a row says what was measured.
+MEASURED = frozenset(
+    "seconds gflops cublas_gflops bytes_per_second share_of_copy correct flushed date cycles ns "
+    "registers local_bytes blocks_per_sm occupancy library cores".split()
+)
+#: The figure a table is there to give, and its unit, for one-line reading.
+HEADLINE = {"gflops": ("FLOP/s", 1e9), "bytes_per_second": ("B/s", 1), "ns": ("s", 1e-9)}
+
+
+class RecordError(LookupError):
+    """A record, or a row of one, that is not there or cannot be read."""
+
+
+def folder() -> Path:
+    """The folder of the records: ``chapters/records``, or what ``KERNELS_RECORDS`` names."""
+    return Path(os.environ.get("KERNELS_RECORDS") or FOLDER)
+
+
+def names() -> list[str]:
+    """The GPUs that have a record, such as ``["h200", "t4"]``."""
+    return sorted(path.stem for path in folder().glob("*.json"))
+
+
+def slug(gpu: str) -> str:
+    """The file name of a GPU: ``"NVIDIA H200"`` is ``"h200"``, ``"Tesla T4"`` is ``"t4"``."""
+    words = re.findall(r"[a-z0-9]+", gpu.lower())
+    return "-".join(word for word in words if word not in {"nvidia", "tesla", "geforce"})
+
+
+class Row(dict):
+    """One measured row: a dictionary whose fields can also be read as attributes."""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(f"this row has no {name!r}; it has {', '.join(self)}") from None
+
+    @property
+    def median(self) -> float:
+        """Median time in seconds."""
+        return self["seconds"]["median"]
+
+    @property
+    def share(self) -> float:
+        """Speed as a share of cuBLAS measured in the same run (1.0 is equal)."""
+        return self["gflops"] / self["cublas_gflops"]
+
+    @property
+    def speed(self) -> str:
+        """The row's headline figure with its unit, such as ``"8.61 TFLOP/s"``."""
+        for name, (unit, factor) in HEADLINE.items():
+            if name in self:
+                return quantity(self[name] * factor, unit)
+        return quantity(self.median, "s")
+
+    def __str__(self) -> str:
+        told = [f"{key}={value}" for key, value in key_of(self)]
+        share = f", {percent(self.share)} of cuBLAS" if "cublas_gflops" in self else ""
+        return f"{' '.join(told)}: {self.speed}{share}"
+
+
+def key_of(row: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
+    """What a row measured, without what was found: two rows with one key are one measurement."""
+    key = {name: value for name, value in row.items() if name not in MEASURED}
+    options = key.pop("options", {})
+    return tuple(sorted((k, str(v)) for k, v in {**key, **options}.items()))
+
+
+def _field(row: Mapping[str, Any], name: str) -> Any:
+    return row[name] if name in row else row.get("options", {}).get(name)
+
+
+@dataclass
+class Record:
+    """The measured figures of one GPU.
+
+    Attributes
+    ----------
+    name : str
+        File name without its ending, such as ``"h200"``; empty when nothing is recorded yet.
+    provenance : dict
+        ``gpu``, ``driver``, ``cuda``, ``versions``, ``date``, ``clocks`` of the latest run.
+    device : dict
+        What ``lab.device()`` said on the recorded machine.
+    tables : dict of str to list of Row
+        ``timings``, ``resources``, ``bandwidth``, ``vector_add``, ``launch``, ``latency``,
+        ``transfers``, ``cpu``.
+    earlier : list of dict
+        Provenance of older runs that some rows still come from.
+    """
+
+    name: str
+    provenance: dict[str, Any] = field(default_factory=dict)
+    device: dict[str, Any] = field(default_factory=dict)
+    tables: dict[str, list[Row]] = field(default_factory=dict)
+    earlier: list[dict[str, Any]] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        """Whether anything is recorded."""
+        return bool(self.tables)
+
+    def caption(self, row: Row | None = None) -> str:
+        """One line on where the figures (or those of one row) come from."""
+        if not self:
+            return "Nothing is recorded yet: run `make record` on a machine with an NVIDIA GPU."
+        runs = [self.provenance, *self.earlier]
+        date = (row or self.provenance).get("date")
+        run = next((run for run in runs if run.get("date") == date), self.provenance)
+        versions = run.get("versions", {})
+        kept = [f"{name} {versions[name]}" for name in ("numba-cuda", "cupy") if name in versions]
+        parts = [f"driver {run.get('driver')}", f"CUDA {run.get('cuda')}", *kept]
+        return f"Recorded on {run.get('gpu')}, {str(date)[:10]} ({', '.join(parts)})."
+
+    def rows(self, table: str, **where: Any) -> list[Row]:
+        """All rows of a table whose fields (or options) equal ``where``.
+
+        An empty record gives an empty list; an unknown table raises `RecordError`.
+        """
+        if not self:
+            return []
+        if table not in self.tables:
+            raise RecordError(
+                f"record {self.name!r} has no table {table!r}; it has {', '.join(self.tables)}"
+            )
+        wanted = {name: value for name, value in where.items() if value is not None}
+        return [
+            row
+            for row in self.tables[table]
+            if all(_field(row, name) == value for name, value in wanted.items())
+        ]
+
+    def row(self, table: str, **where: Any) -> Row:
+        """The one row that equals ``where``; `RecordError` says what is recorded instead."""
+        found = self.rows(table, **where)
+        if len(found) == 1:
+            return found[0]
+        asked = ", ".join(f"{name}={value}" for name, value in where.items() if value is not None)
+        if not self:
+            raise RecordError(f"no row {table}({asked}): {self.caption()}")
+        if found:
+            raise RecordError(f"{len(found)} rows of {table!r} match {asked}: say more")
+        near = self.tables[table]
+        recorded = {name: sorted({str(_field(row, name)) for row in near}) for name in where}
+        told = "; ".join(f"{name}: {', '.join(values)}" for name, values in recorded.items())
+        raise RecordError(f"record {self.name!r} has no {table} row with {asked}. Recorded: {told}")
+
+    def timing(
+        self,
+        rung: str,
+        engine: str = "numba",
+        M: int = 4096,
+        N: int | None = None,
+        K: int | None = None,
+        dtype: str = "float32",
+        **options: Any,
+    ) -> Row:
+        """The row of one matrix product.
+
+        Parameters
+        ----------
+        rung, engine : str
+            Such as ``"tiled"`` and ``"numba"`` or ``"cpp"``; rung ``"cublas"`` has engine
+            ``"library"``, which is filled in.
+        M, N, K : int
+            Shapes; N and K default to M.
+        **options
+            Such as ``tile=32``. An option that is left out must not be needed to tell rows apart.
+
+        Raises
+        ------
+        RecordError
+            When no row, or more than one, matches.
+        """
+        engine = "library" if rung == "cublas" else engine
+        sizes = {"M": M, "N": N or M, "K": K or M}
+        return self.row("timings", rung=rung, engine=engine, dtype=dtype, **sizes, **options)
+
+
+def load(name: str | None = None) -> Record:
+    """The record to show.
+
+    Parameters
+    ----------
+    name : str, optional
+        Such as ``"h200"``. Without it: the record of this machine's own GPU if there is one, else
+        the default GPU's, else any.
+
+    Returns
+    -------
+    Record
+        Empty (and false) when nothing is recorded yet and no name was given.
+
+    Raises
+    ------
+    RecordError
+        For a name without a record, or a file that is not a whole record.
+    """
+    recorded = names()
+    if name is None:
+        if not recorded:
+            return Record("")
+        own = _own_gpu()
+        name = next((n for n in (own, DEFAULT_GPU) if n in recorded), recorded[0])
+    if name not in recorded:
+        told = f"recorded are {', '.join(recorded)}" if recorded else "nothing is recorded yet"
+        raise RecordError(f"no record of GPU {name!r}: {told}")
+    return read(folder() / f"{name}.json")
+
+
+def read(path: Path) -> Record:
+    """Read one record file."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise RecordError(
+            f"{path.name} is not whole JSON ({error}): restore it from git or record again"
+        ) from None
+    missing = [part for part in ("provenance", "timings") if part not in data]
+    if missing:
+        raise RecordError(f"{path.name} has no {' and no '.join(missing)}: record again")
+    rest = {name: data.pop(name, empty) for name, empty in (("device", {}), ("earlier", []))}
+    provenance = data.pop("provenance")
+    tables = {name: [Row(row) for row in rows] for name, rows in data.items()}
+    return Record(path.stem, provenance, rest["device"], tables, rest["earlier"])
+
+
+def merge(old: Record, new: Record) -> Record:
+    """A record with the rows of both; where both measured the same thing, the new run's row."""
+    tables: dict[str, list[Row]] = {}
+    for table in {**old.tables, **new.tables}:
+        rows = {key_of(row): row for row in old.tables.get(table, ())}
+        rows.update({key_of(row): row for row in new.tables.get(table, ())})
+        tables[table] = list(rows.values())
+    dates = {row.get("date") for rows in tables.values() for row in rows}
+    runs = [run for run in (old.provenance, *old.earlier) if run.get("date") in dates]
+    earlier = [run for run in runs if run.get("date") != new.provenance.get("date")]
+    return Record(new.name, new.provenance, new.device or old.device, tables, earlier)
+
+
+def write(record: Record, path: Path | None = None) -> Path:
+    """Write a record in one step: whole, or (when interrupted) not at all."""
+    path = path or folder() / f"{record.name}.json"
+    parts: dict[str, Any] = {"provenance": record.provenance, "device": record.device}
+    if record.earlier:
+        parts["earlier"] = record.earlier
+    # One row a line keeps the difference between two runs readable.
+    head = ",\n".join(
+        f"{json.dumps(k)}: {json.dumps(v, indent=1, ensure_ascii=False)}" for k, v in parts.items()
+    )
+    body = ",\n".join(
+        f"{json.dumps(table)}: [\n"
+        + ",\n".join(" " + json.dumps(row, ensure_ascii=False) for row in rows)
+        + "\n]"
+        for table, rows in record.tables.items()
+    )
+    replace_text(path, "{\n" + ",\n".join(part for part in (head, body) if part) + "\n}\n")
+    return path
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Replace a file's text atomically, with Unix newlines."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        # mkstemp makes files private; a tracked file is not.
+        os.chmod(temporary, path.stat().st_mode & 0o777 if path.exists() else 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _own_gpu() -> str | None:
+    from kernels.lab.backend import on_gpu
+
+    if not on_gpu:
+        return None
+    from kernels.lab.device import device
+
+    return slug(device().name)
+
+
+class Table:
+    """Rows for a page: an HTML table in a notebook, aligned text anywhere else.
+
+    Parameters
+    ----------
+    rows : iterable
+        Mappings (such as the rows of a record) or sequences.
+    columns : mapping of str to (str, callable or None)
+        Heading to the field it shows, or to a function of the row. For sequences: the headings.
+    caption : str
+        Shown under the table: say where the figures come from.
+    """
+
+    def __init__(
+        self,
+        rows: Iterable[Any],
+        columns: Mapping[str, str | Callable[[Any], Any]] | Iterable[str],
+        caption: str = "",
+    ) -> None:
+        self.headings = list(columns)
+        self.caption = caption
+        getters = columns.values() if isinstance(columns, Mapping) else None
+        self.cells = [
+            [_text(get(row) if callable(get) else _field(row, get)) for get in getters]
+            if getters is not None
+            else [_text(cell) for cell in row]
+            for row in rows
+        ]
+
+    def __repr__(self) -> str:
+        lines = [self.headings, *self.cells]
+        widths = [max(len(line[i]) for line in lines) for i in range(len(self.headings))]
+        right = [self._numeric(i) for i in range(len(self.headings))]
+        text = [
+            "  ".join(
+                cell.rjust(width) if numeric else cell.ljust(width)
+                for cell, width, numeric in zip(line, widths, right, strict=True)
+            ).rstrip()
+            for line in lines
+        ]
+        text.insert(1, "  ".join("-" * width for width in widths))
+        return "\n".join([*text, *([self.caption] if self.caption else [])])
+
+    def _repr_html_(self) -> str:
+        def line(cells: list[str], tag: str) -> str:
+            return "<tr>" + "".join(
+                f'<{tag}{align(i)}>{escape(cell)}</{tag}>' for i, cell in enumerate(cells)
+            ) + "</tr>"
+
+        def align(index: int) -> str:
+            side = "right" if self._numeric(index) else "left"
+            return f' style="text-align:{side}"'
+
+        head = line(self.headings, "th")
+        body = "".join(line(cells, "td") for cells in self.cells)
+        # A caption stands under the table: it is a source, not a title.
+        caption = f'<caption style="caption-side:bottom">{escape(self.caption)}</caption>'
+        return (
+            f'<table class="recorded">{caption if self.caption else ""}'
+            f"<thead>{head}</thead><tbody>{body}</tbody></table>"
+        )
+
+    def _numeric(self, index: int) -> bool:
+        column = [cells[index] for cells in self.cells if cells[index] not in {"", "–"}]
+        return bool(column) and all(cell[0].isdigit() or cell[0] in "-–" for cell in column)
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return str(value)

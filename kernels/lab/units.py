@@ -1,0 +1,54 @@
+"""Quantities as people read them: ``quantity(3.2e12, "B/s")`` is ``"3.20 TB/s"``."""
+
+from __future__ import annotations
+
+import math
+
+PREFIXES = {-9: "n", -6: "µ", -3: "m", 0: "", 3: "k", 6: "M", 9: "G", 12: "T", 15: "P"}
+
+
+def quantity(value: float, unit: str, digits: int = 3) -> str:
+    """Write ``value`` with a decimal prefix.
+
+    Parameters
+    ----------
+    value : float
+        In the bare unit: bytes a second, FLOP a second, seconds.
+    unit : str
+        ``"B/s"``, ``"FLOP/s"``, ``"s"``, ``"B"``…
+    digits : int
+        Significant digits kept.
+
+    Returns
+    -------
+    str
+        ``"8.61 TFLOP/s"``, ``"29.0 µs"``; ``"–"`` when the value is not a number.
+    """
+    if value is None or not math.isfinite(value):
+        return "–"
+    if value == 0:
+        return f"0 {unit}"
+    exponent = math.floor(math.log10(abs(value)))
+    # 999.96 rounds up to the next prefix: decide on the rounded number.
+    rounded = round(value, digits - 1 - exponent)
+    step = 3 * (math.floor(math.log10(abs(rounded))) // 3)
+    step = min(max(step, min(PREFIXES)), max(PREFIXES))
+    scaled = rounded / 10.0**step
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(scaled))))
+    return f"{scaled:.{decimals}f} {PREFIXES[step]}{unit}"
+
+
+def size(count: float) -> str:
+    """Bytes with a binary prefix, as caches and tiles are sized: ``size(49152)`` is ``"48 KiB"``."""
+    for prefix in ("", "Ki", "Mi", "Gi", "Ti"):
+        if abs(count) < 1024 or prefix == "Ti":
+            return f"{count:.4g} {prefix}B"
+        count /= 1024
+    raise AssertionError("unreachable")
+
+
+def percent(share: float) -> str:
+    """A share as a percentage of two figures: ``percent(0.168)`` is ``"17 %"``."""
+    if share is None or not math.isfinite(share):
+        return "–"
+    return f"{100 * share:.0f} %" if abs(share) >= 0.0995 else f"{100 * share:.1f} %"
