@@ -1,0 +1,22 @@
+"""*Tile by Tile*: the kernels of the course, one idea a file, and the instruments around them.
+
+>>> from kernels import cuda, float32, uint32   # what every kernel needs
+>>> from kernels import LADDER                  # the rungs: LADDER["tiled"].matmul(A, B, tile=32)
+"""
+
+from kernels.lab.backend import cuda, cupy, float32, float64, int32, on_gpu, uint32  # isort: skip
+from kernels import lab
+from kernels.ladder import LADDER, Rung
+
+__all__ = [
+    "LADDER",
+    "Rung",
+    "cuda",
+    "cupy",
+    "float32",
+    "float64",
+    "int32",
+    "lab",
+    "on_gpu",
+    "uint32",
+]

@@ -1,0 +1,247 @@
+"""The host's part of a rung: check the arguments, move the arrays, bring the result back."""
+
+from contextlib import contextmanager
+from math import prod
+from operator import index
+
+import numpy as np
+
+from kernels.lab.backend import cuda, cupy, on_gpu, why_cpu
+from kernels.lab.device import device
+
+__all__ = ["Product", "Vectors", "cdiv", "check_block", "check_engine", "check_grid", "check_tile"]
+
+
+def cdiv(a: int, b: int) -> int:
+    """Return a / b rounded up: how many tiles of b cover a elements."""
+    return -(-a // b)
+
+
+# ------------------------------------------------------------------------------------- launches
+
+
+def check_whole(value, name: str, way_out: str) -> int:
+    """Return `value` as an int of at least 1; TypeError or ValueError otherwise."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise TypeError(f"{name} must be a whole number, got {value!r}: {way_out}")
+    if index(value) < 1:
+        raise ValueError(f"{name} must be at least 1, got {value}: {way_out}")
+    return index(value)
+
+
+def check_tile(tile, name: str = "tile") -> int:
+    """Return the side of a square block as an int, if the device can launch it.
+
+    Raises
+    ------
+    TypeError, ValueError
+        One line with the value, the limit and the sizes to use.
+    """
+    way_out = "use 8, 16 or 32"
+    tile = check_whole(tile, name, way_out)
+    limit = device().max_threads_per_block
+    if tile * tile > limit:
+        raise ValueError(
+            f"{name} {tile} needs {tile * tile} threads a block;"
+            f" this GPU allows {limit}: {way_out}"
+        )
+    return tile
+
+
+def check_block(block) -> int:
+    """Return the threads of a one-dimensional block as an int, if the device can launch it."""
+    limit = device().max_threads_per_block
+    way_out = f"use 1 to {limit}, best a multiple of {device().warp_size}"
+    block = check_whole(block, "block", way_out)
+    if block > limit:
+        raise ValueError(
+            f"block {block} has too many threads; this GPU allows {limit}: {way_out}"
+        )
+    return block
+
+
+def check_grid(*blocks: int) -> tuple[int, ...]:
+    """Return the grid as it is; ValueError where it has more blocks than the device allows."""
+    for axis, count, limit in zip("xyz", blocks, device().max_grid, strict=False):
+        if count > limit:
+            raise ValueError(
+                f"{count} blocks along {axis} are too many;"
+                f" this GPU allows {limit}: use larger blocks or smaller arrays"
+            )
+    return blocks
+
+
+def check_engine(engine: str) -> str:
+    """Return `engine` if its kernels run here; ValueError or RuntimeError otherwise."""
+    if engine not in ("numba", "cpp"):
+        raise ValueError(f"unknown engine {engine!r}: use 'numba' or 'cpp'")
+    if engine == "cpp" and not on_gpu:
+        raise RuntimeError(f"engine 'cpp' needs an NVIDIA GPU ({why_cpu}): use engine='numba'")
+    return engine
+
+
+# --------------------------------------------------------------------------------------- arrays
+
+
+def check_array(array, name: str, ndim: int) -> None:
+    """Raise TypeError or ValueError unless `array` holds float32 in `ndim` dimensions."""
+    if not (hasattr(array, "shape") and hasattr(array, "dtype")):
+        raise TypeError(
+            f"{name} must be an array, got {type(array).__name__}:"
+            f" use np.asarray({name}, dtype=np.float32)"
+        )
+    if array.dtype != np.float32:
+        raise TypeError(
+            f"{name} holds {array.dtype}; expected float32: use {name}.astype(np.float32)"
+        )
+    if len(array.shape) != ndim:
+        raise ValueError(
+            f"{name} has shape {tuple(array.shape)}; expected {ndim} dimension{'s' * (ndim > 1)}"
+        )
+    if 0 in array.shape:
+        raise ValueError(
+            f"{name} has shape {tuple(array.shape)}; every size must be at least 1"
+        )
+
+
+def kind_of(array) -> str:
+    """Say whose array this is: "cupy" or "numba" (on the device), or "numpy" (on the host)."""
+    if isinstance(array, cupy.ndarray):
+        return "cupy"
+    return "numba" if hasattr(array, "copy_to_host") else "numpy"
+
+
+class Operands:
+    """Input arrays and one output: checked, moved to the device, and the result brought back.
+
+    NumPy arrays are copied in and the result is copied out; CuPy and Numba arrays stay where they
+    are, with any strides.
+
+    Parameters
+    ----------
+    inputs : dict of str to array
+        Float32 arrays by name, all on the host or all on the device.
+    out : array or None
+        Where the result goes; None makes a new array of the kind of the inputs.
+    shape : tuple of int
+        Shape of the result.
+    engine : {"numba", "cpp"}
+        Whose kernel is to run on them.
+    """
+
+    def __init__(self, inputs: dict, out, shape: tuple[int, ...], engine: str):
+        check_engine(engine)
+        everything = inputs if out is None else inputs | {"out": out}
+        kinds = {name: kind_of(array) for name, array in everything.items()}
+        on_host = [name for name, kind in kinds.items() if kind == "numpy"]
+        on_device = [name for name, kind in kinds.items() if kind != "numpy"]
+        if on_host and on_device:
+            raise TypeError(
+                f"{' and '.join(on_host)} on the host, {' and '.join(on_device)} on the device:"
+                " move the first with cupy.asarray"
+            )
+        self._inputs, self._out, self._shape = inputs, out, shape
+        self._packed = None
+        self._kind = "numpy" if on_host else next(iter(kinds.values()))
+        if out is not None:
+            self._check_out()
+
+    def _check_out(self) -> None:
+        check_array(self._out, "out", len(self._shape))
+        if tuple(self._out.shape) != self._shape:
+            raise ValueError(
+                f"out has shape {tuple(self._out.shape)}; the result has {self._shape}"
+            )
+        if self._kind == "numpy":
+            if not self._out.flags.writeable:
+                raise ValueError("out is read-only: pass an array that can be written")
+            return
+        for name, array in self._inputs.items():
+            if array is self._out or shares_memory(array, self._out):
+                raise ValueError(f"out shares memory with {name}: pass an array of its own")
+
+    def arguments(self) -> tuple:
+        """Return the Numba kernel's arguments on the device: the inputs, then the output."""
+        inputs = tuple(self._inputs.values())
+        nbytes = 4 * sum(prod(shape) for shape in (self._shape, *(a.shape for a in inputs)))
+        with memory_errors(nbytes):
+            if self._kind == "numpy":
+                inputs = tuple(cupy.asarray(array) for array in inputs)
+            if self._out is not None and self._kind != "numpy":
+                self._result = self._out
+            elif self._kind == "numba":
+                self._result = cuda.device_array(self._shape, np.float32)
+            else:
+                self._result = cupy.empty(self._shape, np.float32)
+        return *inputs, self._result
+
+    def cpp_arguments(self) -> tuple:
+        """Return the CUDA C++ kernel's arguments: contiguous arrays as above, then the sizes."""
+        *inputs, result = (cupy.asarray(array) for array in self.arguments())
+        self._packed = result if result.flags.c_contiguous else cupy.empty(self._shape, np.float32)
+        inputs = (cupy.ascontiguousarray(array) for array in inputs)
+        return *inputs, self._packed, *(np.int32(size) for size in self._sizes)
+
+    def result(self):
+        """Return the output: `out` if there is one, else an array of the kind of the inputs."""
+        if self._packed is not None:
+            cupy.asarray(self._result)[...] = self._packed
+        if self._kind != "numpy":
+            return self._result
+        if self._out is None:
+            return cupy.asnumpy(self._result)
+        self._out[...] = cupy.asnumpy(self._result)
+        return self._out
+
+
+class Product(Operands):
+    """The operands of C = A·B with their sizes `M`, `N` and `K`."""
+
+    def __init__(self, A, B, out=None, engine="numba"):
+        check_array(A, "A", 2)
+        check_array(B, "B", 2)
+        (self.M, self.K), (rows, self.N) = A.shape, B.shape
+        if rows != self.K:
+            raise ValueError(
+                f"A is {self.M}×{self.K} and B is {rows}×{self.N}:"
+                " B must have as many rows as A has columns"
+            )
+        self._sizes = (self.M, self.N, self.K)
+        super().__init__({"A": A, "B": B}, out, (self.M, self.N), engine)
+
+
+class Vectors(Operands):
+    """The operands of c = a + b with their length `n`."""
+
+    def __init__(self, a, b, out=None, engine="numba"):
+        check_array(a, "a", 1)
+        check_array(b, "b", 1)
+        if a.shape != b.shape:
+            raise ValueError(f"a has {a.shape[0]} elements and b has {b.shape[0]}: make them equal")
+        (self.n,) = self._sizes = a.shape
+        super().__init__({"a": a, "b": b}, out, (self.n,), engine)
+
+
+def shares_memory(x, y) -> bool:
+    """Whether two arrays on the device overlap."""
+    return cupy.shares_memory(cupy.asarray(x), cupy.asarray(y))
+
+
+@contextmanager
+def memory_errors(nbytes: int):
+    """Turn a GPU's "out of memory" into one line: what was asked, what is free, what to do."""
+    try:
+        yield
+    except Exception as error:
+        text = f"{type(error).__name__} {error}".lower().replace("_", " ")
+        if not any(sign in text for sign in ("out of memory", "outofmemory", "memoryallocation")):
+            raise
+        raise MemoryError(
+            f"the arrays need {nbytes / 1e9:.2f} GB; this GPU has"
+            f" {free_bytes() / 1e9:.2f} GB free: use smaller sizes, or free some memory first"
+        ) from None
+
+
+def free_bytes() -> int:
+    """Return how many bytes of device memory are free, what CuPy keeps for reuse included."""
+    return cupy.cuda.Device().mem_info[0] + cupy.get_default_memory_pool().free_bytes()

@@ -1,0 +1,154 @@
+"""A stopwatch for launches: CUDA events on a GPU, the interpreter's own time elsewhere."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+
+from kernels.lab.backend import cupy, on_gpu
+from kernels.lab.device import device
+
+__all__ = ["Timing", "time"]
+
+SHORTEST = 1e-3  #: seconds a batch must take for the resolution of an event not to matter
+
+
+@dataclass(frozen=True)
+class Timing:
+    """How long one launch took, in seconds.
+
+    Attributes
+    ----------
+    median, q1, q3 : float
+        Median and quartiles of the repeats, in seconds.
+    n : int
+        Number of repeats.
+    flushed : bool
+        Whether the L2 cache was emptied of the kernel's data before every repeat.
+    batch : int
+        Launches in one repeat; its time is divided by it.
+    on_gpu : bool
+        False if this is the time of the CPU interpreter.
+    """
+
+    median: float
+    q1: float
+    q3: float
+    n: int
+    flushed: bool
+    batch: int = 1
+    on_gpu: bool = True
+
+    def gflops(self, flop: float) -> float:
+        """Return GFLOP/s for `flop` floating-point operations a launch, from the median."""
+        return flop / self.median / 1e9
+
+    def bandwidth(self, nbytes: float) -> float:
+        """Return GB/s for `nbytes` bytes moved a launch, from the median."""
+        return nbytes / self.median / 1e9
+
+    def __repr__(self):
+        scale, unit = next(
+            ((s, u) for s, u in ((1, "s"), (1e3, "ms"), (1e6, "µs")) if self.median * s >= 1),
+            (1e6, "µs"),
+        )
+        q1, median, q3 = (f"{x * scale:.4g}" for x in (self.q1, self.median, self.q3))
+        notes = [f"quartiles {q1} to {q3}", f"n = {self.n}"]
+        if self.batch > 1:
+            notes.append(f"batches of {self.batch} launches")
+        if self.on_gpu:
+            notes.append("L2 flushed" if self.flushed else "L2 not flushed")
+        else:
+            notes.append("time of the CPU interpreter, not of a GPU")
+        return f"{median} {unit} ({', '.join(notes)})"
+
+
+def time(
+    launch: Callable[[], object],
+    *,
+    repeat: int = 20,
+    warmup: int = 2,
+    flush_l2: bool = True,
+    limit: float = 5.0,
+) -> Timing:
+    """Time a launch.
+
+    Parameters
+    ----------
+    launch : callable without arguments
+        Launches the kernel once, for example ``lambda: kernel[grid, block](A, B, C)``.
+    repeat : int
+        How often to measure.
+    warmup : int
+        Launches before the first measurement; the very first one compiles.
+    flush_l2 : bool
+        Before every repeat write a buffer larger than the L2 cache, outside the measured time, so
+        that the kernel finds its data in global memory. Without it, launches are measured in
+        batches of at least a millisecond, and the cache stays warm. Ignored on the CPU engine.
+    limit : float
+        Seconds after which no further repeat is started (there are at least three).
+
+    Returns
+    -------
+    Timing
+        Median, quartiles and number of repeats, in seconds. On the CPU engine it is the time of
+        the interpreter, and says so.
+
+    Raises
+    ------
+    TypeError
+        If `launch` cannot be called.
+    ValueError
+        If `repeat` is below 1 or `warmup` below 0.
+    """
+    if not callable(launch):
+        raise TypeError(
+            f"time needs a function to call, got {type(launch).__name__}: wrap the launch in lambda"
+        )
+    if repeat < 1 or warmup < 0:
+        raise ValueError(f"repeat={repeat}, warmup={warmup}: use at least 1 and at least 0")
+    for _ in range(warmup):
+        launch()
+    if on_gpu:
+        stopwatch, batch = _events(launch, flush_l2)
+    else:
+        stopwatch, batch = _wall_clock(launch), 1
+    seconds = []
+    end = perf_counter() + limit
+    while len(seconds) < repeat and (len(seconds) < 3 or perf_counter() < end):
+        seconds.append(stopwatch())
+    q1, median, q3 = (float(x) for x in np.quantile(seconds, (0.25, 0.5, 0.75)))
+    return Timing(median, q1, q3, len(seconds), on_gpu and flush_l2, batch, on_gpu)
+
+
+def _wall_clock(launch):
+    """Return a function that measures one launch on the CPU engine."""
+
+    def stopwatch():
+        start = perf_counter()
+        launch()
+        return perf_counter() - start
+
+    return stopwatch
+
+
+def _events(launch, flush_l2):
+    """Return a function that measures one launch between two events, and its batch size."""
+    start, end = cupy.cuda.Event(), cupy.cuda.Event()
+    # The flush also keeps the GPU busy while the host queues the launch, whose overhead would
+    # otherwise count as the kernel's time; hence four times the cache, not once.
+    trash = cupy.empty(4 * device().l2_bytes, np.uint8) if flush_l2 else None
+
+    def measure(batch):
+        if flush_l2:
+            trash.fill(0)
+        start.record()
+        for _ in range(batch):
+            launch()
+        end.record()
+        end.synchronize()
+        return cupy.cuda.get_elapsed_time(start, end) * 1e-3 / batch
+
+    batch = 1 if flush_l2 else max(1, int(SHORTEST / max(measure(1), 1e-6)))
+    return (lambda: measure(batch)), batch
