@@ -365,12 +365,10 @@ class Table:
 
         head = line(self.headings, "th")
         body = "".join(line(cells, "td") for cells in self.cells)
-        # A caption stands under the table: it is a source, not a title.
-        caption = f'<caption style="caption-side:bottom">{escape(self.caption)}</caption>'
-        return (
-            f'<table class="recorded">{caption if self.caption else ""}'
-            f"<thead>{head}</thead><tbody>{body}</tbody></table>"
-        )
+        table = f"<table><thead>{head}</thead><tbody>{body}</tbody></table>"
+        # Under the table and not a <caption>: it is a source, not a title.
+        caption = f"<figcaption>{escape(self.caption)}</figcaption>" if self.caption else ""
+        return f'<figure class="recorded" style="margin:0">{table}{caption}</figure>'
 
     def _numeric(self, index: int) -> bool:
         column = [cells[index] for cells in self.cells if cells[index] not in {"", "–"}]

@@ -39,7 +39,7 @@ def quantity(value: float, unit: str, digits: int = 3) -> str:
 
 
 def size(count: float) -> str:
-    """Bytes with a binary prefix, as caches and tiles are sized: ``size(49152)`` is ``"48 KiB"``."""
+    """Bytes with a binary prefix, as caches are sized: ``size(49152)`` is ``"48 KiB"``."""
     for prefix in ("", "Ki", "Mi", "Gi", "Ti"):
         if abs(count) < 1024 or prefix == "Ti":
             return f"{count:.4g} {prefix}B"

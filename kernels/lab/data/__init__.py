@@ -66,9 +66,9 @@ class Gpu:
 class Claim:
     """What one of the sources says, in our words.
 
-    ``judged_by`` says what decides it (``"arithmetic"``, ``"data sheet"``, ``"record"``, ``"trace"``
-    or ``"definition"``); ``fact`` is the correction where arithmetic, a data sheet or a definition
-    gives one. A claim that only a measurement can judge has no ``fact``: print the record beside it.
+    ``judged_by`` says what decides it (``"arithmetic"``, ``"data sheet"``, ``"record"``,
+    ``"trace"`` or ``"definition"``); ``fact`` is the correction where it needs no measurement.
+    A claim that only a measurement can judge has none: print the record beside it.
     """
 
     id: str

@@ -1,84 +1,23 @@
-"""Pictures of the course: one palette, every picture readable in light, in dark and without colour.
-
-A picture is an inline SVG whose text and lines take the page's own colour, so that one drawing
-serves both themes. Colours are mid-tones (at least 3:1 on white and on near-black), and each
-meaning also has its own hatch or label. A helper returns a `Figure`; `show` puts it on the page
-with its alternative text and its caption.
-"""
+"""From a figure to the page: an inline SVG in the page's own text colour, with text for it."""
 
 from __future__ import annotations
 
 import hashlib
 import io
 import re
-from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
 import matplotlib
-import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import FancyBboxPatch, Polygon, Rectangle
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+from matplotlib.legend import Legend
 
-from kernels.lab.units import percent, quantity, size
-
-# Matrices and the things drawn on them.
-A, B, C = "#2f80d0", "#c8700a", "#1f9464"
-TILE, THREAD = "#9a5fc9", "#d63a5e"
-# Engines, in charts.
-NUMBA, CPP, LIBRARY = A, B, "#808080"
-
-#: Colour of each meaning.
-PALETTE = {
-    "A": A, "B": B, "C": C, "tile": TILE, "thread": THREAD,
-    "numba": NUMBA, "cpp": CPP, "library": LIBRARY,
-}  # fmt: skip
-#: Colour of each level of memory, from the nearest to the farthest.
-MEMORY = {
-    "registers": "#c4437a",
-    "shared": "#9a5fc9",
-    "L1": "#6676dc",
-    "L2": "#2a87b8",
-    "global": "#1f9464",
-    "host": "#8f7a20",
-}
-#: Hatch of each meaning, for readers and printers without colour.
-HATCH = {
-    "A": "//", "B": "\\\\", "C": "..", "tile": "xx", "thread": "",
-    "numba": "", "cpp": "//", "library": "..",
-}  # fmt: skip
-ENGINE_TITLES = {"numba": "Numba", "cpp": "CUDA C++", "library": "cuBLAS"}
-
-# Stands for "the colour of the page's text" until the SVG is written.
-INK = "#010203"
-STYLE = {
-    "axes.edgecolor": INK,
-    "axes.labelcolor": INK,
-    "axes.titlecolor": INK,
-    "axes.titlesize": 11,
-    "axes.facecolor": "none",
-    "axes.spines.right": False,
-    "axes.spines.top": False,
-    "figure.facecolor": "none",
-    "font.family": "DejaVu Sans",
-    "font.size": 10,
-    "grid.alpha": 0.25,
-    "grid.color": "#808080",
-    "hatch.linewidth": 0.6,
-    "legend.frameon": False,
-    "legend.labelcolor": INK,
-    "savefig.transparent": True,
-    "svg.fonttype": "none",
-    "svg.hashsalt": "tile by tile",
-    "text.color": INK,
-    "xtick.color": INK,
-    "ytick.color": INK,
-}
+from kernels.lab.plots.palette import INK, STYLE
 
 
-def figure(width: float = 7.2, height: float = 3.4, rows: int = 1, columns: int = 1, **options: Any):
+def figure(
+    width: float = 7.2, height: float = 3.4, rows: int = 1, columns: int = 1, **options: Any
+) -> tuple[Figure, Any]:
     """A figure in the course's style: ``fig, ax = figure()``.
 
     Parameters
@@ -97,18 +36,25 @@ def figure(width: float = 7.2, height: float = 3.4, rows: int = 1, columns: int 
 
 def svg(fig: Figure, ink: str = "currentColor") -> str:
     """The figure as SVG text: the same bytes for the same figure, with ``ink`` as text colour."""
+    for legend in fig.findobj(Legend):
+        legend.set_frame_on(False)
     buffer = io.StringIO()
     with matplotlib.rc_context(STYLE):
-        fig.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
+        fig.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
     text = buffer.getvalue()
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.S)
     text = re.sub(r"<!--.*?-->\s*", "", text, flags=re.S)
     text = re.sub(r'<g id="[^"]*"', "<g", text)
+    # A hundredth of a point is finer than any screen.
+    text = re.sub(r"(\d\.\d\d)\d+", r"\1", text)
     # Several pictures share a page: an id must belong to one of them.
     prefix = "p" + hashlib.sha256(text.encode()).hexdigest()[:8]
     text = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{prefix}-", text)
     text = text.replace("'DejaVu Sans'", "'DejaVu Sans', Verdana")
+    # Matplotlib's own black, too, means the colour of text; it leaves a black fill unsaid.
+    text = text.replace("stroke: #000000", f"stroke: {ink}")
+    text = text.replace("<svg", f'<svg fill="{ink}"', 1)
     return text.replace(INK, ink)
 
 

@@ -1,0 +1,39 @@
+"""Pictures of the course: one palette, every picture readable in light, in dark and without colour.
+
+A picture is an inline SVG whose text and lines take the page's own colour. A helper returns a
+`Figure`; `show` puts it on the page with its alternative text and its caption.
+"""
+
+from kernels.lab.plots.charts import (
+    bandwidth,
+    break_even,
+    empty,
+    ladder,
+    latency,
+    roofline,
+    rung_label,
+    sweep,
+    transfers,
+)
+from kernels.lab.plots.drawings import canvas, cells, heat, hierarchy, mark, product, pyramid
+from kernels.lab.plots.palette import (
+    CPP,
+    HATCH,
+    LIBRARY,
+    MEMORY,
+    NUMBA,
+    PALETTE,
+    THREAD,
+    TILE,
+    A,
+    B,
+    C,
+)
+from kernels.lab.plots.picture import Picture, figure, show, svg
+
+__all__ = [
+    "A", "B", "C", "CPP", "HATCH", "LIBRARY", "MEMORY", "NUMBA", "PALETTE", "THREAD", "TILE",
+    "Picture", "bandwidth", "break_even", "canvas", "cells", "empty", "figure", "heat", "hierarchy",
+    "ladder", "latency", "mark", "product", "pyramid", "roofline", "rung_label", "show", "svg",
+    "sweep", "transfers",
+]  # fmt: skip

@@ -1,0 +1,111 @@
+"""A made-up record: round figures of no GPU, to test what reads, merges and draws records."""
+
+from __future__ import annotations
+
+from kernels.lab.records import Record, Row
+
+DATE = "2001-02-03 04:05 UTC"
+LIBRARY = {1024: 1000.0, 2048: 2000.0, 4096: 4000.0}
+#: Share of the library that each rung is given here.
+SHARES = {
+    ("swapped", "numba", None): 0.01,
+    ("swapped", "cpp", None): 0.01,
+    ("naive", "numba", None): 0.04,
+    ("naive", "cpp", None): 0.12,
+    ("tiled", "numba", 8): 0.08,
+    ("tiled", "numba", 16): 0.12,
+    ("tiled", "numba", 32): 0.16,
+    ("tiled", "cpp", 16): 0.16,
+    ("tiled", "cpp", 32): 0.18,
+    ("cublas", "library", None): 1.0,
+}
+
+
+def spread(median: float) -> dict[str, float]:
+    """Seconds as a record holds them."""
+    return {"median": median, "q1": 0.99 * median, "q3": 1.02 * median, "n": 7}
+
+
+def timing(rung: str, engine: str, tile: int | None, size: int, date: str = DATE) -> Row:
+    """One timing row; sizes are square."""
+    gflops = LIBRARY[size] * SHARES[rung, engine, tile]
+    return Row(
+        rung=rung, engine=engine, options={"tile": tile} if tile else {}, dtype="float32",
+        M=size, N=size, K=size, seconds=spread(2 * size**3 / gflops / 1e9), gflops=gflops,
+        cublas_gflops=LIBRARY[size], correct=True, date=date,
+    )  # fmt: skip
+
+
+def record(name: str = "synthetic", date: str = DATE) -> Record:
+    """A whole record, every table filled."""
+
+    def row(**fields) -> Row:
+        return Row(**fields, date=date)
+
+    def transfer(direction: str, memory: str, n: int, speed: float) -> Row:
+        seconds = 8e-6 + 4 * n / speed
+        return row(direction=direction, memory=memory, bytes=4 * n, seconds=spread(seconds),
+                   bytes_per_second=4 * n / seconds)  # fmt: skip
+
+    copy = 2e12
+    lengths = [2**p for p in range(10, 29, 2)]
+    add = [
+        (engine, n, launch + 12 * n / (share * copy))
+        for engine, launch, share in (("numba", 30e-6, 0.8), ("cpp", 4e-6, 0.85))
+        for n in lengths
+    ]
+    walked = [2**p for p in range(12, 29, 2)]
+
+    def chase(count: int) -> float:
+        return 20.0 if count <= 2**17 else 150.0 if count <= 2**24 else 400.0
+
+    tables = {
+        "timings": [timing(*key, size, date) for size in LIBRARY for key in SHARES],
+        "resources": [
+            row(rung="tiled", engine="numba", options={"tile": 32}, threads_per_block=1024,
+                shared_bytes=8192, registers=40, local_bytes=0, blocks_per_sm=1, occupancy=0.5),
+        ],
+        "bandwidth": [
+            row(what="copy", engine="library", n=2**28, bytes=2**31, seconds=spread(2**31 / copy),
+                bytes_per_second=copy, share_of_copy=1.0),
+            *(row(what="vector_add", engine=engine, n=2**28, bytes=12 * 2**28, block=256,
+                  seconds=spread(1e-3), bytes_per_second=0.8 * copy, share_of_copy=0.8)
+              for engine in ("numba", "cpp")),
+        ],
+        "vector_add": [
+            row(engine=engine, n=n, block=256, bytes=12 * n, seconds=spread(seconds),
+                bytes_per_second=12 * n / seconds)
+            for engine, n, seconds in add
+        ],
+        "launch": [
+            row(engine="numba", arguments=1, seconds=spread(30e-6)),
+            row(engine="cpp", arguments=1, seconds=spread(4e-6)),
+        ],
+        "latency": [
+            *(row(space="global", bytes=count, ns=chase(count), cycles=2 * chase(count))
+              for count in walked),
+            row(space="shared", bytes=16384, ns=15.0, cycles=30.0),
+        ],
+        "transfers": [
+            transfer(direction, memory, n, speed)
+            for direction in ("host to device", "device to host")
+            for memory, speed in (("pinned", 50e9), ("pageable", 12e9))
+            for n in lengths
+        ],
+        "cpu": [
+            *(row(what="numpy vector add", n=n, seconds=spread(1e-6 + 12 * n / 2e10),
+                  bytes_per_second=12 * n / (1e-6 + 12 * n / 2e10), cores=4) for n in lengths),
+            row(what="numpy matmul", M=2048, N=2048, K=2048, dtype="float32", seconds=spread(0.1),
+                gflops=172.0, cores=4),
+        ],
+    }  # fmt: skip
+    provenance = {
+        "gpu": "Synthetic GPU (no measurement)",
+        "driver": "0.0",
+        "cuda": "0.0",
+        "versions": {"python": "3.11", "numba-cuda": "0.0", "cupy": "0.0"},
+        "date": date,
+        "clocks": {"sm_mhz": 1000, "memory_mhz": 1000},
+    }
+    device = {"name": "Synthetic GPU", "sms": 10, "l2_bytes": 2**24, "fp32_peak": 5e12}
+    return Record(name, provenance, device, tables)
