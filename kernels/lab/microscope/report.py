@@ -1,0 +1,171 @@
+"""A trace as people read it: the kernel's own lines, with what each access cost under it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+
+from .trace import Site, Trace
+
+HEADINGS = ("line", "access", "requests", "lanes", "per request", "bytes used / moved", "note")
+_BAR = 16  # characters of the bar that shows sectors or wavefronts of a request
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the report: a source line (`cells` empty), or an access or barrier under it."""
+
+    line: int
+    text: str
+    cells: tuple[str, ...] = ()
+
+
+class Table:
+    """The accesses of a trace under the source lines they stand in.
+
+    Prints as text; in a notebook it shows itself as an HTML table. `rows` holds the same as data.
+
+    Parameters
+    ----------
+    trace : Trace
+    """
+
+    def __init__(self, trace: Trace):
+        self.trace = trace
+        self.rows = list(_rows(trace))
+
+    def __str__(self) -> str:
+        body = [HEADINGS, *(("", r.text.strip(), *r.cells) for r in self.rows if r.cells)]
+        widths = [max(len(row[i]) for row in body) for i in range(len(HEADINGS))]
+        widths[0] = max(4, len(str(self.trace.first_line + len(self.trace.source))))
+        lines = [heading(self.trace), "", _align(HEADINGS, widths)]
+        for row in self.rows:
+            if row.cells:
+                lines.append(_align(("", row.text, *row.cells), widths))
+            else:
+                lines.append(f"{row.line:>{widths[0]}}  {row.text}")
+        return "\n".join([*lines, "", *totals(self.trace), *problems(self.trace)])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th scope='col'>{escape(h)}</th>" for h in HEADINGS)
+        body = "".join(_html_row(row) for row in self.rows)
+        below = "".join(f"<p>{escape(line)}</p>" for line in totals(self.trace))
+        found = "".join(f"<li>{escape(line)}</li>" for line in problems(self.trace))
+        return (
+            f"<div class='trace' style='overflow-x:auto'><p><strong>{escape(heading(self.trace))}"
+            "</strong></p><table style='border-collapse:collapse;text-align:left'>"
+            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{below}"
+            f"<ul>{found}</ul></div>"
+        )
+
+
+def table(trace: Trace) -> Table:
+    """Return the report of a trace; `Trace.table` calls this."""
+    return Table(trace)
+
+
+def heading(trace: Trace) -> str:
+    """One line: the kernel, its launch, how much of it was traced."""
+    grid, block = (_extent(trace.grid), _extent(trace.block))
+    x, y, z = trace.grid
+    share = "all blocks" if trace.blocks == x * y * z else f"{trace.blocks} of {x * y * z} blocks"
+    return f"{trace.kernel}: grid {grid}, block {block}, {share} traced, {trace.schedule}"
+
+
+def totals(trace: Trace) -> list[str]:
+    """The launch as a whole: arithmetic, bytes asked, moved and unique, shared memory."""
+    work, shared = trace.work, trace.count(space="shared")
+    flops = ", ".join(f"{n:,} {kind}" for kind, n in work.flops.items() if n) or "none"
+    lines = [
+        f"FLOPs: {flops}" + (f"; {work.special:,} function calls" if work.special else ""),
+        f"global bytes: {work.bytes_asked:,} asked, {work.bytes_moved:,} moved, "
+        f"{work.bytes_unique:,} unique",
+        f"FLOP per byte: {work.intensity_asked:.3g} asked, {work.intensity_moved:.3g} moved, "
+        f"{work.intensity_unique:.3g} unique",
+    ]
+    if trace.shared_bytes:
+        lines.append(
+            f"shared memory: {trace.shared_bytes:,} bytes a block, "
+            f"{shared['wavefronts']:,} wavefronts, {shared['conflicts']:,} of them bank conflicts"
+        )
+    return lines
+
+
+def problems(trace: Trace) -> list[str]:
+    """One sentence a problem, or the sentence that there is none."""
+    return [f"{p.kind}: {p}" for p in trace.problems] or ["No problem found."]
+
+
+def _rows(trace: Trace):
+    """Source lines that touch memory, compute or wait, each followed by what happens there."""
+    by_line: dict[int, list[Site]] = {}
+    for site in trace.sites:
+        by_line.setdefault(site.line, []).append(site)
+    marked = by_line.keys() | trace.barriers.keys() | trace.work.flops_by_line.keys()
+    for line in sorted(marked):
+        offset = line - trace.first_line
+        inside = 0 <= offset < len(trace.source)
+        yield Row(line, trace.source[offset].rstrip() if inside else "(a function it calls)")
+        for site in by_line.get(line, ()):
+            yield Row(line, f"    {site.op} {site.expr}", _cells(site))
+        if line in trace.barriers:
+            yield Row(line, "    barrier", (f"{trace.barriers[line]:,}", "", "", "", ""))
+        if trace.work.flops_by_line.get(line):
+            flops = f"{trace.work.flops_by_line[line]:,} FLOPs"
+            yield Row(line, "    arithmetic", ("", "", "", "", flops))
+
+
+def _cells(site: Site) -> tuple[str, ...]:
+    """Requests, lanes a request, cost a request, bytes used and moved a request, and a remark."""
+    if not site.requests:
+        return ("0", "", "", "", "never reached")
+    lanes = f"{site.lanes / site.requests:.4g}"
+    if site.space == "local":
+        return (f"{site.requests:,}", lanes, "", "", "registers or local memory")
+    if site.space == "global":
+        cost, unit, worst = site.sectors_per_request, "sector", 32
+        moved = f"{site.bytes_used / site.requests:.4g} / {site.bytes_moved / site.requests:.4g}"
+        note = "atomic" if site.op == "atomic" else _sharing(site)
+    else:
+        cost, unit, worst = site.wavefronts_per_request, "wavefront", 32
+        moved = ""
+        note = f"{site.conflicts:,} conflicts" if site.conflicts else "no conflict"
+    bar = "#" * max(1, round(_BAR * min(cost, worst) / worst))
+    plural = "" if cost == 1 else "s"
+    return (f"{site.requests:,}", lanes, f"{cost:.4g} {unit}{plural} {bar}", moved, note)
+
+
+def _sharing(site: Site) -> str:
+    """Say what an average request does with its sectors."""
+    if site.bytes_used * 2 <= site.bytes_moved:
+        used = 100 * site.bytes_used / site.bytes_moved
+        return f"{used:.3g} % of what it moves is used"
+    if site.bytes_asked > site.bytes_used:
+        return f"each byte serves {site.bytes_asked / site.bytes_used:.3g} threads"
+    return ""
+
+
+def _extent(extent: tuple[int, int, int]) -> str:
+    x, y, z = extent
+    return f"{x} × {y} × {z}" if z > 1 else f"{x} × {y}" if y > 1 else f"{x}"
+
+
+def _align(cells: tuple[str, ...], widths: list[int]) -> str:
+    left = {1, 4, 6}  # text columns; the others hold numbers
+    parts = (c.ljust(w) if i in left else c.rjust(w) for i, (c, w) in enumerate(zip(cells, widths)))
+    return "  ".join(parts).rstrip()
+
+
+def _html_row(row: Row) -> str:
+    style = "padding:.1em .6em;white-space:pre"
+    code = f"<code>{escape(row.text)}</code>"
+    if not row.cells:
+        span = len(HEADINGS) - 1
+        return (
+            f"<tr style='border-top:1px solid currentColor'><th scope='row' style='{style}'>"
+            f"{row.line}</th><td colspan='{span}' style='{style}'>{code}</td></tr>"
+        )
+    cells = "".join(f"<td style='{style}'>{escape(c)}</td>" for c in row.cells)
+    return f"<tr><td></td><td style='{style}'>{code}</td>{cells}</tr>"

@@ -1,0 +1,89 @@
+"""The occupancy calculator: worked by hand, against brute force, and against the driver on a GPU."""
+
+import pytest
+
+from kernels.lab.data import gpus
+from kernels.lab.occupancy import occupancy
+
+
+@pytest.mark.parametrize(
+    ("threads", "registers", "shared_bytes", "gpu", "blocks", "limiter"),
+    [
+        # 8 × 8 tiles: two warps a block; 32 blocks is the most an SM of any kind here holds
+        (64, 32, 2 * 8 * 8 * 4, "h200", 32, "threads"),
+        # 40 registers × 32 lanes = 1280 a warp; 51 warps fit, 48 in steps of 4, 6 blocks of 8
+        (256, 40, 2 * 16 * 16 * 4, "h200", 6, "registers"),
+        (1024, 32, 2 * 32 * 32 * 4, "h200", 2, "threads"),
+        # 64 KiB of shared memory an SM, 40 KiB a block
+        (128, 0, 40 * 1024, "t4", 1, "shared memory"),
+        # 100 KiB − 1 KiB a block for the system: two blocks of 48 KiB
+        (128, 0, 48 * 1024, "rtx-3090", 2, "shared memory"),
+        (1024, 0, 0, "rtx-3090", 1, "threads"),
+        (33, 0, 0, "rtx-3090", 16, "blocks"),
+    ],
+)
+def test_worked_examples(threads, registers, shared_bytes, gpu, blocks, limiter):
+    got = occupancy(threads, registers=registers, shared_bytes=shared_bytes, gpu=gpu)
+    assert (got.blocks, got.limiter) == (blocks, limiter)
+    assert got.warps == blocks * -(-threads // 32)
+    assert got.fraction == got.warps / gpus()[gpu].warps_per_sm
+
+
+def _packed(threads, registers, shared_bytes, sheet):
+    """Put one block after another onto an SM's resources until one of them does not fit."""
+    warps = -(-threads // 32)
+    modern = int(sheet.compute_capability.split(".")[0]) >= 8
+    unit, reserved = (128, 1024) if modern else (256, 0)
+    free = {"warps": sheet.warps_per_sm, "blocks": sheet.blocks_per_sm}
+    free["shared"] = sheet.shared_per_sm
+    files = [sheet.registers_per_sm // 4] * 4  # one register file a scheduler
+    a_warp = -(-registers * 32 // 256) * 256
+    placed = 0
+    while free["warps"] >= warps and free["blocks"]:
+        need = -(-(shared_bytes + reserved) // unit) * unit if shared_bytes else 0
+        if free["shared"] < need:
+            break
+        if registers:
+            room = [f // a_warp for f in files]
+            if sum(room) < warps:
+                break
+            for _ in range(warps):
+                files[max(range(4), key=files.__getitem__)] -= a_warp
+        free["warps"] -= warps
+        free["blocks"] -= 1
+        free["shared"] -= need
+        placed += 1
+    return placed
+
+
+@pytest.mark.parametrize("gpu", sorted(gpus()))
+def test_equals_placing_blocks_one_by_one(gpu):
+    sheet, checked = gpus()[gpu], 0
+    for threads in (32, 33, 64, 96, 128, 192, 256, 500, 512, 768, 1024):
+        for registers in (0, 16, 24, 32, 40, 63, 64, 96, 128, 168, 255):
+            for shared in (0, 512, 2048, 8192, 16640, 33000, 49152):
+                expected = _packed(threads, registers, shared, sheet)
+                if expected:
+                    got = occupancy(threads, registers=registers, shared_bytes=shared, gpu=gpu)
+                    assert got.blocks == expected, (threads, registers, shared)
+                else:
+                    with pytest.raises(ValueError, match="use"):
+                        occupancy(threads, registers=registers, shared_bytes=shared, gpu=gpu)
+                checked += 1
+    assert checked == 11 * 11 * 7
+
+
+@pytest.mark.parametrize(
+    ("threads", "options", "words"),
+    [
+        (0, {}, "0 threads a block: a block has 1 to 1024"),
+        (4096, {}, "4096 threads a block: a block has 1 to 1024"),
+        (64, {"registers": 300}, "at most 255"),
+        (64, {"shared_bytes": 300_000}, "allows 232448; use a smaller tile"),
+        (1024, {"registers": 128}, "use fewer threads or registers"),
+        (64, {"gpu": "voodoo"}, "no data sheet of 'voodoo'"),
+    ],
+)
+def test_refuses(threads, options, words):
+    with pytest.raises((ValueError, LookupError), match=words):
+        occupancy(threads, **options)
