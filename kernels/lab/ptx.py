@@ -1,0 +1,164 @@
+"""What two compilers make of one loop: the PTX of a kernel, and its innermost loop counted.
+
+``python -m kernels.lab.ptx`` compiles the naive kernel in both languages and writes
+``data/ptx.json``; it needs the packages of a GPU machine (numba-cuda with the CUDA toolkit), not a
+GPU. Everything else here only reads that file.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+__all__ = ["Loop", "caption", "compile_cpp", "compile_numba", "inner_loop", "load"]
+
+KERNELS = Path(__file__).resolve().parents[1]
+DATA = Path(__file__).parent / "data" / "ptx.json"
+CAPABILITY = (9, 0)
+
+
+@dataclass(frozen=True)
+class Loop:
+    """The instructions of one turn of a loop, in order.
+
+    Attributes
+    ----------
+    lines : tuple of str
+        PTX instructions without labels, such as ``"ld.global.f32 %f1, [%rd2];"``.
+    """
+
+    lines: tuple[str, ...]
+
+    def count(self, opcode: str) -> int:
+        """How many instructions start with ``opcode``, such as ``"ld.global"``."""
+        return sum(line.startswith(opcode) for line in self.lines)
+
+    @property
+    def steps(self) -> int:
+        """Steps of the source's loop in one turn: its multiply-adds."""
+        return self.count("fma.rn.f32")
+
+
+def inner_loop(ptx: str) -> Loop:
+    """Return the loop of a kernel that does the most multiply-adds a turn.
+
+    A loop is a label and the instructions up to the branch back to it, with no label between.
+
+    Raises
+    ------
+    ValueError
+        If no such loop has a multiply-add.
+    """
+    loops = []
+    for found in re.finditer(r"^(\$\w+):\n((?:(?!^\$).*\n)*?)\s*@%p\d+ bra\s+\1;", ptx, re.M):
+        branch = found[0].rstrip().splitlines()[-1]
+        lines = [" ".join(line.split()) for line in [*found[2].splitlines(), branch]]
+        loops.append(Loop(tuple(line for line in lines if line and not line.startswith("."))))
+    best = max(loops, key=lambda loop: loop.steps, default=Loop(()))
+    if not best.steps:
+        raise ValueError("this PTX has no loop with a float32 multiply-add")
+    return best
+
+
+def compile_numba(rung: str, capability: tuple[int, int] = CAPABILITY) -> str:
+    """Return the PTX of the Numba kernel ``rung`` in ``kernels/<rung>.py``, for 2-D float32 arrays.
+
+    The kernel is compiled from its text: on a machine without a GPU the function that a chapter
+    imports belongs to the interpreter.
+    """
+    from numba import cuda, float32, uint32, void
+
+    tree = ast.parse((KERNELS / f"{rung}.py").read_text(encoding="utf-8"))
+    kernel = next(n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == rung)
+    kernel.decorator_list = []
+    scope = {"cuda": cuda, "float32": float32, "uint32": uint32}
+    exec(compile(ast.Module([kernel], []), f"{rung}.py", "exec"), scope)
+    matrix = float32[:, ::1]
+    return cuda.compile_ptx(scope[rung], void(matrix, matrix, matrix), cc=capability)[0]
+
+
+def compile_cpp(rung: str, capability: tuple[int, int] = CAPABILITY) -> str:
+    """Return the PTX that NVRTC makes of ``kernels/cpp/<rung>.cu``.
+
+    Raises
+    ------
+    RuntimeError
+        With the compiler's log, if the file does not compile.
+    """
+    from cuda.bindings import nvrtc
+
+    text = (KERNELS / "cpp" / f"{rung}.cu").read_bytes()
+    _, program = nvrtc.nvrtcCreateProgram(text, f"{rung}.cu".encode(), 0, [], [])
+    options = ["--std=c++17", "--gpu-architecture=compute_{}{}".format(*capability)]
+    (status,) = nvrtc.nvrtcCompileProgram(program, len(options), [o.encode() for o in options])
+    if status != nvrtc.nvrtcResult.NVRTC_SUCCESS:
+        log = bytearray(nvrtc.nvrtcGetProgramLogSize(program)[1])
+        nvrtc.nvrtcGetProgramLog(program, log)
+        raise RuntimeError(f"{rung}.cu does not compile: {log.decode()}")
+    ptx = bytearray(nvrtc.nvrtcGetPTXSize(program)[1])
+    nvrtc.nvrtcGetPTX(program, ptx)
+    text = ptx.decode().rstrip("\0")
+    return text[text.index(f".entry {rung}(") :]
+
+
+@cache
+def _data() -> dict:
+    return json.loads(DATA.read_text(encoding="utf-8"))
+
+
+def load(rung: str, engine: str = "numba") -> Loop:
+    """Return the stored inner loop of a rung in one of its languages.
+
+    Parameters
+    ----------
+    rung : str
+        ``"naive"``.
+    engine : {"numba", "cpp"}
+
+    Raises
+    ------
+    LookupError
+        If nothing is stored under these names.
+    """
+    loops = _data()["loops"]
+    if rung not in loops or engine not in loops[rung]:
+        stored = ", ".join(f"{r} ({e})" for r, engines in loops.items() for e in engines)
+        raise LookupError(f"no PTX of {rung!r} in {engine!r}; there is {stored}")
+    return Loop(tuple(loops[rung][engine]))
+
+
+def caption() -> str:
+    """One line on which compilers made the stored loops, and for which GPUs."""
+    made = _data()["made_by"]
+    return (
+        f"Compiled for compute capability {made['capability']} by numba-cuda {made['numba-cuda']}"
+        f" and NVRTC {made['nvrtc']}."
+    )
+
+
+def main() -> None:
+    """Compile, count and store."""
+    from importlib.metadata import version
+
+    from cuda.bindings import nvrtc
+
+    rungs = {"naive": {"numba": compile_numba, "cpp": compile_cpp}}
+    loops = {
+        rung: {name: list(inner_loop(make(rung)).lines) for name, make in engines.items()}
+        for rung, engines in rungs.items()
+    }
+    made = {
+        "capability": "{}.{}".format(*CAPABILITY),
+        "numba-cuda": version("numba-cuda"),
+        "nvrtc": "{1}.{2}".format(*nvrtc.nvrtcVersion()),
+    }
+    text = json.dumps({"made_by": made, "loops": loops}, indent=1)
+    DATA.write_text(text + "\n", encoding="utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    main()
