@@ -1,0 +1,45 @@
+# Two commands matter: `make serve` to read and run the course, `make test` to check it.
+# Every target runs in an environment that site/env.py makes from a hashed lock on the first call.
+PYTHON ?= python3
+PORT ?= 8000
+RUN = $(PYTHON) site/env.py
+RUN_TEST = $(PYTHON) site/env.py --test
+
+.DEFAULT_GOAL := help
+.PHONY: help serve lab book bench record test adopt lock cells vendor clean
+
+help:  ## say what each command does
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1@\2/p' Makefile | awk -F@ '{printf "%-14s %s\n", $$1, $$2}'
+
+serve:  ## the book and its live kernels on this machine (PORT=8000)
+	@$(RUN) site/serve.py --port $(PORT)
+
+lab:  ## JupyterLab on the chapters
+	@$(RUN) -m jupyterlab --notebook-dir=. --LabApp.default_url=/lab/tree/chapters
+
+book:  ## the static book, in _build/html
+	@$(RUN) site/book.py
+
+bench:  ## measure the ladder on this machine
+	@$(RUN) -m kernels compare
+
+record:  ## on a GPU: execute the chapters and store what was measured
+	@$(RUN) -m kernels record
+
+test:  ## the whole test suite (ARGS="-k name" narrows it)
+	@$(RUN_TEST) -m pytest $(ARGS)
+
+adopt:  ## make the course yours: REPO=owner/name
+	@$(PYTHON) site/adopt.py $(REPO)
+
+lock:  ## resolve the locks anew from pyproject.toml (needs uv)
+	@$(PYTHON) site/lock.py
+
+cells:  ## copy the kernels into the chapters' kernel cells
+	@$(RUN) site/cells.py
+
+vendor:  ## fetch the pinned scripts of the pages anew (needs npm)
+	@$(PYTHON) site/vendor.py
+
+clean:  ## remove what was built, keep the environment
+	@rm -rf _build .pytest_cache .ruff_cache .hypothesis

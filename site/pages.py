@@ -1,0 +1,215 @@
+"""Sphinx extension: what turns the chapters into pages that need no other host and no kernel.
+
+It puts the course's own files under `_static/book` and the vendored ones under `_static/vendor`, writes
+mathematics as MathML, mounts stored widgets, tells live.js where the code can run, describes each page to
+search engines, writes the site map, and drops from the theme what no page uses.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from latex2mathml.converter import convert
+from sphinx.application import Sphinx
+from sphinx.config import Config
+from sphinx.util import logging
+
+SITE = Path(__file__).parent
+VIEW = re.compile(
+    r'<script type="application/vnd\.jupyter\.widget-view\+json">(\{.*?\})</script>', re.DOTALL
+)
+WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
+#: Traits of a widget that only the notebook's own machinery reads.
+INTERNAL = {"layout", "tabbable", "tooltip"}
+#: Files of the theme that no page asks for: icon fonts (book.css draws the icons) and source maps.
+UNUSED = ["vendor/fontawesome", "scripts/fontawesome.js*", "**/*.map", "**/*LICENSE.txt", "webpack-macros.html"]
+ICON_RULES = re.compile(
+    r"@font-face\{[^}]*Font Awesome[^}]*\}|(?<=[}/])(?:\.fa[\w:-]*,?)+\{[^{}]*\}".replace(" ", r"\\? ")
+)
+#: sphinx-thebe, which Jupyter Book always loads: live.js does its work.
+THEBE = re.compile(r"sphinx-thebe|THEBE_JS_URL|kernelName")
+THEBE_SETTINGS = re.compile(
+    r'<script type="text/x-thebe-config">.*?</script>|<script>kernelName = .*?</script>', re.DOTALL
+)
+DESCRIPTION_LENGTH = 160
+
+logger = logging.getLogger(__name__)
+
+
+def mathml(latex: str, display: str) -> str:
+    """Return one formula as MathML, which browsers draw without a script.
+
+    Parameters
+    ----------
+    latex : str
+        The formula in LaTeX.
+    display : {"inline", "block"}
+        Whether it stands in a line or on its own.
+    """
+    code = convert(latex.strip(), display=display)
+    return code.replace("<math ", f'<math alttext="{html.escape(latex.strip())}" ', 1)
+
+
+def visit_math(self: Any, node: nodes.math) -> None:
+    """Write inline mathematics."""
+    self.body.append(mathml(node.astext(), "inline"))
+    raise nodes.SkipNode
+
+
+def visit_math_block(self: Any, node: nodes.math_block) -> None:
+    """Write displayed mathematics, with its number if it has one."""
+    self.body.append(self.starttag(node, "div", CLASS="math-block"))
+    self.body.append(mathml(node.astext(), "block"))
+    if node.get("number"):
+        self.body.append(f'<span class="eqno">({node["number"]})</span>')
+        self.add_permalink_ref(node, "Link to this equation")
+    self.body.append("</div>")
+    raise nodes.SkipNode
+
+
+def mount(body: str, states: dict[str, Any], page: str) -> str:
+    """Return a page's body with every widget view turned into an element that widgets.js can mount.
+
+    Parameters
+    ----------
+    body : str
+        The page's HTML.
+    states : dict
+        The widget models stored in the notebook, by identifier.
+    page : str
+        The page's name, for warnings.
+    """
+
+    def element(view: re.Match[str]) -> str:
+        name = json.loads(view[1])["model_id"]
+        state = states.get(name, {}).get("state", {})
+        if "_esm" not in state:
+            logger.warning("%s: widget %s is no anywidget, so it needs a kernel", page, name)
+            return view[0]
+        kept = {
+            key: value
+            for key, value in state.items()
+            if key in ("_esm", "_css") or not (key.startswith("_") or key in INTERNAL)
+        }
+        data = json.dumps(kept, sort_keys=True).replace("</", "<\\/")
+        return (
+            '<div class="widget"><p class="widget-fallback">This figure is interactive: it needs JavaScript.'
+            f'</p><script type="application/json">{data}</script></div>'
+        )
+
+    return VIEW.sub(element, body)
+
+
+def description(doctree: nodes.document) -> str:
+    """Return the first sentences of a page that are prose, cut at a word."""
+    for paragraph in doctree.findall(nodes.paragraph):
+        links = sum(len(link.astext()) for link in paragraph.findall(nodes.reference))
+        text = " ".join(paragraph.astext().split())
+        if len(text) > 40 and links < len(text) / 2:
+            if len(text) <= DESCRIPTION_LENGTH:
+                return text
+            return text[:DESCRIPTION_LENGTH].rpartition(" ")[0].rstrip(" ,;:") + " …"
+    return ""
+
+
+def head(app: Sphinx, page: str, title: str, text: str) -> str:
+    """Return the tags that describe a page to search engines and to those who link to it."""
+    base = app.config.html_baseurl
+    address = base if page == app.config.root_doc else f"{base}{page}.html"
+    title = re.sub(r"<[^>]+>", "", title)
+    named = {"description": text} if text else {}
+    shared = {
+        "og:type": "article",
+        "og:site_name": app.config.html_title,
+        "og:title": html.unescape(title),
+        "og:description": text,
+        "og:url": address,
+        "og:image": f"{base}_static/book/card.png",
+    }
+    tags = [f'<meta name="{key}" content="{html.escape(value)}">' for key, value in named.items()]
+    tags += [f'<meta property="{key}" content="{html.escape(value)}">' for key, value in shared.items()]
+    tags.append('<meta name="twitter:card" content="summary_large_image">')
+    return "\n".join(tags)
+
+
+def finish_page(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
+    """Change one page just before it is written."""
+    states = {}
+    kept = []
+    for script in context["script_files"]:
+        attributes = getattr(script, "attributes", {})
+        body = attributes.get("body") or ""
+        if attributes.get("type") == WIDGET_STATE:
+            states = json.loads(body.replace("<\\/", "</"))["state"]
+        elif not (THEBE.search(str(getattr(script, "filename", ""))) or THEBE.search(body)):
+            kept.append(script)
+    context["script_files"][:] = kept
+    context["css_files"][:] = [
+        style for style in context["css_files"] if not THEBE.search(str(getattr(style, "filename", style)))
+    ]
+    if doctree is None:
+        return
+    context["body"] = THEBE_SETTINGS.sub("", context["body"])
+    if states:
+        context["body"] = mount(context["body"], states, page)
+        app.add_js_file("book/widgets.js", loading_method="defer")
+    if any("cell" in node["classes"] for node in doctree.findall(nodes.container)):
+        settings = {"repository": context["theme_repository_url"], "page": page}
+        app.add_js_file(None, body=f"window.liveCode = {json.dumps(settings)};")
+        app.add_js_file("book/live.js", loading_method="defer")
+    context["metatags"] += head(app, page, context["title"], description(doctree))
+
+
+def add_static(app: Sphinx) -> None:
+    """Copy the course's own files and the vendored ones into the built book, on every build."""
+    static = Path(app.outdir) / "_static"
+    for source, name in ((SITE / "static", "book"), (SITE / "vendor", "vendor")):
+        shutil.copytree(source, static / name, dirs_exist_ok=True)
+
+
+def finish_site(app: Sphinx, error: Exception | None) -> None:
+    """Write the site map and drop what no page asks for."""
+    if error or app.builder.name != "html":
+        return
+    out = Path(app.outdir)
+    base = app.config.html_baseurl
+    pages = ["" if page == app.config.root_doc else f"{page}.html" for page in sorted(app.env.found_docs)]
+    addresses = "\n".join(f"  <url><loc>{html.escape(base + page)}</loc></url>" for page in pages)
+    (out / "sitemap.xml").write_text(
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{addresses}\n</urlset>\n'
+    )
+    static = out / "_static"
+    for unused in [path for pattern in UNUSED for path in static.glob(pattern)]:
+        if "vendor/thebe" in unused.as_posix():
+            continue  # its licences
+        shutil.rmtree(unused) if unused.is_dir() else unused.unlink(missing_ok=True)
+    theme = static / "styles" / "pydata-sphinx-theme.css"
+    text = theme.read_text(encoding="utf-8")
+    text = re.sub(r"/\*# sourceMappingURL=.*?\*/", "", ICON_RULES.sub("", text))
+    theme.write_text(text, encoding="utf-8")
+
+
+def use_own_files(app: Sphinx, config: Config) -> None:
+    """Name the templates, the logo and the favicon, wherever the pages lie."""
+    config.templates_path = [str(SITE / "templates")]
+    config.html_logo = str(SITE / "static" / "logo.svg")
+    config.html_favicon = str(SITE / "static" / "favicon.svg")
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register the extension with Sphinx."""
+    app.connect("config-inited", use_own_files, priority=100)
+    app.add_html_math_renderer("mathml", (visit_math, None), (visit_math_block, None))
+    app.connect("builder-inited", add_static)
+    app.connect("html-page-context", finish_page, priority=900)
+    app.connect("build-finished", finish_site)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
