@@ -192,16 +192,33 @@ class Record:
         M, N, K : int
             Shapes; N and K default to M.
         **options
-            Such as ``tile=32``. An option that is left out must not be needed to tell rows apart.
+            Such as ``tile=32``; those left out have the rung's default.
 
         Raises
         ------
         RecordError
-            When no row, or more than one, matches.
+                When no row matches.
         """
-        engine = "library" if rung == "cublas" else engine
+        if rung == "cublas":
+            engine = "library"
+        elif rung in _defaults():
+            options = _defaults()[rung] | options
         sizes = {"M": M, "N": N or M, "K": K or M}
         return self.row("timings", rung=rung, engine=engine, dtype=dtype, **sizes, **options)
+
+    def ladder(self, M: int = 4096, N: int | None = None, K: int | None = None) -> list[Row]:
+        """The timing rows of one size for a chart of the ladder.
+
+        Every tile size, otherwise the default options of each rung; cuBLAS last.
+        """
+
+        def shown(row: Row) -> bool:
+            usual = _defaults().get(row["rung"], {})
+            return all(name == "tile" or usual.get(name) == v for name, v in row["options"].items())
+
+        rows = [row for row in self.rows("timings", M=M, N=N or M, K=K or M) if shown(row)]
+        order = [*_defaults(), "cublas"]
+        return sorted(rows, key=lambda row: order.index(row["rung"]))
 
 
 def load(name: str | None = None) -> Record:
@@ -298,6 +315,12 @@ def replace_text(path: Path, text: str) -> None:
     except BaseException:
         os.unlink(temporary)
         raise
+
+
+def _defaults() -> dict[str, dict[str, int]]:
+    from kernels.ladder import LADDER
+
+    return {name: rung.defaults for name, rung in LADDER.items()}
 
 
 def _own_gpu() -> str | None:

@@ -29,8 +29,9 @@ def spread(median: float) -> dict[str, float]:
 def timing(rung: str, engine: str, tile: int | None, size: int, date: str = DATE) -> Row:
     """One timing row; sizes are square."""
     gflops = LIBRARY[size] * SHARES[rung, engine, tile]
+    options = {"tile": tile} if tile else {} if rung == "cublas" else {"block": 32}
     return Row(
-        rung=rung, engine=engine, options={"tile": tile} if tile else {}, dtype="float32",
+        rung=rung, engine=engine, options=options, dtype="float32",
         M=size, N=size, K=size, seconds=spread(2 * size**3 / gflops / 1e9), gflops=gflops,
         cublas_gflops=LIBRARY[size], correct=True, date=date,
     )  # fmt: skip
@@ -73,9 +74,10 @@ def record(name: str = "synthetic", date: str = DATE) -> Record:
               for engine in ("numba", "cpp")),
         ],
         "vector_add": [
-            row(engine=engine, n=n, block=256, bytes=12 * n, seconds=spread(seconds),
+            row(engine=engine, n=n, block=256, cache=cache, bytes=12 * n, seconds=spread(seconds),
                 bytes_per_second=12 * n / seconds)
             for engine, n, seconds in add
+            for cache in ("cold", "warm")
         ],
         "launch": [
             row(engine="numba", arguments=1, seconds=spread(30e-6)),

@@ -40,7 +40,8 @@ def rung_label(row: Mapping[str, Any]) -> str:
     """``"tiled 32"`` for a timing row of the rung ``tiled`` with ``tile=32``."""
     if row["rung"] == "cublas":
         return "cuBLAS"
-    return " ".join([row["rung"], *(str(value) for value in row.get("options", {}).values())])
+    tile = row.get("options", {}).get("tile")
+    return f"{row['rung']} {tile}" if tile else row["rung"]
 
 
 def ladder(rows: Sequence[Mapping[str, Any]]) -> Figure:
@@ -49,8 +50,7 @@ def ladder(rows: Sequence[Mapping[str, Any]]) -> Figure:
     Parameters
     ----------
     rows : sequence of timing rows
-        Of one size, such as ``record.rows("timings", M=4096)``; drawn in their order, one bar an
-        engine.
+        Of one size, such as ``record.ladder(M=4096)``; drawn in their order, one bar an engine.
     """
     if not rows:
         return empty("Nothing is recorded yet.")
@@ -214,7 +214,7 @@ def bandwidth(record: Record) -> Figure:
         return empty(record.caption())
     series = {}
     for engine in ("numba", "cpp"):
-        rows = record.rows("vector_add", engine=engine, block=256)
+        rows = record.rows("vector_add", engine=engine, block=256, cache="cold")
         rows.sort(key=lambda row: row["n"])
         if rows:
             speeds = [row["bytes_per_second"] for row in rows]
@@ -244,7 +244,8 @@ def break_even(record: Record) -> Figure:
     """Vector add from the host's side: NumPy, the kernel alone, and the kernel with its copies."""
     if not record:
         return empty(record.caption())
-    kernel = {row["n"]: row.median for row in record.rows("vector_add", engine="numba", block=256)}
+    warm = record.rows("vector_add", engine="numba", block=256, cache="warm")
+    kernel = {row["n"]: row.median for row in warm}
     numpy = {row["n"]: row.median for row in record.rows("cpu", what="numpy vector add")}
     series = {"NumPy on the host": numpy, "kernel, data on the GPU": kernel}
     for memory in ("pinned", "pageable"):

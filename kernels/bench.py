@@ -1,0 +1,373 @@
+"""The benchmark: everything that a record of a GPU holds, in one run.
+
+The run is a list of steps. What each step measured is kept at once, so an interrupted run goes on
+where it stopped; the record in ``chapters/records`` is replaced only when all steps are done.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kernels import vector_add
+from kernels.lab import cpp, data, oracle, probes, records
+from kernels.lab.backend import cuda, cupy, on_gpu, why_cpu
+from kernels.lab.device import device
+from kernels.lab.occupancy import occupancy
+from kernels.lab.timing import time as time_launch
+from kernels.ladder import LADDER, Rung
+
+ROOT = Path(__file__).parents[1]
+SIZES = (1024, 2048, 4096)
+#: Only rungs from this one on are worth the wait at the largest size.
+LARGE, LARGE_FROM = 8192, "tiled"
+LENGTHS = [2**power for power in range(10, 29, 2)]
+BLOCKS = (32, 33, 48, 64, 128, 256, 512, 1000, 1024)
+PACKAGES = ("numpy", "numba", "numba-cuda", "cupy", "matplotlib")
+
+Tables = dict[str, list[dict[str, Any]]]
+
+
+@dataclass(frozen=True)
+class Step:
+    """A part of the benchmark: a name to show and to resume by, and what measures it."""
+
+    name: str
+    measure: Callable[[], Tables]
+
+
+def steps(sizes: tuple[int, ...] = SIZES, large: int | None = LARGE) -> list[Step]:
+    """The whole benchmark, in order."""
+    first = list(LADDER).index(LARGE_FROM)
+    ladder = [(size, list(LADDER.values())) for size in sizes]
+    if large:
+        ladder.append((large, list(LADDER.values())[first:]))
+    lengths = [n for n in LENGTHS if 12 * n < device().memory_bytes // 3]
+    return [
+        *(Step(f"ladder {n}³", lambda n=n, rungs=rungs: timings(n, rungs)) for n, rungs in ladder),
+        Step("registers and occupancy", resources),
+        Step("bandwidth", lambda: bandwidth(lengths[-1])),
+        Step("vector add by length", lambda: vector_lengths(lengths)),
+        Step("vector add by block", lambda: vector_blocks(min(2**26, lengths[-1]))),
+        Step("launch", lambda: {"launch": probes.launch_overhead()}),
+        Step("latency", lambda: {"latency": probes.latency()}),
+        *(
+            Step(f"transfers, {kind}", lambda kind=kind: {
+                "transfers": probes.transfers(kind, lengths)
+            })
+            for kind in ("pinned", "pageable")
+        ),
+        Step("vector add on the CPU", lambda: {"cpu": probes.cpu_vector_add(lengths)}),
+        *(
+            Step(f"{what} on the CPU", lambda what=what: {"cpu": [probes.cpu_product(what)]})
+            for what in probes.CPU_PRODUCTS
+        ),
+    ]  # fmt: skip
+
+
+# The ladder -----------------------------------------------------------------------
+
+
+def variants(rung: Rung) -> Iterator[tuple[str, dict[str, int]]]:
+    """Engine and options of every version of a rung that is measured."""
+    choices = [{}]
+    for name, values in rung.options.items():
+        choices = [{**choice, name: value} for choice in choices for value in values]
+    for engine in rung.engines:
+        for options in choices:
+            yield engine, options
+
+
+def timings(size: int, rungs: list[Rung], shape: tuple[int, int, int] | None = None) -> Tables:
+    """All versions of the rungs at M = N = K = size (or at ``shape``), and cuBLAS before them."""
+    M, N, K = shape or (size, size, size)
+    A, B = (cupy.asarray(matrix) for matrix in oracle.inputs(M, N, K))
+    C = cupy.full((M, N), np.nan, np.float32)
+    library = measure(lambda: cupy.matmul(A, B, out=C), (M, N, K), C, A, B)
+    rows = [{"rung": "cublas", "engine": "library", "options": {}, **library}]
+    for rung in rungs:
+        for engine, options in variants(rung):
+            found = measure(product(rung, engine, options, A, B, C), (M, N, K), C, A, B)
+            rows.append({"rung": rung.name, "engine": engine, "options": options, **found})
+    for row in rows:
+        row["cublas_gflops"] = library["gflops"]
+    return {"timings": rows}
+
+
+def product(
+    rung: Rung, engine: str, options: dict[str, int], A: Any, B: Any, C: Any
+) -> Callable[[], object]:
+    """A launch of one version of a rung, with as little host work in it as possible."""
+    if engine != "numba":
+        return lambda: rung.matmul(A, B, out=C, engine=engine, **options)
+    grid, block = rung.launch(*C.shape, **options)
+    launch = rung.kernel(**options)[grid, block]
+    # Wrapped once: wrapping CuPy arrays anew would cost more than the launch.
+    arrays = tuple(cuda.as_cuda_array(array) for array in (A, B, C))
+    return lambda: launch(*arrays)
+
+
+def measure(
+    launch: Callable[[], object], shape: tuple[int, int, int], C: Any, A: Any, B: Any
+) -> dict[str, Any]:
+    """Time a product and check it on an output poisoned with NaN."""
+    M, N, K = shape
+    C.fill(np.nan)
+    launch()
+    try:
+        oracle.check(C, A, B)
+        correct = True
+    except oracle.WrongResult:
+        correct = False
+    found = time_launch(launch, flush_l2=False, limit=1.0)
+    return {
+        "dtype": "float32", "M": M, "N": N, "K": K, "seconds": probes.timing(found),
+        "gflops": round(2 * M * N * K / found.median / 1e9, 1), "correct": correct,
+        "flushed": found.flushed,
+    }  # fmt: skip
+
+
+def resources() -> Tables:
+    """Registers, shared and local memory of every version, and the occupancy that follows."""
+    rows = []
+    matrices = [cuda.device_array((64, 64), np.float32) for _ in range(3)]
+    for rung in LADDER.values():
+        for engine, options in variants(rung):
+            grid, block = rung.launch(64, 64, **options)
+            if engine == "numba":
+                kernel = rung.kernel(**options)
+                kernel[grid, block](*matrices)
+                used = numba_resources(kernel)
+            else:
+                used = cpp_resources(twin(rung.name, options))
+            threads = block[0] * block[1]
+            rows.append({
+                "rung": rung.name, "engine": engine, "options": options,
+                "threads_per_block": threads, **used, **residency(threads, used),
+            })  # fmt: skip
+    return {"resources": rows}
+
+
+def twin(rung: str, options: dict[str, int]) -> Any:
+    """The compiled CUDA C++ kernel of a rung."""
+    if rung == "swapped":
+        return cpp.load("naive", "swapped")
+    return cpp.load(rung, **{name.upper(): v for name, v in options.items() if name != "block"})
+
+
+def numba_resources(kernel: Any) -> dict[str, int]:
+    """What the compiler gave a Numba kernel that was launched before."""
+    return {
+        "registers": max(kernel.get_regs_per_thread().values()),
+        "shared_bytes": max(kernel.get_shared_mem_per_block().values()),
+        "local_bytes": max(kernel.get_local_mem_per_thread().values()),
+    }
+
+
+def cpp_resources(kernel: Any) -> dict[str, int]:
+    """The same of a CuPy kernel."""
+    return {
+        "registers": kernel.num_regs,
+        "shared_bytes": kernel.shared_size_bytes,
+        "local_bytes": kernel.local_size_bytes,
+    }
+
+
+def residency(threads: int, used: dict[str, int]) -> dict[str, Any]:
+    """Blocks resident on an SM and occupancy, where this GPU's limits are known."""
+    try:
+        sheet = data.gpu(device().name)
+    except LookupError:
+        return {}
+    found = occupancy(
+        threads, registers=used["registers"], shared_bytes=used["shared_bytes"], gpu=sheet
+    )
+    return {"blocks_per_sm": found.blocks, "occupancy": round(found.fraction, 4)}
+
+
+# Vector add -----------------------------------------------------------------------
+
+
+def adder(engine: str, n: int, block: int) -> tuple[Callable[[], object], Callable[[], bool]]:
+    """A launch of vector_add, and whether its result is right."""
+    a = cupy.arange(n, dtype=np.float32)
+    b = cupy.full(n, 0.5, np.float32)
+    c = cupy.full(n, np.nan, np.float32)
+    grid, threads = vector_add.launch(n, block)
+    if engine == "numba":
+        launch = vector_add.vector_add[grid, threads]
+        arrays = tuple(cuda.as_cuda_array(array) for array in (a, b, c))
+        return lambda: launch(*arrays), lambda: bool((c == a + b).all())
+    kernel = cpp.load("vector_add")
+    arguments = (a, b, c, np.int32(n))
+    return lambda: kernel(grid, threads, arguments), lambda: bool((c == a + b).all())
+
+
+def vector_row(engine: str, n: int, block: int, cache: str) -> dict[str, Any]:
+    """One measured vector add: ``cache`` is "cold" (flushed) or "warm" (launched in batches)."""
+    launch, right = adder(engine, n, block)
+    found = time_launch(launch, flush_l2=cache == "cold", limit=0.5)
+    return {
+        "engine": engine, "n": n, "block": block, "cache": cache, "bytes": 12 * n,
+        "seconds": probes.timing(found), "bytes_per_second": 12 * n / found.median,
+        "correct": right(),
+    }  # fmt: skip
+
+
+def bandwidth(n: int) -> Tables:
+    """A device copy, and vector add beside it."""
+    copy = probes.copy_bandwidth(n)
+    rows = [{**copy, "share_of_copy": 1.0}]
+    for engine in ("numba", "cpp"):
+        row = vector_row(engine, n, 256, "cold")
+        del row["cache"]
+        share = row["bytes_per_second"] / copy["bytes_per_second"]
+        rows.append({"what": "vector_add", **row, "share_of_copy": round(share, 4)})
+    return {"bandwidth": rows}
+
+
+def vector_lengths(lengths: list[int]) -> Tables:
+    """Vector add over the length, cold and warm."""
+    return {
+        "vector_add": [
+            vector_row(engine, n, 256, cache)
+            for engine in ("numba", "cpp")
+            for n in lengths
+            for cache in ("cold", "warm")
+        ]
+    }
+
+
+def vector_blocks(n: int) -> Tables:
+    """Vector add over the size of a block."""
+    return {
+        "vector_add": [
+            vector_row(engine, n, block, "cold") for engine in ("numba", "cpp") for block in BLOCKS
+        ]
+    }
+
+
+# The run -----------------------------------------------------------------------
+
+
+def provenance() -> dict[str, Any]:
+    """Who measures, with what, when.
+
+    Raises
+    ------
+    RuntimeError
+        Without a GPU.
+    """
+    if not on_gpu:
+        raise RuntimeError(f"recording needs an NVIDIA GPU, but {why_cpu}")
+    runtime = cupy.cuda.runtime
+    toolkit = runtime.runtimeGetVersion()
+    here = device()
+    return {
+        "gpu": here.name,
+        "driver": driver_version(),
+        "cuda": f"{toolkit // 1000}.{toolkit % 1000 // 10}",
+        "versions": {"python": platform.python_version(), **versions()},
+        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "clocks": {
+            "sm_mhz": round(here.clock / 1e6) if here.clock else None,
+            "memory_mhz": round(here.memory_clock / 1e6) if here.memory_clock else None,
+        },
+    }
+
+
+def versions() -> dict[str, str]:
+    """Versions of the packages that a figure depends on."""
+    found = {}
+    for name in PACKAGES:
+        for package in (f"{name}-cuda13x", f"{name}-cuda12x") if name == "cupy" else (name,):
+            try:
+                found[name] = version(package)
+            except PackageNotFoundError:
+                continue
+    return found
+
+
+def driver_version() -> str:
+    """The driver's own version (``580.95.05``), or the CUDA version that it supports."""
+    try:
+        text = Path("/proc/driver/nvidia/version").read_text(encoding="utf-8")
+        return next(word for word in text.split() if word.count(".") >= 1 and word[0].isdigit())
+    except (OSError, StopIteration):
+        supported = cupy.cuda.runtime.driverGetVersion()
+        return f"for CUDA {supported // 1000}.{supported % 1000 // 10}"
+
+
+def device_facts() -> dict[str, Any]:
+    """What the driver says of the device, with the peaks that follow."""
+    here = device()
+    return {
+        **asdict(here), "fp32_peak": here.fp32_peak, "bandwidth_peak": here.bandwidth_peak,
+        "cpu_cores": probes.cores(),
+    }  # fmt: skip
+
+
+def run(
+    todo: list[Step],
+    *,
+    about: dict[str, Any],
+    facts: dict[str, Any],
+    kept: Path = ROOT / "_build" / "bench.json",
+    folder: Path | None = None,
+    report: Callable[[str, int, int], None] = lambda name, done, total: None,
+) -> Path:
+    """Do all steps, resume where an interrupted run stopped, and write the record.
+
+    Parameters
+    ----------
+    todo : list of Step
+    about, facts : dict
+        Provenance and device of the record.
+    kept : Path
+        Where finished steps are kept until all are done.
+    folder : Path, optional
+        Where the record goes; `records.folder` by default.
+    report : callable
+        Called with the name of a step, how many are done, and how many there are.
+
+    Returns
+    -------
+    Path
+        The record's file; what other runs had measured is kept in it.
+    """
+    same = {name: value for name, value in about.items() if name != "date"}
+    done: dict[str, Tables] = {}
+    try:
+        earlier = json.loads(kept.read_text(encoding="utf-8"))
+        # Figures of another GPU, driver or version are no part of this run.
+        if earlier["same"] == same:
+            done, about = earlier["done"], {**about, "date": earlier["date"]}
+    except (OSError, ValueError, KeyError):
+        pass
+    for number, step in enumerate(todo):
+        report(step.name, number, len(todo))
+        if step.name not in done:
+            done[step.name] = step.measure()
+            text = json.dumps({"same": same, "date": about["date"], "done": done})
+            records.replace_text(kept, text)
+    report("done", len(todo), len(todo))
+    tables: dict[str, list[records.Row]] = {}
+    for step in todo:
+        for table, rows in done[step.name].items():
+            dated = [records.Row({**row, "date": about["date"]}) for row in rows]
+            tables.setdefault(table, []).extend(dated)
+    new = records.Record(records.slug(about["gpu"]), about, facts, tables)
+    path = (folder or records.folder()) / f"{new.name}.json"
+    if path.exists():
+        new = records.merge(records.read(path), new)
+    records.write(new, path)
+    kept.unlink(missing_ok=True)
+    return path
