@@ -16,7 +16,7 @@ MARKERS = re.compile(r"(<!-- ladder -->).*?(<!-- /ladder -->)", re.S)
 
 
 def table(record: Record) -> str:
-    """The ladder as a Markdown table: GFLOP/s and share of cuBLAS, a row a rung, a column a size."""
+    """The ladder as a Markdown table: a row a rung, a column a size."""
     timings = record.rows("timings")
     sizes = sorted({row.M for row in timings if row.M == row.N == row.K})
     lines = [
@@ -28,7 +28,6 @@ def table(record: Record) -> str:
         for row in record.ladder(M=size):
             key = (plots.rung_label(row), plots.ENGINE_TITLES[row.engine])
             versions.setdefault(key, {})[size] = row
-    # Sizes that only some rungs ran at must not move those rungs up: keep the order of a full one.
     for (label, language), rows in versions.items():
         cells = [
             f"{rows[size].gflops:,.0f}".replace(",", " ")
@@ -67,7 +66,7 @@ def write(record: Record, root: Path = ROOT) -> list[Path]:
             replace_text(page, new)
             written.append(page)
     if not written:
-        raise RecordError("README.md has no <!-- ladder --> … <!-- /ladder -->: put the table there")
+        raise RecordError("README.md lacks the markers <!-- ladder --> and <!-- /ladder -->")
     largest = max(row.M for row in record.rows("timings", rung="naive"))
     for name, ink in CHARTS.items():
         path = root / "site" / "assets" / name

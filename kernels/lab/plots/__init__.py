@@ -17,8 +17,8 @@ from kernels.lab.plots.charts import (
 )
 from kernels.lab.plots.drawings import canvas, cells, heat, hierarchy, mark, product, pyramid
 from kernels.lab.plots.palette import (
-    ENGINE_TITLES,
     CPP,
+    ENGINE_TITLES,
     HATCH,
     LIBRARY,
     MEMORY,
@@ -33,8 +33,8 @@ from kernels.lab.plots.palette import (
 from kernels.lab.plots.picture import Picture, figure, show, svg
 
 __all__ = [
-    "A", "B", "C", "CPP", "ENGINE_TITLES", "HATCH", "LIBRARY", "MEMORY", "NUMBA", "PALETTE", "THREAD", "TILE",
-    "Picture", "bandwidth", "break_even", "canvas", "cells", "empty", "figure", "heat", "hierarchy",
-    "ladder", "latency", "mark", "product", "pyramid", "roofline", "rung_label", "show", "svg",
-    "sweep", "transfers",
+    "A", "B", "C", "CPP", "ENGINE_TITLES", "HATCH", "LIBRARY", "MEMORY", "NUMBA", "PALETTE",
+    "THREAD", "TILE", "Picture", "bandwidth", "break_even", "canvas", "cells", "empty", "figure",
+    "heat", "hierarchy", "ladder", "latency", "mark", "product", "pyramid", "roofline",
+    "rung_label", "show", "svg", "sweep", "transfers",
 ]  # fmt: skip

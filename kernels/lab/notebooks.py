@@ -1,0 +1,230 @@
+"""Execute the chapters and keep their outputs: stable, free of machine paths, all or none."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+
+from kernels.lab.records import replace_text
+
+ROOT = Path(__file__).parents[2]
+CHAPTERS = ROOT / "chapters"
+#: Cells with this tag need a GPU; on the CPU engine they keep the outputs they have.
+GPU_TAG = "gpu"
+STATE = "application/vnd.jupyter.widget-state+json"
+VIEW = "application/vnd.jupyter.widget-view+json"
+MODEL = re.compile(r"IPY_MODEL_([0-9a-f]{32})")
+ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]{6,}")
+ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+#: Where a cell's own code lives, as far as Python is concerned.
+CELL_FILE = re.compile(r"[^\s\"'(<>]*ipykernel_\d+[/\\]\d+\.py")
+
+
+class ChapterError(RuntimeError):
+    """A chapter that does not exist or does not run."""
+
+
+def chapters(only: str | None = None, folder: Path = CHAPTERS) -> list[Path]:
+    """The chapters' notebooks in order; ``only="03"`` narrows them to one.
+
+    Raises
+    ------
+    ChapterError
+        When no chapter matches.
+    """
+    every = sorted(folder.glob("[0-9][0-9]-*.ipynb"))
+    found = [path for path in every if only is None or path.stem.startswith(only)]
+    if not found:
+        there = ", ".join(path.stem for path in every) or "none"
+        raise ChapterError(f"no chapter {only or ''!r} in {folder.name}/: there are {there}")
+    return found
+
+
+def execute(
+    path: Path,
+    *,
+    cpu: bool = False,
+    environment: dict[str, str] | None = None,
+    cell_done: Callable[[], None] = lambda: None,
+) -> nbformat.NotebookNode:
+    """Run a chapter from top to bottom in a fresh kernel and return it with its new outputs.
+
+    Parameters
+    ----------
+    path : Path
+        The notebook; the file itself is not changed.
+    cpu : bool
+        Skip the cells tagged ``gpu``.
+    environment : dict, optional
+        Environment variables for the kernel, beside the present ones.
+    cell_done : callable
+        Called after each cell.
+
+    Raises
+    ------
+    ChapterError
+        Names the chapter, the cell and the error.
+    """
+    notebook = nbformat.read(path, as_version=4)
+    client = NotebookClient(
+        notebook,
+        timeout=900,
+        kernel_name="python3",
+        store_widget_state=True,
+        extra_arguments=["--IPKernelApp.log_level=ERROR"],
+        skip_cells_with_tag=GPU_TAG if cpu else "",
+        resources={"metadata": {"path": str(path.parent.resolve())}},
+        on_cell_executed=lambda **_: cell_done(),
+    )
+    try:
+        client.execute(env={**os.environ, **(environment or {})})
+    except CellExecutionError as error:
+        cell = next((c.id for c in notebook.cells if _failed(c, error.ename)), "?")
+        told = " ".join(error.evalue.split())
+        raise ChapterError(f"{path.stem}, cell {cell}: {error.ename}: {told}") from None
+    return normalise(notebook)
+
+
+def _failed(cell: Any, name: str) -> bool:
+    tags = cell.metadata.get("tags", [])
+    outputs = cell.get("outputs", ())
+    errors = [out for out in outputs if out.output_type == "error" and out.ename == name]
+    return bool(errors) and "raises-exception" not in tags
+
+
+def normalise(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """Make a notebook's stored form depend on what it says alone (changed in place).
+
+    Cells are counted 1 to n, chunks of one stream are joined, progress bars, machine paths,
+    memory addresses and versions of the kernel are taken out, and widget ids are counted.
+    """
+    notebook.metadata = nbformat.from_dict(
+        {
+            "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+            "language_info": {"name": "python", "pygments_lexer": "ipython3"},
+            **{k: v for k, v in notebook.metadata.items() if k not in _KERNEL},
+        }
+    )
+    count = 0
+    for cell in notebook.cells:
+        for passing in ("execution", "ExecuteTime", "collapsed"):
+            cell.metadata.pop(passing, None)
+        if cell.cell_type != "code":
+            continue
+        count += 1
+        cell.execution_count = count
+        cell.outputs = [_clean(output, count) for output in _joined(cell.outputs)]
+        cell.outputs = [output for output in cell.outputs if output is not None]
+    return _count_widgets(notebook)
+
+
+_KERNEL = ("kernelspec", "language_info", "varInspector", "toc")
+
+
+def _joined(outputs: list[Any]) -> Iterator[Any]:
+    """Outputs with neighbouring chunks of one stream joined."""
+    last = None
+    for output in outputs:
+        same = last is not None and last.output_type == output.output_type == "stream"
+        if same and last.name == output.name:
+            last.text += output.text
+            continue
+        if last is not None:
+            yield last
+        last = output
+    if last is not None:
+        yield last
+
+
+def _clean(output: Any, count: int) -> Any:
+    """One output without traces of the machine; None when nothing is left."""
+    if output.output_type == "stream":
+        # A progress bar rewrites its line: what a carriage return covers was never meant to stay.
+        lines = ESCAPES.sub("", output.text).split("\n")
+        kept = [portable(line) for line in lines if "\r" not in line.rstrip("\r")]
+        output.text = "\n".join(kept)
+        return output if output.text.strip() else None
+    if output.output_type == "error":
+        output.evalue = portable(output.evalue)
+        # The frames are library lines and paths; the last line is what the page is about.
+        output.traceback = [f"{output.ename}: {output.evalue}"]
+        return output
+    if "execution_count" in output:
+        output.execution_count = count
+    for kind, value in output.data.items():
+        if kind.startswith("text/") and isinstance(value, str):
+            output.data[kind] = portable(value)
+    return output
+
+
+def portable(text: str) -> str:
+    """Text without this machine's paths and memory addresses."""
+    text = CELL_FILE.sub("<cell>", text)
+    for path, name in ((f"{ROOT}{os.sep}", ""), (str(ROOT), "."), (str(Path.home()), "~")):
+        if len(path) > 2:
+            text = text.replace(path, name)
+    return ADDRESS.sub("at 0x…", text)
+
+
+def _count_widgets(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """Replace the random ids of widget models by their place in the page."""
+    stored = notebook.metadata.get("widgets", {}).get(STATE)
+    if not stored:
+        notebook.metadata.pop("widgets", None)
+        return notebook
+    state = stored["state"]
+    order: list[str] = []
+
+    def visit(model: str | None) -> None:
+        if model in state and model not in order:
+            order.append(model)
+            fields = state[model].get("state", {})
+            for name in sorted(fields):
+                for other in MODEL.findall(json.dumps(fields[name])):
+                    visit(other)
+
+    for cell in notebook.cells:
+        for output in cell.get("outputs", ()):
+            visit(output.get("data", {}).get(VIEW, {}).get("model_id"))
+    # What is left is no part of a view (links between widgets): order it by what it refers to.
+    left = [model for model in state if model not in order]
+
+    def place(model: str) -> list[int]:
+        known = MODEL.findall(json.dumps(state[model].get("state", {})))
+        return [order.index(other) if other in order else len(order) for other in known]
+
+    for model in sorted(left, key=place):
+        visit(model)
+    text = nbformat.writes(notebook)
+    for number, model in enumerate(order):
+        text = text.replace(model, f"{number:032x}")
+    counted = nbformat.reads(text, as_version=4)
+    widgets = counted.metadata.widgets[STATE]
+    widgets["state"] = nbformat.from_dict(dict(sorted(widgets["state"].items())))
+    return counted
+
+
+def write(notebook: nbformat.NotebookNode, path: Path) -> None:
+    """Store a notebook: keys sorted, indent 1, Unix newlines."""
+    replace_text(path, nbformat.writes(notebook).rstrip("\n") + "\n")
+
+
+def replace_all(staged: dict[Path, Path]) -> None:
+    """Move finished files (values) to their places (keys), once all of them are there."""
+    for source in staged.values():
+        if not source.is_file():
+            raise FileNotFoundError(f"{source.name} is not finished: nothing was replaced")
+    for target, source in staged.items():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, target.with_name(f".{target.name}.new"))
+    for target in staged:
+        os.replace(target.with_name(f".{target.name}.new"), target)
