@@ -47,14 +47,14 @@ def kernel_text(name: str, root: Path = ROOT) -> str:
 
 def stale(notebook: Any, root: Path = ROOT) -> list[tuple[Any, str]]:
     """Kernel cells whose text is not their function's, each with the text it should have."""
-    named = [(cell, cell.metadata["kernel"]) for cell in notebook.cells if "kernel" in cell.metadata]
-    wanted = [(cell, kernel_text(name, root)) for cell, name in named]
+    named = [cell for cell in notebook.cells if "kernel" in cell.metadata]
+    wanted = [(cell, kernel_text(cell.metadata["kernel"], root)) for cell in named]
     return [(cell, text) for cell, text in wanted if cell.source != text]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Copy kernels into the chapters' kernel cells.")
-    parser.add_argument("--check", action="store_true", help="write nothing; fail where cells differ")
+    parser.add_argument("--check", action="store_true", help="write nothing; fail if a cell differs")
     check = parser.parse_args().check
     differing = 0
     for path in sorted((ROOT / "chapters").glob("*.ipynb")):

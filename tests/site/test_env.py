@@ -1,0 +1,121 @@
+"""The environment: what is installed on which machine, once, and what is said when it cannot be."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import env
+import pytest
+
+ROOT = Path(__file__).parents[2]
+LOCKS = sorted(path.name for path in ROOT.glob("requirements*.lock"))
+PIN = re.compile(r"^([a-z0-9-]+)==(\S+)", re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("cuda", "test", "expected"),
+    [
+        (None, False, ["requirements.lock"]),
+        (11, False, ["requirements.lock"]),
+        (12, False, ["requirements-cuda12.lock"]),
+        (13, False, ["requirements-cuda13.lock"]),
+        (14, False, ["requirements-cuda13.lock"]),
+        (None, True, ["requirements-test.lock"]),
+        (13, True, ["requirements-cuda13.lock", "requirements-test.lock"]),
+    ],
+)
+def test_the_driver_decides_between_the_locks(cuda, test, expected):
+    assert env.locks(cuda, test) == expected
+
+
+def test_a_cuda_12_driver_tests_on_the_cpu_engine(monkeypatch, capsys):
+    monkeypatch.setenv("KERNELS_ENGINE", "gpu")
+    assert env.locks(12, True) == ["requirements-test.lock"]
+    assert env.os.environ["KERNELS_ENGINE"] == "cpu"
+    assert "CUDA 13" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_a_lock_is_pinned_hashed_and_names_no_index(lock):
+    text = (ROOT / lock).read_text()
+    pins = PIN.findall(text)
+    assert len(pins) > 100
+    assert "://" not in text and "--index" not in text and "--find-links" not in text
+    blocks = re.split(r"^(?=[a-z0-9-]+==)", text, flags=re.MULTILINE)[1:]
+    assert len(blocks) == len(pins)
+    assert all("--hash=sha256:" in block for block in blocks)
+
+
+def test_the_locks_agree_on_every_version():
+    """What the tests run is what the reader runs; CUDA 12 packages have their own versions."""
+    pins = {lock: dict(PIN.findall((ROOT / lock).read_text())) for lock in LOCKS}
+    plain = pins["requirements.lock"]
+    for lock in ("requirements-cuda13.lock", "requirements-test.lock"):
+        assert {name: pins[lock][name] for name in plain} == plain
+    both = [pins[lock]["numba-cuda"] for lock in LOCKS if "numba-cuda" in pins[lock]]
+    assert len(both) == 3 and len(set(both)) == 1
+    assert not any(name.startswith(("cupy", "nvidia", "cuda")) for name in plain)
+
+
+def test_the_environment_is_made_once_and_holds_the_course(tmp_path, monkeypatch):
+    course = tmp_path / "course"
+    course.mkdir()
+    (course / "requirements.lock").write_text("")
+    (course / "marker.py").write_text("WORD = 'tile'\n")
+    monkeypatch.setattr(env, "ROOT", course)
+    monkeypatch.setattr(env, "cuda_driver", lambda: None)
+    python = env.prepare(tmp_path / "venv")
+    assert subprocess.check_output([python, "-c", "import marker; print(marker.WORD)"]) == b"tile\n"
+
+    def never(*_):
+        raise AssertionError("the second call installs again")
+
+    monkeypatch.setattr(env, "install", never)
+    assert env.prepare(tmp_path / "venv") == python
+    (course / "requirements.lock").write_text("# changed\n")
+    with pytest.raises(AssertionError, match="installs again"):
+        env.prepare(tmp_path / "venv")
+
+
+def one_line(message) -> str:
+    assert str(message).count("\n") == 0
+    return str(message)
+
+
+def test_an_old_python_is_named_with_a_way_out(monkeypatch):
+    monkeypatch.setattr(env, "version_of", lambda _: (3, 10))
+    with pytest.raises(SystemExit) as stop:
+        env.find_python()
+    assert "3.11, 3.12 or 3.13" in one_line(stop.value)
+
+
+def test_a_missing_venv_module_is_named_with_a_way_out(tmp_path, monkeypatch):
+    failed = subprocess.CompletedProcess([], 1, b"Error: ensurepip is not available\n")
+    monkeypatch.setattr(env.subprocess, "run", lambda *_, **__: failed)
+    monkeypatch.setattr(env, "find_python", lambda: "python3")
+    with pytest.raises(SystemExit) as stop:
+        env.create(tmp_path / "venv")
+    assert "apt install python3-venv" in one_line(stop.value)
+
+
+def test_a_failed_installation_is_one_line(tmp_path, monkeypatch):
+    monkeypatch.setattr(env, "ROOT", tmp_path)
+    (tmp_path / "requirements.lock").write_text("no-such-thing==1.0\n")
+    with pytest.raises(SystemExit) as stop:
+        env.install(sys.executable, "requirements.lock")
+    assert "requirements.lock" in one_line(stop.value) and "network" in str(stop.value)
+
+
+def test_version_of_something_that_does_not_run(tmp_path):
+    assert env.version_of(tmp_path / "python") is None
+    assert env.version_of(sys.executable) == sys.version_info[:2]
+
+
+def test_help_names_every_target(run):
+    targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    said = run("make", "help").stdout
+    assert {"serve", "test", "lab", "book", "bench", "record", "adopt"} <= set(targets)
+    assert all(f"make {target} " in said for target in targets)
