@@ -1,7 +1,14 @@
 """One launch of one kernel, small enough to interpret and exact enough to compare bit by bit."""
 
+import hashlib
+import importlib.util
+import os
+import sys
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -58,3 +65,21 @@ def dims(extent) -> tuple[int, int, int]:
     """A launch extent as (x, y, z)."""
     extent = extent if isinstance(extent, (tuple, list)) else (extent,)
     return tuple(int(n) for n in (*extent, 1, 1)[:3])
+
+
+def from_source(source: str, name: str) -> ModuleType:
+    """Import a module's text from a file of its own, so that its functions have a source."""
+    folder = Path(tempfile.gettempdir(), "tile-by-tile-kernels")
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{name}_{hashlib.sha256(source.encode()).hexdigest()[:12]}.py"
+    if not path.exists():
+        path.with_suffix(f".{os.getpid()}").write_text(source)
+        path.with_suffix(f".{os.getpid()}").replace(path)
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        del sys.modules[name]
+    return module

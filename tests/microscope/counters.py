@@ -136,12 +136,12 @@ def profile(metrics: list[str]) -> str:
                 cwd=REPOSITORY, capture_output=True, text=True)
             text = log.read_text() if log.exists() else ""
             unknown = [name for name in metrics if re.search(
-                rf"(?i)(?:fail|unknown|invalid|not).*{re.escape(name)}", text + done.stderr)]
+                rf"(?i)(?:fail|unknown|invalid|not).*{re.escape(name)}", text + done.stdout + done.stderr)]
             if not unknown:
                 break
             metrics = [name for name in metrics if name not in unknown]
     if done.returncode:
-        raise SystemExit(f"ncu ended with {done.returncode}:\n{text[-2000:]}{done.stderr[-2000:]}")
+        raise SystemExit(f"ncu ended with {done.returncode}:\n{text[-2000:]}{done.stdout[-2000:]}{done.stderr[-2000:]}")
     return text
 
 

@@ -6,9 +6,6 @@ reports of any tool name the same lines. `judge` runs one through the microscope
 
 import ast
 import hashlib
-import importlib.util
-import sys
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
@@ -16,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.microscope.cases import whole
+from tests.microscope.cases import from_source, whole
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = {
@@ -28,7 +25,7 @@ FILES = {
 }
 TILE = 8
 PAIRS = {"row": "col", "col": "row", "tx": "ty", "ty": "tx", "sA": "sB", "sB": "sA",
-         "A": "B", "B": "A", "a": "b", "b": "a", "a_col": "b_row", "b_row": "a_col"}
+         "A": "B", "B": "A", "a": "b", "b": "a", "M": "N", "N": "M", "K": "M"}
 OTHER_AXIS = {"x": "y", "y": "x"}
 
 
@@ -88,7 +85,7 @@ def _is_cast(node: ast.AST) -> bool:
 
 
 def _conditions(test: ast.expr) -> Iterator[tuple[ast.expr, str]]:
-    """The whole guard removed, each of its parts removed, each ``<`` made ``<=``."""
+    """A guard removed, each of its parts removed, ``<`` made ``<=``, a name exchanged."""
     yield test, "True"
     if isinstance(test, ast.BoolOp):
         for part in test.values:
@@ -97,6 +94,8 @@ def _conditions(test: ast.expr) -> Iterator[tuple[ast.expr, str]]:
         if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Lt):
             right = ast.unparse(node.comparators[0])
             yield node, f"{ast.unparse(node.left)} <= {right}"
+        elif isinstance(node, ast.Name) and node.id in PAIRS:
+            yield node, PAIRS[node.id]
 
 
 def _terms(value: ast.expr) -> Iterator[tuple[ast.expr, str]]:
@@ -149,8 +148,9 @@ def _changes(function: ast.FunctionDef) -> Iterator[tuple[str, ast.AST, str]]:
                 yield "accumulation", node, f"{ast.unparse(target)} = {ast.unparse(value)}"
                 yield "accumulation", node, f"{ast.unparse(target)} -= {ast.unparse(value)}"
             case ast.For(iter=ast.Call(args=arguments)):
-                for where, text in _terms(arguments[-1]):
-                    yield "index", where, text
+                for argument in arguments:
+                    for where, text in _terms(argument):
+                        yield "index", where, text
         if isinstance(node, ast.Subscript) and not _is_dim(node):
             index = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
             if len(index) == 2:
@@ -209,17 +209,7 @@ def mutants() -> tuple[Mutant, ...]:
 
 def load(rung: str, source: str, name: str):
     """Import a module's text from a file of its own; returns the rung's kernel in it."""
-    folder = Path(tempfile.gettempdir(), "tile-by-tile-mutants")
-    folder.mkdir(exist_ok=True)
-    path = folder / f"{name}.py"
-    path.write_text(source)
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    finally:
-        del sys.modules[name]
+    module = from_source(source, name)
     return module.kernel(tile=TILE) if rung == "tiled" else getattr(module, rung)
 
 

@@ -89,7 +89,7 @@ class Race:
     space: str
     lines: tuple[int, int]
     ops: tuple[str, str]
-    block: tuple[int, int, int]
+    blocks: tuple[tuple[int, int, int], tuple[int, int, int]]
     cell: int
     threads: tuple[int, int]
     same_warp: bool
@@ -128,34 +128,34 @@ class Run:
     def races(self) -> set[Race]:
         """Every pair of conflicting accesses that no barrier, `syncwarp` or atomic orders.
 
-        In shared memory between the threads of a block; in global memory between blocks.
+        Between the threads of a block, and in global memory between blocks.
         """
         cells = defaultdict(list)
         for a in self.accesses:
             if a.space == "shared":
-                cells[a.array, a.space, a.block, a.cell, a.epoch].append(a)
+                cells[a.array, a.space, a.block, a.cell].append(a)
             elif a.space == "global":
-                cells[a.array, a.space, None, a.cell, None].append(a)
+                cells[a.array, a.space, None, a.cell].append(a)
         found = set()
-        for (array, space, _, cell, _), there in cells.items():
+        for (array, space, _, cell), there in cells.items():
             if all(a.op == "load" for a in there):
                 continue
             for one, two in combinations(there, 2):
-                if _conflict(one, two, space):
+                if _conflict(one, two):
                     one, two = sorted((one, two), key=lambda a: a.site[0])
                     found.add(Race(array, space, (one.site[0], two.site[0]), (one.op, two.op),
-                                   one.block, cell, (one.thread, two.thread),
+                                   (one.block, two.block), cell, (one.thread, two.thread),
                                    one.block == two.block and one.warp == two.warp))
         return found
 
 
-def _conflict(one: Access, two: Access, space: str) -> bool:
+def _conflict(one: Access, two: Access) -> bool:
     ops = {one.op, two.op}
     if ops == {"load"} or ops == {"atomic"}:
         return False
-    if space == "global":
-        return one.block != two.block
-    if one.thread == two.thread:
+    if one.block != two.block:
+        return True
+    if one.thread == two.thread or one.epoch != two.epoch:
         return False
     return one.warp != two.warp or one.warp_epoch == two.warp_epoch
 
@@ -209,6 +209,8 @@ def apply(fn, *operands):
     if not all(isinstance(v, np.generic) for v in operands):
         return fn(*operands)
     wanted, result = _typed(fn, tuple(v.dtype for v in operands))
+    if result.kind in "iu":  # NumPy would meet a signed and an unsigned number in a float
+        wanted = [result] * len(wanted)
     with np.errstate(all="ignore"):
         cast = [t.type(v) for t, v in zip(wanted, operands, strict=True)]
         return result.type(fn(*cast))
@@ -426,15 +428,16 @@ class Corner:
 class Rewrite(ast.NodeTransformer):
     """Every access, operation, loop and call of a kernel made a method of its `Thread`."""
 
-    def __init__(self, indent):
-        self.indent, self.temporaries = indent, 0
+    def __init__(self):
+        self.temporaries = 0
 
     def method(self, name, *arguments):
         return ast.Call(ast.Attribute(ast.Name("_t", ast.Load()), name, ast.Load()),
                         list(arguments), [])
 
-    def site(self, node, op="load"):
-        return ast.Constant((node.lineno, node.col_offset + self.indent, op))
+    @staticmethod
+    def site(node, op="load"):
+        return ast.Constant((node.lineno, node.col_offset, op))
 
     @staticmethod
     def apply(op, *operands):
@@ -571,8 +574,7 @@ class Launch:
             lines, first = inspect.getsourcelines(function)
             tree = ast.parse(textwrap.dedent("".join(lines)))
             ast.increment_lineno(tree, first - 1)
-            indent = len(lines[0]) - len(lines[0].lstrip())
-            tree.body = [Rewrite(indent).visit_FunctionDef(tree.body[0])]
+            tree.body = [Rewrite().visit_FunctionDef(tree.body[0])]
             names = dict(vars(builtins)) | function.__globals__
             names |= inspect.getclosurevars(function).nonlocals
             names |= {"_apply": apply, "_binary": BINARY, "_unary": UNARY, "_scalar": scalar,

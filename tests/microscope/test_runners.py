@@ -1,0 +1,127 @@
+"""The parsers of the GPU tools' reports, on samples of their output."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from tests.microscope import counters, sanitize
+
+NCU = '''==PROF== Connected to process 4711 (/usr/bin/python3.12)
+==PROF== Profiling "vec_add" - 0: 0%....50%....100% - 2 passes
+"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size",\
+"Grid Size","Device","CC","l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",\
+"smsp__inst_executed_op_shared_ld.sum","smsp__sass_inst_executed_op_shared_ld.sum",\
+"l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum"
+"","","","","","","","","","","","","inst","inst","sector"
+"0","4711","python3.12","127.0.0.1","cudapy::truth_kernels::vec_add[abi:v1](Array<float, 1>)",\
+"1","7","(256, 1, 1)","(4, 1, 1)","0","9.0","1,024","0","0","n/a"
+"1","4711","python3.12","127.0.0.1","cudapy::truth_kernels::naive[abi:v2](Array<float, 2>)",\
+"1","7","(16, 16, 1)","(4, 4, 1)","0","9.0","64","12","12","250.000000"
+==PROF== Disconnected from process 4711
+'''
+
+
+def case(name, function):
+    return SimpleNamespace(name=name, function=SimpleNamespace(__name__=function))
+
+
+def test_profiler_table():
+    launches = counters.parse(NCU)
+    assert [name.split("::")[2].split("[")[0] for name, _ in launches] == ["vec_add", "naive"]
+    found = counters.assign([case("a", "vec_add"), case("b", "naive")], launches)
+    assert found["a"] == {"global_load_requests": 1024, "shared_load_instructions": 0}
+    assert found["b"] == {"global_load_requests": 64, "shared_load_instructions": 12,
+                          "global_red_sectors": 250}
+
+
+def test_profiler_mismatch():
+    launches = counters.parse(NCU)
+    with pytest.raises(ValueError, match="1 cases but 2 profiled"):
+        counters.assign([case("a", "vec_add")], launches)
+    with pytest.raises(ValueError, match="case a expects tiled"):
+        counters.assign([case("a", "tiled"), case("b", "naive")], launches)
+    with pytest.raises(ValueError, match="no table"):
+        counters.parse("==ERROR== No kernels were profiled")
+
+
+def test_accesses_in_compiled_code():
+    ptx = """
+    ld.param.u64 %rd1, [p0];
+    ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1];
+    @%p1 ld.shared.f32 %f5, [%r1];
+    bar.sync 0;
+    st.shared.f32 [%r1], %f5;
+    """
+    assert counters.PTX_ACCESS.findall(ptx) == [
+        "ld.param.u64", "ld.global.v4.f32", "ld.shared.f32", "bar.sync", "st.shared.f32"]
+    sass = """
+        /*0010*/  LDG.E.64 R2, desc[UR4][R2.64] ;
+        /*0020*/  @P0 LDS.128 R4, [R8+UR4] ;
+        /*0030*/  RED.E.ADD.F32.FTZ.RN.STRONG.GPU desc[UR4][R2.64], R5 ;
+        /*0040*/  SHFL.DOWN PT, R3, R2, 0x10, 0x1f ;
+    """
+    assert counters.SASS_ACCESS.findall(sass) == [
+        "LDG.E.64", "LDS.128", "RED.E.ADD.F32.FTZ.RN.STRONG.GPU", "SHFL.DOWN"]
+
+
+SANITIZER = """========= COMPUTE-SANITIZER
+@begin 12
+========= Invalid __global__ read of size 4 bytes
+=========     at cudapy::mutant_12[abi:v1](Array<float>)+0x210 in mutant_12_ab34.py:17
+=========     by thread (8,0,0) in block (3,0,0)
+=========     Address 0x7f2a00000320 is out of bounds
+=========     and is 1 bytes after the nearest allocation at 0x7f2a00000000 of size 800 bytes
+========= 
+========= Invalid __global__ read of size 4 bytes
+=========     at cudapy::mutant_12[abi:v1](Array<float>)+0x210 in mutant_12_ab34.py:17
+=========     by thread (9,0,0) in block (3,0,0)
+========= 
+@end 12 error CudaAPIError
+@begin 40
+========= Error: Race reported between Write access at cudapy::mutant_40[abi:v1]+0x4c0 in m.py:23
+=========     and Read access at cudapy::mutant_40[abi:v1]+0x530 in m.py:27 [2048 hazards]
+=========
+@end 40 wrong
+========= Barrier error detected. Divergent thread(s) in block.
+=========     at cudapy::original_2[abi:v1]+0x30 in o.py:3
+=========
+========= RACECHECK SUMMARY: 1 hazard displayed (1 error, 0 warnings)
+"""
+
+
+def test_sanitizer_reports():
+    found = sanitize.parse(SANITIZER)
+    assert found == {
+        12: {"Invalid __global__ read of size 4 bytes": 2},
+        40: {"Error: race write and read": 1},
+        -2: {"Barrier error detected. Divergent thread(s) in block.": 1},
+    }
+
+
+def test_tools_of_a_crashed_process(monkeypatch):
+    """A process that dies is followed by one that goes on with the next mutant."""
+    heard = iter(["@begin 1\n@end 1 right\n@begin 2\n", "@begin 3\n@end 3 wrong\n"])
+    monkeypatch.setattr(sanitize.subprocess, "Popen", lambda *a, **k: None)
+    monkeypatch.setattr(sanitize, "_survive", lambda: ())
+    monkeypatch.setattr(sanitize, "_listen", lambda process: (next(heard), False))
+    text, ends = sanitize.sandbox("memcheck", [1, 2, 3])
+    assert ends == {1: "right", 2: "crashed", 3: "wrong"}
+    assert text.count("@begin") == 3
+
+
+def test_metrics_the_profiler_does_not_know(monkeypatch):
+    """Names that this version lacks are left out, and the rest is asked for again."""
+    asked = []
+
+    def fake(command, **_):
+        wanted = command[command.index("--metrics") + 1].split(",")
+        asked.append(wanted)
+        log = command[command.index("--log-file") + 1]
+        missing = "old__metric.sum" in wanted
+        with open(log, "w") as file:
+            file.write("==ERROR== Failed to find metric old__metric.sum\n" if missing else NCU)
+        return SimpleNamespace(returncode=int(missing), stderr="", stdout="")
+
+    monkeypatch.setattr(counters.subprocess, "run", fake)
+    assert counters.profile(["new__metric.sum", "old__metric.sum"]) == NCU
+    assert asked == [["new__metric.sum", "old__metric.sum"], ["new__metric.sum"]]
