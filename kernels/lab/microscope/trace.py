@@ -37,7 +37,7 @@ class Kind:
     ENDLESS_LOOP = "endless loop"
 
 
-@dataclass
+@dataclass(eq=False)
 class Request:
     """One warp's memory instruction, kept as the example of its site.
 
@@ -77,7 +77,7 @@ class Request:
         return self.addresses // BANK_BYTES % BANKS
 
 
-@dataclass
+@dataclass(eq=False)
 class Site:
     """Everything counted at one memory access of the source.
 
@@ -243,7 +243,7 @@ class Work:
         return self.total_flops / n if n else 0.0
 
 
-@dataclass
+@dataclass(eq=False)
 class ArraySeen:
     """An array the kernel touched, and how often it touched each element."""
 
@@ -255,7 +255,7 @@ class ArraySeen:
     stores: np.ndarray = field(repr=False)
 
 
-@dataclass
+@dataclass(eq=False)
 class Trace:
     """The record of one traced launch.
 
@@ -350,9 +350,7 @@ class Trace:
         """
         wanted = {"space": space, "op": op, "array": array, "line": line}
         chosen = [
-            s
-            for s in self.sites
-            if all(v is None or getattr(s, k) == v for k, v in wanted.items())
+            s for s in self.sites if all(v is None or getattr(s, k) == v for k, v in wanted.items())
         ]
         names = (
             "requests lanes sectors lines wavefronts conflicts bytes_asked bytes_used bytes_moved"

@@ -1,0 +1,17 @@
+"""What can go wrong with a kernel, as one line each."""
+
+
+class KernelError(Exception):
+    """A kernel cannot run, or did something a GPU would not forgive."""
+
+
+class Unsupported(KernelError):
+    """The kernel uses a construct that the interpreter does not know."""
+
+    def __init__(self, line: int | None, what: str):
+        where = f"line {line}: " if line is not None else ""
+        super().__init__(f"{where}{what}")
+
+
+class OutOfBounds(KernelError, IndexError):
+    """A thread asked for an element that its array does not have."""

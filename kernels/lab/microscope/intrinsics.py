@@ -1,0 +1,629 @@
+"""Everything a kernel can call: ``cuda.*``, `math`, type conversions and a few builtins.
+
+One function a name. Each gets the runner, the call's node and the mask of active lanes.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import math
+import types
+
+import numpy as np
+
+from . import memory, names, values
+from .errors import KernelError, Unsupported
+from .memory import Array
+from .trace import WARP, Kind, Problem
+
+BARRIERS = {
+    "syncthreads": None,
+    "syncthreads_count": "count",
+    "syncthreads_and": "and",
+    "syncthreads_or": "or",
+}
+PRINT_LIMIT = 10_000  # lines one launch may print
+
+
+def coordinate(run, c: names.Coordinate):
+    """The value of ``cuda.threadIdx.x`` and its like."""
+    if c.name == "threadIdx":
+        return run.lanes.thread_idx[c.axis]
+    if c.name == "blockIdx":
+        return run.lanes.block_idx[c.axis]
+    if c.name == "blockDim":
+        return np.int64(run.session.block[c.axis])
+    if c.name == "gridDim":
+        return np.int64(run.session.grid[c.axis])
+    if c.name == "warpsize":
+        return np.int64(WARP)
+    return run.lanes.thread % WARP
+
+
+def call(run, name: str, n: ast.Call, m):
+    """Call an intrinsic by its name below ``cuda``."""
+    if name in BARRIERS:
+        return run.drain(run.barrier(n, BARRIERS[name], m))
+    if name.startswith("atomic."):
+        return atomic(run, name.removeprefix("atomic."), n, m)
+    return INTRINSICS[name](run, n, m)
+
+
+# -- where am I
+
+
+def grid(run, n, m):
+    """``cuda.grid(d)``: position in the whole grid."""
+    lanes, block = run.lanes, run.session.block
+    axes = [lanes.block_idx[d] * np.int64(block[d]) + lanes.thread_idx[d] for d in range(3)]
+    return _first_axes(run, n, m, axes)
+
+
+def gridsize(run, n, m):
+    """``cuda.gridsize(d)``: threads of the whole grid."""
+    s = run.session
+    return _first_axes(run, n, m, [np.int64(s.grid[d] * s.block[d]) for d in range(3)])
+
+
+def _first_axes(run, n, m, axes):
+    (ndim,) = _arguments(run, n, m, 1)
+    if isinstance(ndim, np.ndarray) or int(ndim) not in (1, 2, 3):
+        raise Unsupported(n.lineno, f"{ast.unparse(n)}: the argument is 1, 2 or 3")
+    return axes[0] if ndim == 1 else tuple(axes[: int(ndim)])
+
+
+def _arguments(run, n, m, count: int) -> list:
+    arguments = run.arguments(n, m)
+    if len(arguments) != count:
+        raise Unsupported(
+            n.lineno, f"{ast.unparse(n)}: takes {count} arguments, got {len(arguments)}"
+        )
+    return arguments
+
+
+# -- memory
+
+
+def shared_array(run, n, m):
+    """``cuda.shared.array(shape, dtype)``; shape 0 is the launch's dynamic shared memory."""
+    array = run.shared.get(n)
+    if array is None:
+        shape, dtype = _declaration(run, n, m)
+        if shape == (0,):
+            array = _dynamic(run, dtype)
+        else:
+            array = _static(run, n, shape, dtype)
+        run.shared[n] = array
+    return array
+
+
+def _static(run, n, shape, dtype) -> Array:
+    s = run.session
+    base = s.layout.get(n)
+    if base is None:
+        base = -(-s.static_bytes // dtype.itemsize) * dtype.itemsize
+        s.layout[n] = base
+        s.static_bytes = base + math.prod(shape) * dtype.itemsize
+        _check_shared(run, n)
+    array = memory.shared_array(None, shape, dtype, base, run.lanes.blocks)
+    if run.tracer is not None:
+        run.tracer.watch(array.buffer, s.warps_per_block)
+    return array
+
+
+def _dynamic(run, dtype) -> Array:
+    """A view of the launch's dynamic shared memory: all such declarations are one memory."""
+    s, key = run.session, ("dynamic", dtype)
+    if key in run.shared:
+        return run.shared[key]
+    padded = -(-max(s.dynamic_bytes, 1) // 16) * 16
+    raw = run.shared.setdefault("dynamic", np.full(padded * run.lanes.blocks, 0xFF, np.uint8))
+    n = s.dynamic_bytes // dtype.itemsize
+    buffer = memory.Buffer(
+        None, "shared", dtype, padded // dtype.itemsize, raw.view(dtype), 0, (n,), (1,)
+    )
+    array = run.shared[key] = Array(buffer, 0, (n,), (1,))
+    if run.tracer is not None:
+        run.tracer.watch(buffer, s.warps_per_block)
+        views = [k for k in run.shared if isinstance(k, tuple) and k[0] == "dynamic"]
+        if len(views) > 1:  # written under one type, read under another: nothing to complain of
+            for k in views:
+                run.tracer.written.pop(run.shared[k].buffer, None)
+    return array
+
+
+def _check_shared(run, n) -> None:
+    s = run.session
+    total, limit = s.static_bytes + s.dynamic_bytes, s.limits.shared_bytes
+    if total > limit:
+        message = (
+            f"a block asks for {total} bytes of shared memory; the limit is {limit}: "
+            "use a smaller tile or a smaller type"
+        )
+        problem = Problem(Kind.SHARED_LIMIT, line=n.lineno, message=message)
+        run.problem((Kind.SHARED_LIMIT, n), problem, s.block[0] * s.block[1] * s.block[2])
+        raise StopRun
+
+
+def local_array(run, n, m):
+    """``cuda.local.array(shape, dtype)``: private to each thread."""
+    array = run.shared.get((n, run.lanes.warp))
+    if array is None:
+        shape, dtype = _declaration(run, n, m)
+        run.session.local_bytes[n] = math.prod(shape) * dtype.itemsize
+        array = memory.local_array(None, shape, dtype, run.lanes.count)
+        run.shared[n, run.lanes.warp] = array
+    return array
+
+
+def constant_array(run, n, m):
+    """``cuda.const.array_like(a)``: a global array in constant memory."""
+    (a,) = _arguments(run, n, m, 1)
+    if not isinstance(a, Array) or a.buffer.space != "constant":
+        raise Unsupported(n.lineno, f"{ast.unparse(n)}: takes a global NumPy array")
+    return a
+
+
+def _declaration(run, n, m):
+    """Shape and type of an array declaration."""
+    given = dict(zip(("shape", "dtype"), n.args, strict=False))
+    given |= {k.arg: k.value for k in n.keywords}
+    if not {"shape", "dtype"} <= set(given):
+        raise Unsupported(n.lineno, f"{ast.unparse(n)}: needs a shape and a dtype")
+    unsure = _not_constant(run, given["shape"])
+    if unsure:
+        raise Unsupported(
+            n.lineno,
+            f"{ast.unparse(n)}: the shape must be known when the kernel is compiled, and "
+            f"{unsure!r} is not: use a number, a global, or a kernel made by a function",
+        )
+    shape = run.evaluate(given["shape"], m)
+    shape = shape if isinstance(shape, tuple) else (shape,)
+    if not all(isinstance(s, np.integer) and s >= 0 for s in shape):
+        raise Unsupported(n.lineno, f"{ast.unparse(n)}: the shape must be whole numbers")
+    dtype = values.dtype_of(run.evaluate(given["dtype"], m))
+    if dtype is None or dtype.kind not in "biufc":
+        raise Unsupported(n.lineno, f"{ast.unparse(n)}: the dtype must be a type like float32")
+    shape = tuple(int(s) for s in shape)
+    if math.prod(shape) * dtype.itemsize * run.lanes.blocks > MEMORY_LIMIT:
+        raise KernelError(
+            f"line {n.lineno}: {ast.unparse(n)} needs {math.prod(shape) * dtype.itemsize} bytes "
+            "a block or thread, more than any GPU has: use a smaller shape"
+        )
+    return shape, dtype
+
+
+MEMORY_LIMIT = 1 << 31
+
+
+def _not_constant(run, shape) -> str:
+    """The first name of a shape that the compiler could not know; empty if there is none."""
+    code = run.frame.code
+    for x in ast.walk(shape):
+        if not isinstance(x, ast.Name) or x.id not in code.locals:
+            continue
+        if x.id in code.parameters or not code.constant_local(x.id):
+            return x.id
+    return ""
+
+
+# -- barriers and fences
+
+
+def syncwarp(run, n, m):
+    """``cuda.syncwarp()``."""
+    run.arguments(n, m)
+    if run.tracer is not None:
+        if m.array is None and run.lanes.warp is None:
+            warps = None
+        else:
+            rows = run.lanes.rows(run.lanes.full(run.array_of(m)), False).any(axis=2)
+            first = 0 if run.lanes.warp is None else run.lanes.warp
+            numbers = run.lanes.block_number * run.session.warps_per_block
+            warps = (numbers + first + np.arange(rows.shape[1]))[rows]
+        for races in run.tracer.races.values():
+            races.sync_warps(warps)
+
+
+def nothing(run, n, m):
+    """A fence: the interpreter's memory is always in order."""
+    run.arguments(n, m)
+
+
+# -- talking inside a warp
+
+
+def _shuffle(source):
+    def shuffle(run, n, m):
+        _, v, lane = _arguments(run, n, m, 3)
+        lanes = run.lanes
+        rows = lanes.rows(lanes.full(v), 0)
+        wanted = source(np.arange(WARP), lanes.rows(lanes.full(lane).astype(np.int64), 0))
+        own = np.broadcast_to(np.arange(WARP), rows.shape)
+        exists = lanes.rows(lanes.full(np.bool_(True)), False)
+        inside = (wanted >= 0) & (wanted < WARP)
+        inside &= np.take_along_axis(exists, wanted % WARP, axis=2)
+        wanted = np.where(inside, wanted, own)
+        return lanes.from_rows(np.take_along_axis(rows, wanted, axis=2))
+
+    return shuffle
+
+
+def _vote(decide):
+    """Make an intrinsic out of a function of (predicate, active), both (blocks, warps, 32)."""
+
+    def vote(run, n, m):
+        _, predicate = _arguments(run, n, m, 2)
+        lanes = run.lanes
+        active = lanes.rows(lanes.full(run.array_of(m)), False)
+        chosen = lanes.rows(lanes.full(values.truth(predicate)), False)
+        answer = decide(chosen, active)
+        return lanes.from_rows(np.broadcast_to(answer[:, :, None], chosen.shape))
+
+    return vote
+
+
+def _bits(chosen: np.ndarray) -> np.ndarray:
+    """Lanes of each warp as the bits of an int32."""
+    return (
+        (chosen.astype(np.uint32) << np.arange(WARP, dtype=np.uint32))
+        .sum(axis=2, dtype=np.uint32)
+        .view(np.int32)
+    )
+
+
+def match_any(run, n, m):
+    """``cuda.match_any_sync(mask, v)``: the lanes that hold the same value."""
+    _, v = _arguments(run, n, m, 2)
+    lanes = run.lanes
+    rows = lanes.rows(lanes.full(v), 0)
+    active = lanes.rows(lanes.full(run.array_of(m)), False)
+    same = (rows[:, :, :, None] == rows[:, :, None, :]) & active[:, :, None, :]
+    bits = (same.astype(np.uint32) << np.arange(WARP, dtype=np.uint32)).sum(axis=3, dtype=np.uint32)
+    return lanes.from_rows(bits.view(np.int32))
+
+
+def activemask(run, n, m):
+    """``cuda.activemask()``: the lanes that run this together."""
+    rows = run.lanes.rows(run.lanes.full(run.array_of(m)), False)
+    bits = _bits(rows)
+    return run.lanes.from_rows(np.broadcast_to(bits[:, :, None], rows.shape))
+
+
+def lanemask_lt(run, n, m):
+    """``cuda.lanemask_lt()``: the bits of all lanes below one's own."""
+    return ((np.int64(1) << (run.lanes.thread % WARP)) - 1).astype(np.uint32)
+
+
+# -- arithmetic
+
+
+def fma(run, n, m):
+    """``cuda.fma(a, b, c)``: two operations."""
+    a, b, c = _arguments(run, n, m, 3)
+    d = np.result_type(a, b, c)
+    d = d if d.kind == "f" else values.FLOAT64
+    if run.tracer is not None:
+        run.tracer.count_flops(d, 2 * m.n, n.lineno)
+    if d.itemsize < 8:  # one rounding: the product of two float32 is exact in float64
+        exact = a.astype(np.float64) * b.astype(np.float64) + c.astype(np.float64)
+        return exact.astype(d)
+    return a * b + c
+
+
+def select(run, n, m):
+    """``cuda.selp(condition, a, b)``."""
+    condition, a, b = _arguments(run, n, m, 3)
+    condition = values.truth(condition)
+    return (
+        np.where(condition, a, b) if isinstance(condition, np.ndarray) else (a if condition else b)
+    )
+
+
+def cbrt(run, n, m):
+    """``cuda.cbrt(x)``."""
+    return _math(run, "cbrt", _arguments(run, n, m, 1), m)
+
+
+def _unsigned(v):
+    return v.astype(np.dtype(f"u{v.dtype.itemsize}"))
+
+
+def popc(run, n, m):
+    """``cuda.popc(x)``: bits that are set."""
+    (v,) = _arguments(run, n, m, 1)
+    return np.bitwise_count(_unsigned(v)).astype(np.int32)
+
+
+def brev(run, n, m):
+    """``cuda.brev(x)``: bits in reverse."""
+    (v,) = _arguments(run, n, m, 1)
+    u, out = _unsigned(v), np.zeros_like(_unsigned(v))
+    one = u.dtype.type(1)
+    for _ in range(v.dtype.itemsize * 8):
+        out = (out << one) | (u & one)
+        u = u >> one
+    return out.astype(v.dtype)
+
+
+def clz(run, n, m):
+    """``cuda.clz(x)``: zero bits in front."""
+    (v,) = _arguments(run, n, m, 1)
+    return _count_zeros(v, range(v.dtype.itemsize * 8 - 1, -1, -1)).astype(np.int32)
+
+
+def ffs(run, n, m):
+    """``cuda.ffs(x)``: place of the lowest set bit, from 1; 0 if there is none."""
+    (v,) = _arguments(run, n, m, 1)
+    zeros = _count_zeros(v, range(v.dtype.itemsize * 8))
+    return np.where(v == 0, 0, zeros + 1)[()].astype(np.uint32)
+
+
+def _count_zeros(v, places):
+    u = _unsigned(v)
+    count, found = np.zeros_like(u, np.int64), np.zeros_like(u, bool)
+    for place in places:
+        found = found | ((u >> u.dtype.type(place)) & u.dtype.type(1) != 0)
+        count = count + ~found
+    return count
+
+
+def _math(run, name: str, arguments, m):
+    if run.tracer is not None and name not in values.PLAIN_MATH:
+        run.tracer.special += m.n
+    return values.math_call(name, arguments)
+
+
+# -- atomics
+
+UFUNCS = {
+    "add": np.add,
+    "sub": np.subtract,
+    "max": np.maximum,
+    "min": np.minimum,
+    "nanmax": np.fmax,
+    "nanmin": np.fmin,
+    "and_": np.bitwise_and,
+    "or_": np.bitwise_or,
+    "xor": np.bitwise_xor,
+}
+STEPS = {
+    "exch": lambda old, v: v,
+    "inc": lambda old, v: old.dtype.type(0) if old >= v else old + old.dtype.type(1),
+    "dec": lambda old, v: v if old == 0 or old > v else old - old.dtype.type(1),
+}
+
+
+def atomic(run, op: str, n: ast.Call, m):
+    """``cuda.atomic.op(array, index, value)``; gives the old value back.
+
+    Lanes take their turns in order.
+    """
+    swap = op in ("cas", "compare_and_swap")
+    if op == "compare_and_swap":
+        array, expected, v = _arguments(run, n, m, 3)
+        index = tuple(np.int64(0) for _ in getattr(array, "shape", ()))
+    elif op == "cas":
+        array, index, expected, v = _arguments(run, n, m, 4)
+    else:
+        array, index, v = _arguments(run, n, m, 3)
+    if not isinstance(array, Array):
+        raise Unsupported(n.lineno, f"{ast.unparse(n)}: the first argument must be an array")
+    index = index if isinstance(index, tuple) else (index,)
+    elements, inside = run.locate(array, index, m, n)
+    buffer, lanes = array.buffer, run.lanes
+    if inside is None:
+        return values.poison(buffer.dtype)
+    cells = run.cells(buffer, elements)
+    if run.tracer is not None:
+        run.tracer.access(n, buffer, "atomic", elements, cells, inside, lanes)
+        if buffer in run.tracer.written:
+            run.uninitialised(buffer, elements, cells, inside, n)
+            run.scatter(run.tracer.written[buffer], cells, np.bool_(True), inside)
+        if op in ("add", "sub") and buffer.dtype.kind == "f":
+            run.tracer.count_flops(buffer.dtype, inside.n, n.lineno)
+    active = lanes.full(run.array_of(inside))
+    where = lanes.full(np.asarray(cells))[active]
+    amount = lanes.full(values.cast(buffer.dtype, v))[active]
+    if run.unused is n and op in UFUNCS:
+        UFUNCS[op].at(buffer.flat, where, amount)
+        return None
+    if swap:
+        wanted = lanes.full(values.cast(buffer.dtype, expected))[active]
+        old = _swap(buffer.flat, where, wanted, amount)
+    else:
+        old = _in_turn(buffer.flat, where, amount, UFUNCS.get(op) or STEPS[op])
+    result = np.zeros(lanes.shape, buffer.dtype)
+    result[active] = old
+    return result
+
+
+def _in_turn(flat, where, amount, step) -> np.ndarray:
+    old = np.empty(where.size, flat.dtype)
+    for k, (cell, v) in enumerate(zip(where.tolist(), amount, strict=True)):
+        old[k] = flat[cell]
+        flat[cell] = step(flat[cell], v)
+    return old
+
+
+def _swap(flat, where, wanted, new) -> np.ndarray:
+    old = np.empty(where.size, flat.dtype)
+    for k, cell in enumerate(where.tolist()):
+        old[k] = flat[cell]
+        if old[k] == wanted[k]:
+            flat[cell] = new[k]
+    return old
+
+
+INTRINSICS = {
+    "grid": grid,
+    "gridsize": gridsize,
+    "shared.array": shared_array,
+    "local.array": local_array,
+    "const.array_like": constant_array,
+    "syncwarp": syncwarp,
+    "threadfence": nothing,
+    "threadfence_block": nothing,
+    "threadfence_system": nothing,
+    "nanosleep": nothing,
+    "shfl_sync": _shuffle(lambda own, lane: lane % WARP),
+    "shfl_up_sync": _shuffle(lambda own, delta: own - delta),
+    "shfl_down_sync": _shuffle(lambda own, delta: own + delta),
+    "shfl_xor_sync": _shuffle(lambda own, mask: own ^ mask),
+    "ballot_sync": _vote(lambda p, active: _bits(p & active)),
+    "all_sync": _vote(lambda p, active: (p | ~active).all(axis=2)),
+    "any_sync": _vote(lambda p, active: (p & active).any(axis=2)),
+    "eq_sync": _vote(lambda p, active: (p | ~active).all(axis=2) | ~(p & active).any(axis=2)),
+    "match_any_sync": match_any,
+    "activemask": activemask,
+    "lanemask_lt": lanemask_lt,
+    "fma": fma,
+    "selp": select,
+    "cbrt": cbrt,
+    "popc": popc,
+    "brev": brev,
+    "clz": clz,
+    "ffs": ffs,
+}
+
+
+# -- Python's own functions
+
+
+def python_call(run, target, n: ast.Call, m):
+    """Call something that is not of ``cuda``: a type, `math`, NumPy, a builtin."""
+    builtin = BUILTINS.get(target) if isinstance(target, _HASHABLE) else None
+    if builtin is not None:
+        arguments = run.arguments(n, m)
+        for a in arguments:
+            if not values.is_value(a) and target not in (print, len, sum, builtins.tuple):
+                raise Unsupported(n.lineno, f"{ast.unparse(n)}: takes numbers")
+        return builtin(run, n, m, arguments)
+    dtype = values.dtype_of(target)
+    if dtype is not None:
+        arguments = run.arguments(n, m)
+        if len(arguments) != 1 or not values.is_value(arguments[0]):
+            raise Unsupported(n.lineno, f"{ast.unparse(n)}: a conversion takes one number")
+        return values.cast(dtype, arguments[0])
+    name = _math_name(target)
+    if name is not None:
+        arguments = run.arguments(n, m)
+        if not all(values.is_value(a) for a in arguments):
+            raise Unsupported(n.lineno, f"{ast.unparse(n)}: takes numbers")
+        if isinstance(target, np.ufunc) and name not in values.MATH:
+            return target(*arguments)
+        try:
+            return _math(run, name, arguments, m)
+        except TypeError:
+            raise Unsupported(n.lineno, f"{ast.unparse(n)}: wrong number of arguments") from None
+    raise Unsupported(n.lineno, f"a kernel cannot call {ast.unparse(n.func)}")
+
+
+_HASHABLE = (type, types.BuiltinFunctionType, types.FunctionType)
+
+
+def _math_name(target) -> str | None:
+    if isinstance(target, types.BuiltinFunctionType) and target.__module__ == "math":
+        return target.__name__ if target.__name__ in values.MATH else None
+    if isinstance(target, np.ufunc):
+        name = target.__name__
+        return {"arcsin": "asin", "arccos": "acos", "arctan": "atan"}.get(name, name)
+    return None
+
+
+def _print(run, n, m, arguments):
+    """``print(...)``: every active thread prints its line."""
+    lanes, session = run.lanes, run.session
+    active = np.argwhere(lanes.full(run.array_of(m)))
+    for position in active:
+        session.printed += 1
+        if session.printed > PRINT_LIMIT:
+            raise KernelError(
+                f"line {n.lineno}: this launch has printed {PRINT_LIMIT} lines: "
+                "print from one thread only, with an if"
+            )
+        row = [_printable(lanes.at(a, tuple(position))) for a in arguments]
+        print(*row)
+
+
+def _printable(v):
+    if isinstance(v, tuple):
+        return tuple(_printable(x) for x in v)
+    return v.item() if isinstance(v, np.generic) else v
+
+
+def _length(run, n, m, arguments):
+    (a,) = arguments
+    if isinstance(a, Array):
+        return np.int64(0) + a.shape[0]
+    return np.int64(len(a))
+
+
+def _round(run, n, m, arguments):
+    v = arguments[0]
+    if len(arguments) == 2:
+        if isinstance(arguments[1], np.ndarray):
+            raise Unsupported(n.lineno, f"{ast.unparse(n)}: the digits must be a constant")
+        return np.round(v, int(arguments[1]))
+    return np.rint(v).astype(np.int64) if v.dtype.kind == "f" else v.astype(np.int64)
+
+
+def _minmax(ufunc):
+    def extreme(run, n, m, arguments):
+        if len(arguments) < 2:
+            raise Unsupported(n.lineno, f"{ast.unparse(n)}: takes two numbers or more")
+        return values.extreme(ufunc, arguments)
+
+    return extreme
+
+
+def _pow(run, n, m, arguments):
+    base, exponent = arguments
+    return values.binary(ast.Pow, base, exponent)
+
+
+def _divmod(run, n, m, arguments):
+    a, b = arguments
+    return values.binary(ast.FloorDiv, a, b), values.binary(ast.Mod, a, b)
+
+
+def _sum(run, n, m, arguments):
+    total = np.int64(0)
+    for v in arguments[0]:
+        total = values.binary(ast.Add, total, v)
+    return total
+
+
+BUILTINS = {
+    abs: lambda run, n, m, a: np.abs(a[0]),
+    min: _minmax(np.minimum),
+    max: _minmax(np.maximum),
+    int: lambda run, n, m, a: values.to_int(a[0]),
+    float: lambda run, n, m, a: values.to_float(a[0]),
+    bool: lambda run, n, m, a: np.bool_(True) & values.truth(a[0]),
+    len: _length,
+    round: _round,
+    pow: _pow,
+    divmod: _divmod,
+    sum: _sum,
+    print: _print,
+}
+
+
+def array_method(run, a: Array, name: str, arguments: list, n):
+    """Methods of an array inside a kernel."""
+    if name == "reshape" and a.contiguous:
+        shape = arguments[0] if isinstance(arguments[0], tuple) else tuple(arguments)
+        shape = tuple(int(s) for s in shape)
+        if math.prod(shape) == math.prod(a.shape):
+            return Array(a.buffer, a.offset, shape, memory.row_major(shape))
+    if name in ("ravel", "flatten") and a.contiguous:
+        return Array(a.buffer, a.offset, (math.prod(a.shape),), (1,))
+    if name == "item" and not arguments:
+        return run.load(a, tuple(np.int64(0) for _ in a.shape), run.lanes.all, n)
+    raise Unsupported(n.lineno, f"{ast.unparse(n)}: an array has no such method in a kernel")
+
+
+class StopRun(Exception):
+    """Ends a traced run early: what follows cannot be seen."""

@@ -1,0 +1,174 @@
+"""Arrays as a kernel sees them: memory, and views that turn indices into elements."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .errors import Unsupported
+from .values import poison
+
+ALIGNMENT = 256  # every allocation of the CUDA driver starts at a multiple of this
+
+
+@dataclass(eq=False)
+class Buffer:
+    """A stretch of memory.
+
+    Attributes
+    ----------
+    name : str
+    space : {"global", "constant", "shared", "local"}
+    dtype : dtype
+    size : int
+        Elements: of the allocation (global), of one block (shared), of one thread (local).
+    flat : ndarray
+        The elements: shape (size,) for global, (blocks * size,) for shared,
+        (size * lanes,) for local memory, where one element of all threads lies together.
+    base : int
+        Byte address of the first element.
+    shape, strides : tuple of int
+        How the declared array lies in it, strides in elements, from element `origin`.
+    """
+
+    name: str | None
+    space: str
+    dtype: np.dtype
+    size: int
+    flat: np.ndarray
+    base: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    origin: int = 0
+
+    def index_of(self, element: int) -> tuple[int, ...]:
+        """Index, in the declared shape, of an element's number."""
+        index, rest = [0] * len(self.shape), int(element) - self.origin
+        order = sorted(range(len(self.shape)), key=lambda d: -abs(self.strides[d]))
+        for d in order:
+            if self.strides[d]:
+                step = rest // self.strides[d]
+                index[d] = max(0, min(step, self.shape[d] - 1))
+                rest -= index[d] * self.strides[d]
+        return tuple(index)
+
+
+@dataclass(eq=False)
+class Array:
+    """A view of a buffer: what a name in a kernel stands for.
+
+    `offset` and `shape` may differ from thread to thread (``A[row]``, ``A[i:i + 4]``): then they
+    are vectors over the lanes.
+    """
+
+    buffer: Buffer
+    offset: object
+    shape: tuple
+    strides: tuple
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.buffer.dtype
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def name(self) -> str:
+        return self.buffer.name or "array"
+
+    def transposed(self) -> Array:
+        """``A.T``."""
+        return Array(self.buffer, self.offset, self.shape[::-1], self.strides[::-1])
+
+    @property
+    def contiguous(self) -> bool:
+        expected = 1
+        for n, s in zip(self.shape[::-1], self.strides[::-1], strict=True):
+            if s != expected:
+                return False
+            expected = expected * n
+        return True
+
+
+def row_major(shape) -> tuple[int, ...]:
+    """Strides, in elements, of a contiguous array."""
+    strides, step = [], 1
+    for n in reversed(shape):
+        strides.append(step)
+        step *= n
+    return tuple(reversed(strides))
+
+
+def of_argument(a: np.ndarray, name: str | None, base: int, space: str = "global") -> Array:
+    """Wrap an array argument: the buffer is the array's own memory, with its strides.
+
+    Parameters
+    ----------
+    a : ndarray
+        At least one axis.
+    name : str or None
+    base : int
+        Byte address of its lowest element.
+    """
+    if any(s % a.itemsize for s in a.strides):
+        raise Unsupported(None, f"array {name!r} has strides that are no multiple of its itemsize")
+    strides = tuple(s // a.itemsize for s in a.strides)
+    if a.size == 0:
+        buffer = Buffer(name, space, a.dtype, 0, a.reshape(-1), base, a.shape, strides)
+        return Array(buffer, 0, a.shape, strides)
+    origin = -sum((n - 1) * s for n, s in zip(a.shape, strides, strict=True) if s < 0)
+    extent = 1 + sum((n - 1) * abs(s) for n, s in zip(a.shape, strides, strict=True))
+    if a.flags.c_contiguous:
+        flat = a.reshape(-1)
+    else:
+        lowest = a[tuple(slice(None, None, -1) if s < 0 else slice(None) for s in strides)]
+        flat = np.lib.stride_tricks.as_strided(lowest, (extent,), (a.itemsize,))
+    buffer = Buffer(name, space, a.dtype, extent, flat, base, a.shape, strides, origin)
+    return Array(buffer, origin, a.shape, strides)
+
+
+def duplicate(a: np.ndarray) -> np.ndarray:
+    """A copy that lies in memory exactly as `a` does, gaps included."""
+    if a.flags.c_contiguous or a.size == 0:
+        return a.copy()
+    if a.flags.f_contiguous:
+        return a.copy(order="F")
+    low, high = np.lib.array_utils.byte_bounds(a)
+    store = np.empty(high - low, np.uint8)
+    start = a.__array_interface__["data"][0] - low
+    copy = np.ndarray(a.shape, a.dtype, store, start, a.strides)
+    copy[...] = a
+    return copy
+
+
+def base_address(a: np.ndarray) -> int:
+    """Byte offset of an array's lowest element in the allocation it is a view of."""
+    root = a
+    while isinstance(root.base, np.ndarray):
+        root = root.base
+    low = np.lib.array_utils.byte_bounds(a)[0]
+    return low - np.lib.array_utils.byte_bounds(root)[0]
+
+
+def shared_array(name, shape, dtype: np.dtype, base: int, blocks: int) -> Array:
+    """A fresh, poisoned array for each of some blocks."""
+    size = int(np.prod(shape, dtype=np.int64))
+    flat = np.full(blocks * size, poison(dtype), dtype)
+    return declared(name, "shared", shape, dtype, size, flat, base)
+
+
+def local_array(name, shape, dtype: np.dtype, lanes: int) -> Array:
+    """A fresh, poisoned array for each of some threads."""
+    size = int(np.prod(shape, dtype=np.int64))
+    flat = np.full(size * lanes, poison(dtype), dtype)
+    return declared(name, "local", shape, dtype, size, flat, 0)
+
+
+def declared(name, space, shape, dtype, size, flat, base) -> Array:
+    """An array a kernel declares itself, row-major."""
+    strides = row_major(shape)
+    buffer = Buffer(name, space, dtype, size, flat, base, tuple(shape), strides)
+    return Array(buffer, 0, tuple(shape), strides)

@@ -1,0 +1,185 @@
+"""Races: two threads at one element, at least one of them writing, and nothing between them.
+
+Accesses are only logged while a kernel runs. At a barrier the log of an array is boiled down to
+two numbers for each source expression and element, the lowest and the highest thread that touched
+it, and pairs of expressions are compared as whole vectors. The two extremes suffice: if any two
+threads differ, they do; if any two lie in different warps or blocks, so do they.
+
+What orders two accesses depends on how far apart the threads are: threads of one warp are ordered
+by `syncwarp` and `syncthreads`, threads of one block by `syncthreads`, threads of different blocks
+by nothing but the end of the kernel. Hence three tables an array, cleared at different times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from .lanes import Lanes, Mask
+from .memory import Buffer
+from .trace import WARP, Site
+
+WARP_LEVEL, BLOCK_LEVEL, GRID_LEVEL = range(3)
+LOG_LIMIT = 1 << 22  # lanes logged before the log is boiled down
+
+
+class Race(NamedTuple):
+    """Two sites that touch the same elements, with one pair of threads."""
+
+    first: Site
+    second: Site
+    level: int
+    elements: int
+    element: int
+    first_thread: int
+    second_thread: int
+
+
+class Access(NamedTuple):
+    """One access of many lanes."""
+
+    site: Site
+    cells: object
+    mask: Mask
+    lanes: Lanes
+
+
+Table = dict[Site, tuple[np.ndarray, np.ndarray]]
+
+
+class ArrayRaces:
+    """The accesses to one buffer that no barrier has yet ordered.
+
+    Parameters
+    ----------
+    buffer : Buffer
+    warps_per_block : int
+    report : callable
+        Called with each `Race` found.
+    """
+
+    def __init__(
+        self, buffer: Buffer, warps_per_block: int, report: Callable[[Buffer, Race], None]
+    ):
+        self.buffer, self.report = buffer, report
+        self.threads = warps_per_block * WARP
+        self.log: list[Access] = []
+        self.logged = 0
+        self.tables: tuple[Table, Table, Table] = ({}, {}, {})
+
+    def note(self, access: Access) -> None:
+        """Log an access."""
+        self.log.append(access)
+        self.logged += access.mask.n
+        if self.logged > LOG_LIMIT:
+            self._absorb()
+
+    def sync_warps(self, warps: np.ndarray | None) -> None:
+        """`syncwarp` in these warps (numbers over the grid), or in all."""
+        self._absorb()
+        self._settle(WARP_LEVEL)
+        self._forget(self.tables[WARP_LEVEL], warps, WARP)
+
+    def sync_blocks(self, blocks: np.ndarray | None) -> None:
+        """`syncthreads` in these blocks (numbers over the grid), or in all."""
+        if blocks is None and self.buffer.space == "shared" and not self._written():
+            self.log.clear()
+            self.logged = 0
+            for table in self.tables:
+                table.clear()
+            return
+        self._absorb()
+        self._settle(WARP_LEVEL)
+        self._settle(BLOCK_LEVEL)
+        self._forget(self.tables[WARP_LEVEL], blocks, self.threads)
+        self._forget(self.tables[BLOCK_LEVEL], blocks, self.threads)
+
+    def finish(self) -> None:
+        """The kernel has ended."""
+        self.sync_blocks(None)
+        self._settle(GRID_LEVEL)
+        self.tables[GRID_LEVEL].clear()
+
+    def _written(self) -> bool:
+        """Say whether anything but loads is pending."""
+        pending = [a.site for a in self.log] + [s for t in self.tables for s in t]
+        return any(s.op != "load" for s in pending)
+
+    def _absorb(self) -> None:
+        """Boil the log down into the warp table."""
+        table = self.tables[WARP_LEVEL]
+        for site, cells, mask, lanes in self.log:
+            number = lanes.block_number.reshape(-1, 1, 1, 1) * self.threads + lanes.thread
+            cells, number = lanes.full(cells), lanes.full(number)
+            if mask.array is None:
+                cells, number = cells.reshape(-1), number.reshape(-1)
+            else:
+                active = lanes.full(mask.array)
+                cells, number = cells[active], number[active]
+            if site not in table:
+                n = self.buffer.flat.size
+                table[site] = np.full(n, np.iinfo(np.int64).max), np.full(n, -1, np.int64)
+            low, high = table[site]
+            # Threads ascend, and of equal cells the last assignment stays: the highest thread
+            # going forward, the lowest going backward.
+            high[cells] = np.maximum(high[cells], number)
+            low[cells[::-1]] = np.minimum(low[cells], number)[::-1]
+        self.log.clear()
+        self.logged = 0
+
+    def _settle(self, level: int) -> None:
+        """Look for races of one level, then pass its table on to the next level."""
+        table = self.tables[level]
+        sites = list(table)
+        for i, first in enumerate(sites):
+            for second in sites[i:]:
+                ops = {first.op, second.op}
+                if ops != {"load"} and ops != {"atomic"}:
+                    self._compare(first, second, level)
+        if level == GRID_LEVEL or (level == BLOCK_LEVEL and self.buffer.space == "shared"):
+            return
+        upper = self.tables[level + 1]
+        for site, (low, high) in table.items():
+            if site in upper:
+                np.minimum(upper[site][0], low, out=upper[site][0])
+                np.maximum(upper[site][1], high, out=upper[site][1])
+            else:
+                upper[site] = low.copy(), high.copy()
+
+    def _compare(self, first: Site, second: Site, level: int) -> None:
+        table = self.tables[level]
+        (low_a, high_a), (low_b, high_b) = table[first], table[second]
+        cells = np.nonzero((high_a >= 0) & (high_b >= 0))[0]
+        if not cells.size:
+            return
+        pairs = (low_a[cells], high_b[cells]), (high_a[cells], low_b[cells])
+        hits = [self._apart(a, b, level) for a, b in pairs]
+        either = hits[0] | hits[1]
+        if not either.any():
+            return
+        k = int(np.argmax(either))
+        a, b = pairs[0] if hits[0][k] else pairs[1]
+        n = int(np.count_nonzero(either))
+        self.report(self.buffer, Race(first, second, level, n, int(cells[k]), int(a[k]), int(b[k])))
+
+    def _apart(self, a: np.ndarray, b: np.ndarray, level: int) -> np.ndarray:
+        """Pairs of threads whose nearest common home is of this level."""
+        if level == WARP_LEVEL:
+            return (a != b) & (a // WARP == b // WARP)
+        same_block = a // self.threads == b // self.threads
+        if level == GRID_LEVEL:
+            return ~same_block
+        return same_block & (a // WARP != b // WARP)
+
+    @staticmethod
+    def _forget(table: Table, groups: np.ndarray | None, size: int) -> None:
+        """Drop what threads of these groups (warps or blocks of `size` threads) did."""
+        if groups is None:
+            table.clear()
+            return
+        for low, high in table.values():
+            done = (high >= 0) & np.isin(low // size, groups)
+            low[done] = np.iinfo(np.int64).max
+            high[done] = -1
