@@ -54,7 +54,7 @@ def stale(notebook: Any, root: Path = ROOT) -> list[tuple[Any, str]]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Copy kernels into the chapters' kernel cells.")
-    parser.add_argument("--check", action="store_true", help="write nothing; fail if a cell differs")
+    parser.add_argument("--check", action="store_true", help="only say which differ")
     check = parser.parse_args().check
     differing = 0
     for path in sorted((ROOT / "chapters").glob("*.ipynb")):

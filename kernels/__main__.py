@@ -1,0 +1,448 @@
+"""The command line: ``python -m kernels info | run | compare | trace | bench | record``."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from kernels import LADDER, Rung, bench, lab
+from kernels.lab import data, host, notebooks, oracle, records, showcase
+from kernels.lab.backend import cupy, engine_name, on_gpu, why_cpu
+from kernels.lab.plots import ENGINE_TITLES
+from kernels.lab.timing import time as time_launch
+from kernels.lab.units import percent, quantity
+
+out = Console(highlight=False, soft_wrap=True)
+ROOT = Path(__file__).parents[1]
+STAGING = ROOT / "_build" / "record"
+#: Products that the interpreter finishes in seconds.
+INTERPRETED = 1024**3
+#: Products that it traces in seconds, all blocks.
+TRACED = 192**3
+WAY_OUT = "use a whole number of at least 1, such as 1024"
+
+
+class Size(click.ParamType):
+    """A size of a matrix."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> int:
+        try:
+            return host.check_whole(int(value), "size", WAY_OUT)
+        except ValueError:
+            raise click.BadParameter(f"{value!r}: {WAY_OUT}") from None
+
+
+class RungName(click.ParamType):
+    """The name of a rung."""
+
+    name = "rung"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Rung:
+        if isinstance(value, Rung):
+            return value
+        if value in LADDER:
+            return LADDER[value]
+        near = get_close_matches(value, LADDER, n=1)
+        meant = f"did you mean {near[0]!r}? " if near else ""
+        raise click.BadParameter(f"no rung {value!r}: {meant}There are {', '.join(LADDER)}")
+
+
+class Sizes(click.ParamType):
+    """Sizes with commas between them."""
+
+    name = "sizes"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[int, ...]:
+        if isinstance(value, tuple):
+            return value
+        return tuple(Size().convert(part, param, ctx) for part in value.split(","))
+
+
+def rung_options(command: Any) -> Any:
+    """Add one option for each option that a rung has: ``--tile``, ``--block``."""
+    names = list(dict.fromkeys(name for rung in LADDER.values() for name in rung.options))
+    for name in reversed(names):
+        rungs = [rung for rung in LADDER.values() if name in rung.options]
+        values = ", ".join(str(value) for value in rungs[0].options[name])
+        told = f"{' and '.join(rung.name for rung in rungs)}: {values}."
+        command = click.option(f"--{name}", type=int, help=told)(command)
+    return command
+
+
+def given(options: dict[str, int | None]) -> dict[str, int]:
+    """The options that were set."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def progress() -> Progress:
+    """A progress bar on stderr that leaves nothing behind."""
+    return Progress(
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+        console=Console(stderr=True), transient=True,
+    )  # fmt: skip
+
+
+def facts(rows: dict[str, str]) -> None:
+    """Print lines of a name and what is said of it."""
+    width = max(len(name) for name in rows) + 2
+    for name, told in rows.items():
+        out.print(f"  {name:<{width}}{told}", markup=False)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+def cli() -> None:
+    """Tile by Tile: run, trace and measure the kernels of the course."""
+
+
+@cli.command()
+def info() -> None:
+    """Say what the kernels run on here, and which GPUs are recorded."""
+    device = lab.device()
+    out.print(f"{device.name}", style="bold", markup=False)
+    rows = {"engine": engine_name if on_gpu else f"cpu ({why_cpu})"}
+    if on_gpu:
+        major, minor = device.compute_capability
+        rows |= {
+            "compute": f"capability {major}.{minor}, {device.sms} SMs, "
+            f"{quantity(device.fp32_peak, 'FLOP/s')} in fp32 at {quantity(device.clock, 'Hz')}",
+            "memory": f"{quantity(device.memory_bytes, 'B')}, at most "
+            f"{quantity(device.bandwidth_peak, 'B/s')}; L2 {quantity(device.l2_bytes, 'B')}",
+            "driver": bench.driver_version(),
+        }
+    rows["limits"] = (
+        f"{device.max_threads_per_block} threads and {device.shared_per_block} bytes of shared "
+        f"memory a block, warps of {device.warp_size}"
+    )
+    try:
+        rows["data sheet"] = data.gpu(device.name).source
+    except LookupError:
+        pass
+    rows["versions"] = ", ".join(f"{k} {v}" for k, v in bench.versions().items())
+    rows["recorded"] = ", ".join(records.names()) or "nothing yet"
+    facts(rows)
+
+
+@cli.command()
+@click.argument("rung", type=RungName())
+@click.argument("size", type=Size(), required=False)
+@click.option("-m", "M", type=Size(), help="Rows of A and C, if not SIZE.")
+@click.option("-n", "N", type=Size(), help="Columns of B and C, if not SIZE.")
+@click.option("-k", "K", type=Size(), help="Columns of A and rows of B, if not SIZE.")
+@click.option("--engine", type=click.Choice(["numba", "cpp"]), default="numba", show_default=True)
+@rung_options
+def run(
+    rung: Rung, size: int | None, M: int | None, N: int | None, K: int | None, engine: str,
+    **options: int | None,
+) -> None:  # fmt: skip
+    """Multiply matrices of SIZE with RUNG: check the result, time it, compare with cuBLAS."""
+    shape = (M or size, N or size, K or size)
+    if None in shape:
+        raise click.UsageError("give SIZE, or all of -m, -n and -k")
+    M, N, K = shape
+    host.check_engine(engine)
+    options = rung.defaults | given(options)
+    grid, block = rung.launch(M, N, **options)
+    model = rung.model(M, N, K, **options)
+    out.print(f"{rung.title}, {ENGINE_TITLES[engine]}", style="bold", markup=False)
+    told = {
+        "size": f"A {M}×{K}, B {K}×{N}, C {M}×{N}: {model.flops:,} FLOP",
+        **{name: str(value) for name, value in options.items()},
+        "launch": f"grid {grid}, block {block}: {block[0] * block[1]} threads a block",
+        "asked": f"{model.bytes_asked:,} bytes of global memory, {model.intensity:.3g} FLOP/byte",
+    }
+    step = _run_on_gpu if on_gpu else _run_on_cpu
+    facts(told | step(rung, engine, shape, options))
+
+
+def _run_on_gpu(rung: Rung, engine: str, shape: tuple[int, int, int], options: dict[str, int]):
+    M, N, K = shape
+    needed = 4 * (M * K + K * N + M * N)
+    if needed > host.free_bytes():
+        with host.memory_errors(needed):
+            raise MemoryError("out of memory")
+    with host.memory_errors(needed):
+        A, B = (cupy.asarray(matrix) for matrix in oracle.inputs(M, N, K))
+        C = cupy.full((M, N), float("nan"), "float32")
+        launch = bench.product(rung, engine, options, A, B, C)
+        launch()
+        result = str(oracle.check(C, A, B))
+        found = time_launch(launch, flush_l2=False, limit=2.0)
+        library = time_launch(lambda: cupy.matmul(A, B, out=C), flush_l2=False, limit=2.0)
+    if engine == "numba":
+        used = bench.numba_resources(rung.kernel(**options))
+    else:
+        used = bench.cpp_resources(bench.twin(rung.name, options))
+    flops, moved = 2 * M * N * K / found.median, needed / found.median
+    best = 2 * M * N * K / library.median
+    device = lab.device()
+    told = {
+        "shared": f"{used['shared_bytes']:,} bytes a block, {used['registers']} registers a thread",
+        "time": repr(found),
+        "speed": f"{quantity(flops, 'FLOP/s')}, {percent(flops / best)} of cuBLAS "
+        f"({quantity(best, 'FLOP/s')})",
+    }
+    if device.fp32_peak:
+        peak = quantity(device.fp32_peak, "FLOP/s")
+        told["compute"] = f"{percent(flops / device.fp32_peak)} of the fp32 peak, {peak}"
+    if device.bandwidth_peak:
+        peak = quantity(device.bandwidth_peak, "B/s")
+        told["bandwidth"] = (
+            f"A, B and C moved once are {quantity(moved, 'B/s')}, "
+            f"{percent(moved / device.bandwidth_peak)} of the peak, {peak}"
+        )
+    return told | {"result": result}
+
+
+def _run_on_cpu(rung: Rung, engine: str, shape: tuple[int, int, int], options: dict[str, int]):
+    M, N, K = shape
+    seen = _trace(rung, (1, 1, 1), options)
+    told = {"shared": f"{seen.shared_bytes:,} bytes a block"}
+    if M * N * K > INTERPRETED:
+        told["result"] = "not run: the CPU interpreter takes minutes at this size; try 1024 or less"
+    else:
+        A, B = oracle.inputs(M, N, K)
+        C = oracle.poisoned(M, N)
+        found = time_launch(lambda: rung.matmul(A, B, out=C, **options), repeat=1, warmup=0)
+        told["time"] = f"no GPU: {found.median:.3g} s are the CPU interpreter's time"
+        told["result"] = str(oracle.check(C, A, B))
+    return told | {"recorded": _recorded(rung.name, engine, shape, options)}
+
+
+def _recorded(rung: str, engine: str, shape: tuple[int, int, int], options: dict[str, int]) -> str:
+    """The recorded figure of this size, else of the largest size recorded."""
+    record = records.load()
+    if not record:
+        return record.caption()
+    rows = record.rows("timings", rung=rung, engine=engine, **options)
+    if not rows:
+        return f"nothing of {rung} with these options"
+    M, N, K = shape
+    row = next((r for r in rows if (r.M, r.N, r.K) == shape), rows[-1])
+    return f"{row.speed} at {row.M}³, {percent(row.share)} of cuBLAS. {record.caption(row)}"
+
+
+def _trace(
+    rung: Rung, shape: tuple[int, int, int], options: dict[str, int], blocks: Any = None
+) -> Any:
+    A, B = oracle.inputs(*shape)
+    C = oracle.poisoned(*shape[:2])
+    grid, block = rung.launch(*shape[:2], **options)
+    return lab.trace(rung.kernel(**options), grid, block, A, B, C, blocks=blocks)
+
+
+@cli.command()
+@click.argument("rung", type=RungName())
+@click.argument("size", type=Size())
+@rung_options
+def trace(rung: Rung, size: int, **options: int | None) -> None:
+    """Count the memory requests of RUNG at SIZE with the microscope, line by line."""
+    options = rung.defaults | given(options)
+    whole = size**3 <= TRACED
+    seen = _trace(rung, (size, size, size), options, None if whole else [(0, 0)])
+    out.print(str(seen.table()), markup=False)
+    for problem in seen.problems:
+        out.print(str(problem), markup=False)
+    if not whole:
+        out.print(f"Block (0, 0) alone: of {size}³ the whole grid would take minutes.")
+
+
+@cli.command()
+@click.option("--sizes", type=Sizes(), help="Such as 1024,2048,4096; M = N = K.")
+@click.option("--json", "file", type=click.Path(path_type=Path, dir_okay=False), help="Also here.")
+def compare(sizes: tuple[int, ...] | None, file: Path | None) -> None:
+    """Run every rung against cuBLAS: the ladder in one table."""
+    if on_gpu:
+        rows = _compare_on_gpu(sizes or bench.SIZES)
+        about = bench.provenance()
+    else:
+        rows = _compare_on_cpu(sizes or (64, 100))
+        about = {"gpu": None, "note": "no GPU: counts of the microscope, no times"}
+    if file:
+        text = json.dumps({"provenance": about, "timings": rows}, indent=1, ensure_ascii=False)
+        records.replace_text(file, text + "\n")
+        out.print(f"written to {file}")
+
+
+def _compare_on_gpu(sizes: tuple[int, ...]) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    with progress() as bar:
+        task = bar.add_task("", total=len(sizes))
+        for size in sizes:
+            bar.update(task, description=f"ladder {size}³")
+            with host.memory_errors(12 * size * size):
+                rows += bench.timings(size, list(LADDER.values()))["timings"]
+            bar.advance(task)
+    table = Table("rung", "language", *(f"{size}³" for size in sizes), "result", title="GFLOP/s")
+    found: dict[tuple[str, str], dict[int, records.Row]] = {}
+    for row in map(records.Row, rows):
+        options = " ".join(f"{k} {v}" for k, v in row.options.items())
+        key = (f"{row.rung} {options}".strip(), ENGINE_TITLES[row.engine])
+        found.setdefault(key, {})[row.M] = row
+    for (label, language), line in found.items():
+        cells = [f"{line[size].gflops:,.0f} ({percent(line[size].share)})" for size in sizes]
+        right = "right" if all(row.correct for row in line.values()) else "WRONG"
+        table.add_row(label, language, *cells, right)
+    out.print(table)
+    return rows
+
+
+def _compare_on_cpu(sizes: tuple[int, ...]) -> list[dict[str, Any]]:
+    out.print(f"No GPU ({why_cpu}): counts from the microscope, times from the record.")
+    too_large = [size for size in sizes if size**3 > TRACED]
+    if too_large:
+        raise click.BadParameter(
+            f"size {too_large[0]} takes minutes on the CPU interpreter: use sizes up to 192"
+        )
+    table = Table("rung", "size", "requests", "sectors", "result", "recorded")
+    rows = []
+    with progress() as bar:
+        task = bar.add_task("", total=len(sizes) * len(LADDER))
+        for rung in LADDER.values():
+            for size in sizes:
+                bar.update(task, description=f"{rung.name} {size}³")
+                A, B = oracle.inputs(size, size, size)
+                seen = _trace(rung, (size, size, size), rung.defaults)
+                oracle.check(seen.outputs["C"], A, B)
+                counted = seen.count(space="global")
+                row = {"rung": rung.name, "engine": "microscope", "options": rung.defaults,
+                       "M": size, "N": size, "K": size, "requests": counted["requests"],
+                       "sectors": counted["sectors"], "correct": True}  # fmt: skip
+                rows.append(row)
+                shape = (size, size, size)
+                known = bool(records.names())
+                told = _recorded(rung.name, "numba", shape, rung.defaults) if known else "–"
+                table.add_row(rung.name, f"{size}³", f"{row['requests']:,}", f"{row['sectors']:,}",
+                              "right", told.split(". ")[0])  # fmt: skip
+                bar.advance(task)
+    out.print(table)
+    return rows
+
+
+@cli.command("bench")
+@click.option("--folder", type=click.Path(path_type=Path, file_okay=False),
+              help="Write the record here and leave the front page alone.")  # fmt: skip
+def run_bench(folder: Path | None) -> None:
+    """Measure all that a record of this GPU holds; an interrupted run goes on where it stopped."""
+    path = _measure(folder)
+    out.print(f"recorded in {_near(path)}")
+    if folder is None:
+        _front_page(records.read(path))
+
+
+def _measure(folder: Path | None) -> Path:
+    about = bench.provenance()
+    todo = bench.steps()
+    with progress() as bar:
+        task = bar.add_task("", total=len(todo))
+
+        def report(name: str, done: int, total: int) -> None:
+            bar.update(task, description=name, completed=done)
+
+        facts = bench.device_facts()
+        return bench.run(todo, about=about, facts=facts, folder=folder, report=report)
+
+
+def _front_page(record: records.Record) -> None:
+    for path in showcase.write(record):
+        out.print(f"written: {_near(path)}")
+
+
+def _near(path: Path) -> Path:
+    path = path.resolve()
+    return path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
+
+
+@cli.command()
+def readme() -> None:
+    """Write the ladder's table and chart into the front pages, from the record."""
+    _front_page(records.load(records.DEFAULT_GPU if records.names() else None))
+
+
+@cli.command()
+@click.option("--only", metavar="NN", help="One chapter, such as 03; no benchmark.")
+@click.option("--engine", type=click.Choice(["cpu", "gpu"]), default="gpu", show_default=True)
+@click.option("--bench/--no-bench", "measure", default=True, show_default=True)
+@click.option("--preview", type=click.Path(path_type=Path, file_okay=False),
+              help="Put the executed chapters here and leave chapters/ alone.")  # fmt: skip
+def record(only: str | None, engine: str, measure: bool, preview: Path | None) -> None:
+    """Execute the chapters on this GPU and store what they show and what was measured."""
+    cpu = engine == "cpu"
+    if not cpu and not on_gpu:
+        raise click.UsageError(
+            f"recording needs an NVIDIA GPU, but {why_cpu}: --engine cpu --preview DIR executes "
+            "the chapters on the CPU into a folder of their own"
+        )
+    chapters = notebooks.chapters(only)
+    shutil.rmtree(STAGING, ignore_errors=True)
+    STAGING.mkdir(parents=True)
+    environment = {"KERNELS_ENGINE": engine}
+    staged: dict[Path, Path] = {}
+    if measure and not cpu and not only and not preview:
+        # The chapters must show the figures of this very run.
+        kept = STAGING / "records"
+        kept.mkdir()
+        for name in records.names():
+            shutil.copy(records.folder() / f"{name}.json", kept)
+        path = _measure(kept)
+        staged[records.folder() / path.name] = path
+        environment["KERNELS_RECORDS"] = str(kept)
+    with progress() as bar:
+        for chapter in chapters:
+            count = sum(cell.cell_type == "code" for cell in _cells(chapter))
+            task = bar.add_task(chapter.stem, total=count)
+            done = notebooks.execute(
+                chapter, cpu=cpu, environment=environment,
+                cell_done=lambda task=task: bar.advance(task),
+            )  # fmt: skip
+            staged[(preview or chapter.parent) / chapter.name] = STAGING / chapter.name
+            notebooks.write(done, STAGING / chapter.name)
+    notebooks.replace_all(staged)
+    for path in staged:
+        out.print(f"written: {_near(path)}")
+    if any(path.suffix == ".json" for path in staged):
+        _front_page(records.load())
+    shutil.rmtree(STAGING, ignore_errors=True)
+
+
+def _cells(chapter: Path) -> list[Any]:
+    return notebooks.nbformat.read(chapter, as_version=4).cells
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line; every foreseen error is one line on stderr and exit code 2."""
+    try:
+        cli.main(arguments, prog_name="python -m kernels", standalone_mode=False)
+        return 0
+    except (KeyboardInterrupt, click.Abort):
+        told, code = "interrupted: nothing in chapters/ was changed; run again to go on", 130
+    except click.exceptions.Exit as leave:
+        return leave.exit_code
+    except click.NoSuchOption as error:
+        # A negative size looks like an option.
+        negative = error.option_name.lstrip("-").isdigit()
+        told = f"{error.option_name}: {WAY_OUT}" if negative else error.format_message()
+        code = 2
+    except click.ClickException as error:
+        told, code = error.format_message(), 2
+    except FORESEEN as error:
+        told, code = str(error), 2
+    print("error: " + " ".join(told.split()), file=sys.stderr)
+    return code
+
+
+#: What the instruments raise with a message for the reader.
+FORESEEN = (ValueError, TypeError, RuntimeError, MemoryError, LookupError, AssertionError, OSError)
+
+if __name__ == "__main__":
+    sys.exit(main())
