@@ -6,7 +6,7 @@
 from kernels import cuda, float32, uint32
 from kernels.lab import cpp, host
 from kernels.lab.host import cdiv
-from kernels.lab.model import Model
+from kernels.lab.model import Access, Model, rows_of_warp
 
 
 @cuda.jit
@@ -50,22 +50,41 @@ def swapped_kernel(block=32):
 def launch(M, N, block=32):
     """Return (grid, block) that cover C (M×N) with `block` × `block` threads: x along columns."""
     side = host.check_tile(block, "block")
+    host.check_sizes(M=M, N=N)
     return host.check_grid(cdiv(N, side), cdiv(M, side)), (side, side)
 
 
 def swapped_launch(M, N, block=32):
     """Return (grid, block) for the swapped kernel: x along the rows of C."""
     side = host.check_tile(block, "block")
+    host.check_sizes(M=M, N=N)
     return host.check_grid(cdiv(M, side), cdiv(N, side)), (side, side)
 
 
 def model(M, N, K, block=32):
     """Predict the naive kernel's traffic: every thread loads a row of A and a column of B."""
-    host.check_tile(block, "block")
-    return Model(M, N, K, loads={"A": M * N * K, "B": M * N * K}, stores={"C": M * N})
+    side, rows = host.check_tile(block, "block"), rows_of_warp(block)
+    host.check_sizes(M=M, N=N, K=K)
+    down = rows and cdiv(M, rows)
+    return Model(
+        M, N, K,
+        A=Access(M, K, readers=N, sweeps=cdiv(N, side), height=rows, width=1),
+        B=Access(K, N, readers=M, sweeps=down, height=1, width=side),
+        C=Access(M, N, readers=1, sweeps=1, height=rows, width=side),
+    )  # fmt: skip
 
 
-swapped_model = model  # the same loads and stores, by other threads
+def swapped_model(M, N, K, block=32):
+    """Predict the swapped kernel's traffic: the same loads, but a warp runs down the columns."""
+    side, cols = host.check_tile(block, "block"), rows_of_warp(block)
+    host.check_sizes(M=M, N=N, K=K)
+    across = cols and cdiv(N, cols)
+    return Model(
+        M, N, K,
+        A=Access(M, K, readers=N, sweeps=across, height=side, width=1),
+        B=Access(K, N, readers=M, sweeps=cdiv(M, side), height=1, width=cols),
+        C=Access(M, N, readers=1, sweeps=1, height=side, width=cols),
+    )  # fmt: skip
 
 
 def matmul(A, B, out=None, engine="numba", block=32):

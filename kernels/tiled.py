@@ -5,7 +5,7 @@ from functools import cache
 from kernels import cuda, float32, uint32
 from kernels.lab import cpp, host
 from kernels.lab.host import cdiv
-from kernels.lab.model import Model
+from kernels.lab.model import Access, Model, rows_of_warp
 
 
 def make_tiled(tile):
@@ -48,14 +48,21 @@ def kernel(tile=16):
 def launch(M, N, tile=16):
     """Return (grid, block) that cover C (M×N) with one block of `tile` × `tile` threads a tile."""
     tile = host.check_tile(tile)
+    host.check_sizes(M=M, N=N)
     return host.check_grid(cdiv(N, tile), cdiv(M, tile)), (tile, tile)
 
 
 def model(M, N, K, tile=16):
     """Predict the tiled kernel's traffic: A is loaded once a column of tiles, B once a row."""
-    tile = host.check_tile(tile)
-    loads = {"A": M * K * cdiv(N, tile), "B": K * N * cdiv(M, tile)}
-    return Model(M, N, K, loads=loads, stores={"C": M * N})
+    tile, rows = host.check_tile(tile), rows_of_warp(tile)
+    host.check_sizes(M=M, N=N, K=K)
+    across, down = cdiv(N, tile), cdiv(M, tile)
+    return Model(
+        M, N, K,
+        A=Access(M, K, readers=across, sweeps=across, height=rows, width=tile),
+        B=Access(K, N, readers=down, sweeps=down, height=rows, width=tile),
+        C=Access(M, N, readers=1, sweeps=1, height=rows, width=tile),
+    )  # fmt: skip
 
 
 def matmul(A, B, out=None, engine="numba", tile=16):

@@ -24,6 +24,7 @@ def vector_add_grid_stride(a, b, c):
 def launch(n, block=256):
     """Return (grid, block) that cover n elements with blocks of `block` threads."""
     block = host.check_block(block)
+    host.check_sizes(n=n)
     return host.check_grid(cdiv(n, block)), (block,)
 
 

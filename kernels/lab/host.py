@@ -9,7 +9,16 @@ import numpy as np
 from kernels.lab.backend import cuda, cupy, on_gpu, why_cpu
 from kernels.lab.device import device
 
-__all__ = ["Product", "Vectors", "cdiv", "check_block", "check_engine", "check_grid", "check_tile"]
+__all__ = [
+    "Product",
+    "Vectors",
+    "cdiv",
+    "check_block",
+    "check_engine",
+    "check_grid",
+    "check_sizes",
+    "check_tile",
+]
 
 
 def cdiv(a: int, b: int) -> int:
@@ -27,6 +36,12 @@ def check_whole(value, name: str, way_out: str) -> int:
     if index(value) < 1:
         raise ValueError(f"{name} must be at least 1, got {value}: {way_out}")
     return index(value)
+
+
+def check_sizes(**sizes) -> None:
+    """Raise TypeError or ValueError unless each size is a whole number of at least 1."""
+    for name, size in sizes.items():
+        check_whole(size, name, "give the size of a matrix or vector, such as 1000")
 
 
 def check_tile(tile, name: str = "tile") -> int:
@@ -178,6 +193,11 @@ class Operands:
     def cpp_arguments(self) -> tuple:
         """Return the CUDA C++ kernel's arguments: contiguous arrays as above, then the sizes."""
         *inputs, result = (cupy.asarray(array) for array in self.arguments())
+        if any(array.size >= 2**31 for array in (*inputs, result)):
+            raise ValueError(
+                "the C++ kernels index with 32-bit int, and an array here has 2**31 elements"
+                " or more: use engine='numba'"
+            )
         self._packed = result if result.flags.c_contiguous else cupy.empty(self._shape, np.float32)
         inputs = (cupy.ascontiguousarray(array) for array in inputs)
         return *inputs, self._packed, *(np.int32(size) for size in self._sizes)

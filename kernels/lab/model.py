@@ -1,41 +1,131 @@
-"""What a kernel is predicted to do, from its text and the sizes alone."""
+"""What a kernel is predicted to do, from its text and the sizes alone.
+
+The counts are of the kernel as written and of contiguous row-major arrays, each starting on a
+sector of its own; they equal what the microscope counts.
+"""
 
 from dataclasses import dataclass
+from math import lcm
 
-__all__ = ["Model"]
+import numpy as np
+
+__all__ = ["Access", "Model", "rows_of_warp"]
+
+WARP = 32  #: threads
+SECTOR = 8  #: float32 elements: 32 bytes, the least that moves
+
+
+def rows_of_warp(side: int) -> int | None:
+    """Return how many rows of a `side` × `side` block one warp covers; None if not whole ones."""
+    return min(side, WARP // side) if WARP % side == 0 else None
+
+
+@dataclass(frozen=True)
+class Access:
+    """How the threads of a launch load or store one matrix.
+
+    Attributes
+    ----------
+    rows, cols : int
+        Shape of the matrix.
+    readers : int
+        Threads that ask for each element (or store it).
+    sweeps : int or None
+        How often the warps go over the whole matrix, one request a piece.
+    height, width : int or None
+        Rows and columns of the piece that one request covers. None, as for `sweeps`, where warps
+        do not cover whole rows of a block: then requests and sectors are not predicted.
+    """
+
+    rows: int
+    cols: int
+    readers: int
+    sweeps: int | None
+    height: int | None
+    width: int | None
+
+    @property
+    def elements(self) -> int:
+        """Elements that threads ask for, each time counted."""
+        return self.rows * self.cols * self.readers
+
+    @property
+    def requests(self) -> int | None:
+        """Instructions of whole warps."""
+        if None in (self.sweeps, self.height, self.width):
+            return None
+        return self.sweeps * -(-self.rows // self.height) * -(-self.cols // self.width)
+
+    @property
+    def sectors(self) -> int | None:
+        """32-byte sectors that these requests touch, counted for each request."""
+        if self.requests is None:
+            return None
+        # Every lcm rows the pieces lie on the sectors in the same way again.
+        period = lcm(SECTOR, self.height)
+        whole, rest = divmod(self.rows, period)
+        return self.sweeps * (whole * self._sectors_of(period) + self._sectors_of(rest))
+
+    def _sectors_of(self, rows: int) -> int:
+        """Sectors of one sweep over the first rows of the matrix."""
+        col = np.arange(0, self.cols, self.width)
+        start = np.arange(rows)[:, None] * self.cols + col
+        end = start + np.minimum(self.width, self.cols - col) - 1
+        first, last = start // SECTOR, end // SECTOR
+        # Two rows of one piece may meet in a sector; it is touched once.
+        inside = np.arange(1, rows) % self.height != 0
+        shared = (first[1:] == last[:-1])[inside] if rows > 1 else np.empty(0)
+        return int((last - first + 1).sum()) - int(shared.sum())
 
 
 @dataclass(frozen=True)
 class Model:
-    """The predicted work and traffic of one launch of a matrix product, float32 throughout.
+    """The predicted work and traffic of one matrix product, float32 throughout.
 
     Attributes
     ----------
     M, N, K : int
         A is M×K, B is K×N, C is M×N.
-    loads : dict of str to int
-        Elements that the threads load from global memory, by array.
-    stores : dict of str to int
-        Elements that they store to it, by array.
-    flops : int
-        2·M·N·K: one multiplication and one addition a product. The padding of edge tiles adds
-        multiplications by zero, which are not counted.
+    A, B, C : Access
+        How the kernel loads A and B and stores C.
     """
 
     M: int
     N: int
     K: int
-    loads: dict[str, int]
-    stores: dict[str, int]
+    A: Access
+    B: Access
+    C: Access
+
+    @property
+    def loads(self) -> dict[str, int]:
+        """Elements the threads load from global memory, by array."""
+        return {"A": self.A.elements, "B": self.B.elements}
+
+    @property
+    def stores(self) -> dict[str, int]:
+        """Elements the threads store to global memory, by array."""
+        return {"C": self.C.elements}
+
+    @property
+    def requests(self) -> dict[str, int | None]:
+        """Warp-wide load and store instructions to global memory, by array."""
+        return {"A": self.A.requests, "B": self.B.requests, "C": self.C.requests}
+
+    @property
+    def sectors(self) -> dict[str, int | None]:
+        """32-byte sectors these requests touch, by array."""
+        return {"A": self.A.sectors, "B": self.B.sectors, "C": self.C.sectors}
 
     @property
     def flops(self) -> int:
+        """2·M·N·K: a multiplication and an addition for each product; no padding counted."""
         return 2 * self.M * self.N * self.K
 
     @property
     def bytes_asked(self) -> int:
-        """Bytes the threads ask of global memory, each load and store counted."""
-        return 4 * (sum(self.loads.values()) + sum(self.stores.values()))
+        """Bytes the threads ask of global memory, every load and store counted."""
+        return 4 * (self.A.elements + self.B.elements + self.C.elements)
 
     @property
     def bytes_compulsory(self) -> int:
@@ -44,10 +134,10 @@ class Model:
 
     @property
     def intensity(self) -> float:
-        """FLOP per byte asked of global memory."""
+        """FLOP a byte asked."""
         return self.flops / self.bytes_asked
 
     @property
     def intensity_compulsory(self) -> float:
-        """FLOP per compulsory byte: what a kernel that reads everything once would reach."""
+        """FLOP a compulsory byte: the most that any kernel can reach."""
         return self.flops / self.bytes_compulsory

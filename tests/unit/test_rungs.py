@@ -1,0 +1,183 @@
+"""The rungs on whichever engine there is: right for any sizes and strides, errors in one line."""
+
+import numpy as np
+import pytest
+
+from kernels import LADDER, Rung, cupy, lab, on_gpu
+from kernels.vector_add import add, vector_add_grid_stride
+from tests.rungs import SETTINGS, SHAPES, check_shapes, label, strided_inputs
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=label)
+def test_a_third_of_all_shapes(setting):
+    """The three settings of a rung take different thirds: together every shape."""
+    third = SETTINGS.index(setting) % 3
+    assert check_shapes(setting, "numba", SHAPES[third::3]) in (333, 334)
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=label)
+def test_any_strides(setting):
+    name, options = setting
+    for case, A, B, C in strided_inputs(17, 23, 37):
+        assert LADDER[name].matmul(A, B, out=C, **options) is C, case
+        lab.check(C, A, B)
+
+
+def test_arrays_come_back_where_they_came_from():
+    A, B = lab.oracle.inputs(5, 7, 3)
+    for name in LADDER:
+        result = LADDER[name].matmul(A, B)
+        assert type(result) is np.ndarray and result.dtype == np.float32
+        on_device = LADDER[name].matmul(cupy.asarray(A), cupy.asarray(B))
+        assert isinstance(on_device, cupy.ndarray)
+        lab.check(on_device, A, B)
+
+
+def test_inputs_are_not_changed():
+    A, B = lab.oracle.inputs(33, 17, 9)
+    before = A.copy(), B.copy()
+    for name in LADDER:
+        LADDER[name].matmul(A, B)
+    assert np.array_equal(A, before[0]) and np.array_equal(B, before[1])
+
+
+def test_tile_12_is_allowed_too():
+    A, B = lab.oracle.inputs(25, 31, 14)
+    lab.check(LADDER["tiled"].matmul(A, B, tile=12), A, B)
+
+
+def test_kernels_are_made_once():
+    rung = LADDER["tiled"]
+    assert rung.kernel(tile=8) is rung.kernel(tile=8)
+    assert rung.kernel() is rung.kernel(tile=16)
+
+
+def test_launch_puts_columns_along_x():
+    assert LADDER["tiled"].launch(100, 130, tile=16) == ((9, 7), (16, 16))
+    assert LADDER["naive"].launch(100, 130) == ((5, 4), (32, 32))
+    assert LADDER["swapped"].launch(100, 130) == ((4, 5), (32, 32))
+
+
+def test_the_ladder_is_in_the_order_of_the_chapters():
+    assert list(LADDER) == ["swapped", "naive", "tiled"]
+    assert all(isinstance(rung, Rung) and rung.name == name for name, rung in LADDER.items())
+    assert [rung.chapter for rung in LADDER.values()] == sorted(r.chapter for r in LADDER.values())
+    for rung in LADDER.values():
+        assert all(rung.defaults[option] in values for option, values in rung.options.items())
+
+
+@pytest.mark.parametrize("n", (1, 31, 255, 256, 257, 1000))
+def test_vector_add(n):
+    rng = np.random.default_rng(n)
+    a, b = (rng.standard_normal(n, dtype=np.float32) for _ in range(2))
+    for block in (1, 100, 256):
+        assert np.array_equal(add(a, b, block=block), a + b)
+    out = np.full(2 * n, np.nan, np.float32)[::2]
+    assert add(a[::-1], b, out=out) is out and np.array_equal(out, a[::-1] + b)
+    c = cupy.full(n, np.nan, cupy.float32)
+    vector_add_grid_stride[3, 32](cupy.asarray(a), cupy.asarray(b), c)
+    assert np.array_equal(cupy.asnumpy(c), a + b)
+
+
+A, B = lab.oracle.inputs(6, 10, 4)
+READ_ONLY = np.zeros((6, 10), np.float32)
+READ_ONLY.flags.writeable = False
+
+BAD = {
+    "tile 64": (lambda m: m(A, B, tile=64), ValueError,
+                "tile 64 needs 4096 threads a block; this GPU allows 1024: use 8, 16 or 32"),
+    "tile 0": (lambda m: m(A, B, tile=0), ValueError,
+               "tile must be at least 1, got 0: use 8, 16 or 32"),
+    "tile -8": (lambda m: m(A, B, tile=-8), ValueError,
+                "tile must be at least 1, got -8: use 8, 16 or 32"),
+    "tile as text": (lambda m: m(A, B, tile="16"), TypeError,
+                     "tile must be a whole number, got '16': use 8, 16 or 32"),
+    "tile 16.0": (lambda m: m(A, B, tile=16.0), TypeError,
+                  "tile must be a whole number, got 16.0: use 8, 16 or 32"),
+    "tile True": (lambda m: m(A, B, tile=True), TypeError,
+                  "tile must be a whole number, got True: use 8, 16 or 32"),
+    "integers": (lambda m: m(A.astype(int), B), TypeError,
+                 "A holds int64; expected float32: use A.astype(np.float32)"),
+    "half": (lambda m: m(A, B.astype(np.float16)), TypeError,
+             "B holds float16; expected float32: use B.astype(np.float32)"),
+    "double": (lambda m: m(A, B.astype(float)), TypeError,
+               "B holds float64; expected float32: use B.astype(np.float32)"),
+    "objects": (lambda m: m(A.astype(object), B), TypeError,
+                "A holds object; expected float32: use A.astype(np.float32)"),
+    "a list": (lambda m: m([[1.0]], B), TypeError,
+               "A must be an array, got list: use np.asarray(A, dtype=np.float32)"),
+    "shapes": (lambda m: m(A, A), ValueError,
+               "A is 6×4 and B is 6×4: B must have as many rows as A has columns"),
+    "a vector": (lambda m: m(A, B[0]), ValueError,
+                 "B has shape (10,); expected 2 dimensions"),
+    "no rows": (lambda m: m(A[:0], B), ValueError,
+                "A has shape (0, 4); every size must be at least 1"),
+    "no K": (lambda m: m(A[:, :0], B[:0]), ValueError,
+             "A has shape (6, 0); every size must be at least 1"),
+    "out's shape": (lambda m: m(A, B, np.zeros((10, 6), np.float32)), ValueError,
+                    "out has shape (10, 6); the result has (6, 10)"),
+    "out's type": (lambda m: m(A, B, np.zeros((6, 10))), TypeError,
+                   "out holds float64; expected float32: use out.astype(np.float32)"),
+    "out read-only": (lambda m: m(A, B, READ_ONLY), ValueError,
+                      "out is read-only: pass an array that can be written"),
+    "both sides": (lambda m: m(cupy.asarray(A), B), TypeError,
+                   "B on the host, A on the device: move the first with cupy.asarray"),
+    "engine": (lambda m: m(A, B, engine="cuda"), ValueError,
+               "unknown engine 'cuda': use 'numba' or 'cpp'"),
+    "option": (lambda m: m(A, B, tlie=16), TypeError,
+               "tiled has no option 'tlie': it takes tile=8|16|32"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_one_clear_line(case):
+    call, error, message = BAD[case]
+    with pytest.raises(error) as caught:
+        call(LADDER["tiled"].matmul)
+    assert str(caught.value) == message
+
+
+def test_out_may_not_be_an_input():
+    square = cupy.asarray(np.ones((8, 8), np.float32))
+    with pytest.raises(ValueError, match="out shares memory with A: pass an array of its own"):
+        LADDER["naive"].matmul(square, square.copy(), out=square)
+
+
+@pytest.mark.parametrize("M, N", ((0, 5), (5, -1), ("100", 5), (2.5, 5)))
+def test_bad_sizes_of_a_launch_or_a_model(M, N):
+    for rung in LADDER.values():
+        for call in (lambda: rung.launch(M, N), lambda: rung.model(M, N, 7)):
+            with pytest.raises((TypeError, ValueError), match="^[MN] must be "):
+                call()
+
+
+def test_a_grid_has_limits():
+    with pytest.raises(ValueError, match="75000 blocks along y are too many; this GPU allows 65535"):
+        LADDER["tiled"].launch(600_000, 10, tile=8)
+
+
+def test_an_unknown_rung_names_those_there_are():
+    with pytest.raises(KeyError) as caught:
+        LADDER["tilde"]
+    assert str(caught.value) == "no rung 'tilde': use one of swapped, naive, tiled"
+    assert "tilde" not in LADDER and LADDER.get("tilde") is None
+
+
+@pytest.mark.parametrize("block", (0, 1025, "256"))
+def test_vector_add_refuses_a_block_that_no_gpu_launches(block):
+    a = np.ones(3, np.float32)
+    with pytest.raises((TypeError, ValueError), match="use 1 to 1024, best a multiple of 32"):
+        add(a, a, block=block)
+
+
+def test_vector_add_refuses_different_lengths():
+    with pytest.raises(ValueError, match="a has 3 elements and b has 4: make them equal"):
+        add(np.ones(3, np.float32), np.ones(4, np.float32))
+
+
+@pytest.mark.skipif(on_gpu, reason="the C++ twins run on this machine's GPU")
+def test_without_a_gpu_the_cpp_twins_say_so():
+    with pytest.raises(RuntimeError, match="engine 'cpp' needs an NVIDIA GPU .*: use engine='numba'"):
+        LADDER["tiled"].matmul(A, B, engine="cpp")
+    with pytest.raises(RuntimeError, match="naive.cu needs an NVIDIA GPU"):
+        lab.cpp.load("naive")
