@@ -33,19 +33,31 @@ def test_straight_code_has_no_loop():
 
 
 def test_an_unknown_loop_is_named_with_those_there_are():
-    with pytest.raises(LookupError, match=r"naive \(numba\), naive \(cpp\)"):
+    with pytest.raises(LookupError, match=r"naive \(numba\), naive \(while\), naive \(cpp\)"):
         ptx.load("naive", "rust")
 
 
-@pytest.mark.parametrize("engine", ["numba", "cpp"])
+@pytest.mark.parametrize("engine", ["numba", "while", "cpp"])
 def test_a_step_loads_one_element_of_each_matrix(engine):
     loop = ptx.load("naive", engine)
     assert loop.count("ld.global.f32") == 2 * loop.steps
     assert loop.lines[-1].startswith("@")
 
 
+def test_spelling_the_loop_as_while_saves_most_instructions():
+    loops = {name: ptx.load("naive", name) for name in ("numba", "while", "cpp")}
+    a_step = {name: loop.instructions_per_step for name, loop in loops.items()}
+    assert a_step["numba"] > 2 * a_step["while"]
+    assert a_step["while"] <= a_step["cpp"]
+
+
 @pytest.mark.parametrize(
-    ("engine", "build"), [("numba", ptx.compile_numba), ("cpp", ptx.compile_cpp)]
+    ("engine", "build"),
+    [
+        ("numba", ptx.compile_numba),
+        ("while", lambda rung: ptx.compile_numba(rung, spell_while=True)),
+        ("cpp", ptx.compile_cpp),
+    ],
 )
 def test_stored_loops_agree_with_the_kernels(engine, build):
     pytest.importorskip("numba_cuda")

@@ -42,6 +42,11 @@ class Loop:
         """Steps of the source's loop in one turn: its multiply-adds."""
         return self.count("fma.rn.f32")
 
+    @property
+    def instructions_per_step(self) -> float:
+        """Instructions that one step of the source's loop costs."""
+        return len(self.lines) / self.steps
+
 
 def inner_loop(ptx: str) -> Loop:
     """Return the loop of a kernel that does the most multiply-adds a turn.
@@ -64,17 +69,34 @@ def inner_loop(ptx: str) -> Loop:
     return best
 
 
-def compile_numba(rung: str, capability: tuple[int, int] = CAPABILITY) -> str:
+class SpellWhile(ast.NodeTransformer):
+    """Turn ``for k in range(n)`` into a while loop that counts k in a uint32."""
+
+    def visit_For(self, loop: ast.For) -> list[ast.stmt]:
+        self.generic_visit(loop)
+        k, n = loop.target.id, ast.unparse(loop.iter.args[0])
+        text = f"{k} = uint32(0)\nwhile {k} < {n}:\n    {k} += uint32(1)"
+        start, counted = ast.parse(text).body
+        counted.body = [*loop.body, *counted.body]
+        return [start, counted]
+
+
+def compile_numba(
+    rung: str, capability: tuple[int, int] = CAPABILITY, spell_while: bool = False
+) -> str:
     """Return the PTX of the Numba kernel ``rung`` in ``kernels/<rung>.py``, for 2-D float32 arrays.
 
     The kernel is compiled from its text: on a machine without a GPU the function that a chapter
-    imports belongs to the interpreter.
+    imports belongs to the interpreter. With ``spell_while`` its ``for`` loops become ``while``
+    loops first.
     """
     from numba import cuda, float32, uint32, void
 
     tree = ast.parse((KERNELS / f"{rung}.py").read_text(encoding="utf-8"))
     kernel = next(n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == rung)
     kernel.decorator_list = []
+    if spell_while:
+        kernel = ast.fix_missing_locations(SpellWhile().visit(kernel))
     scope = {"cuda": cuda, "float32": float32, "uint32": uint32}
     exec(compile(ast.Module([kernel], []), f"{rung}.py", "exec"), scope)
     matrix = float32[:, ::1]
@@ -117,7 +139,8 @@ def load(rung: str, engine: str = "numba") -> Loop:
     ----------
     rung : str
         ``"naive"``.
-    engine : {"numba", "cpp"}
+    engine : {"numba", "while", "cpp"}
+        ``"while"`` is the Numba kernel with its ``for`` loop spelled as a ``while`` loop.
 
     Raises
     ------
@@ -146,11 +169,12 @@ def main() -> None:
 
     from cuda.bindings import nvrtc
 
-    rungs = {"naive": {"numba": compile_numba, "cpp": compile_cpp}}
-    loops = {
-        rung: {name: list(inner_loop(make(rung)).lines) for name, make in engines.items()}
-        for rung, engines in rungs.items()
+    made_of = {
+        "numba": compile_numba("naive"),
+        "while": compile_numba("naive", spell_while=True),
+        "cpp": compile_cpp("naive"),
     }
+    loops = {"naive": {name: list(inner_loop(ptx).lines) for name, ptx in made_of.items()}}
     made = {
         "capability": "{}.{}".format(*CAPABILITY),
         "numba-cuda": version("numba-cuda"),
