@@ -73,9 +73,7 @@ class Kernel:
             raise KernelError(
                 f"{self.__name__}[...] takes [grid, block], or [grid, block, stream, shared_bytes]"
             )
-        grid, block, _, shared_bytes = (
-            (*configuration, None, 0)[:4] if (len(configuration) < 4) else configuration
-        )
+        grid, block, _, shared_bytes = (*configuration, *(None, 0)[len(configuration) - 2 :])
         return Launcher(self, grid, block, shared_bytes)
 
     def configure(self, grid, block, stream=None, shared_bytes=0) -> Launcher:
