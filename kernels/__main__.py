@@ -254,7 +254,7 @@ def trace(rung: Rung, size: int, **options: int | None) -> None:
     for problem in seen.problems:
         out.print(str(problem), markup=False)
     if not whole:
-        out.print(f"Block (0, 0) alone: of {size}³ the whole grid would take minutes.")
+        out.print(f"Block (0, 0) alone: sizes up to {round(TRACED ** (1 / 3))} are traced whole.")
 
 
 @cli.command()

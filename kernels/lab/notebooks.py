@@ -122,7 +122,7 @@ def normalise(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
             continue
         count += 1
         cell.execution_count = count
-        cell.outputs = [_clean(output, count) for output in _joined(cell.outputs)]
+        cell.outputs = [_clean(output, count) for output in joined(cell.outputs)]
         cell.outputs = [output for output in cell.outputs if output is not None]
     return _count_widgets(notebook)
 
@@ -130,7 +130,7 @@ def normalise(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
 _KERNEL = ("kernelspec", "language_info", "varInspector", "toc")
 
 
-def _joined(outputs: list[Any]) -> Iterator[Any]:
+def joined(outputs: list[Any]) -> Iterator[Any]:
     """Outputs with neighbouring chunks of one stream joined."""
     last = None
     for output in outputs:
@@ -148,10 +148,7 @@ def _joined(outputs: list[Any]) -> Iterator[Any]:
 def _clean(output: Any, count: int) -> Any:
     """One output without traces of the machine; None when nothing is left."""
     if output.output_type == "stream":
-        # A progress bar rewrites its line: what a carriage return covers was never meant to stay.
-        lines = ESCAPES.sub("", output.text).split("\n")
-        kept = [portable(line) for line in lines if "\r" not in line.rstrip("\r")]
-        output.text = "\n".join(kept)
+        output.text = portable(lasting(output.text))
         return output if output.text.strip() else None
     if output.output_type == "error":
         output.evalue = portable(output.evalue)
@@ -164,6 +161,12 @@ def _clean(output: Any, count: int) -> Any:
         if kind.startswith("text/") and isinstance(value, str):
             output.data[kind] = portable(value)
     return output
+
+
+def lasting(text: str) -> str:
+    """The lines of a stream that are there to stay: a progress bar rewrites its own."""
+    lines = ESCAPES.sub("", text).split("\n")
+    return "\n".join(line for line in lines if "\r" not in line.rstrip("\r"))
 
 
 def portable(text: str) -> str:

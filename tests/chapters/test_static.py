@@ -1,0 +1,150 @@
+"""What a stored chapter may contain, checked without running it."""
+
+import importlib.util
+import re
+
+import nbformat
+import pytest
+
+from kernels.lab.notebooks import CHAPTERS, GPU_TAG, ROOT, normalise
+from tests.chapters.figures import Figure, figures, files, shown, unheld
+
+NOTEBOOKS = sorted(CHAPTERS.glob("*.ipynb"))
+PAGES = sorted([*ROOT.glob("*.md"), *CHAPTERS.glob("*.md")])
+TAGS = {"nbval-ignore-output", "raises-exception", GPU_TAG}
+KNOWN_TO_THE_BOOK = re.compile(r"(hide|remove|scroll|full|margin|exercise|solution)[\w-]*")
+MACHINE = re.compile(r"/(?:home|root|Users|tmp|work|mnt|var|opt)/\w|[A-Z]:\\\\?Users|ipykernel_\d")
+
+
+def load_cells():
+    spec = importlib.util.spec_from_file_location("site_cells", ROOT / "site" / "cells.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+site_cells = load_cells()
+
+
+@pytest.fixture(params=NOTEBOOKS, ids=lambda path: path.stem)
+def notebook(request):
+    return nbformat.read(request.param, as_version=4)
+
+
+def code(notebook):
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def outputs_text(cell):
+    for output in cell.outputs:
+        data = output.get("data", {})
+        yield from (output.get("text", ""), output.get("evalue", ""))
+        yield from (value for kind, value in data.items() if kind.startswith("text/"))
+        yield from output.get("traceback", ())
+
+
+def test_kernel_cells_are_their_files(notebook):
+    different = [cell.id for cell, _ in site_cells.stale(notebook)]
+    assert not different, f"run `make cells`: {', '.join(different)}"
+
+
+def test_a_changed_kernel_cell_is_seen():
+    cell = nbformat.v4.new_code_cell("x = 1", metadata={"kernel": "kernels/naive.py::naive"})
+    found = site_cells.stale(nbformat.v4.new_notebook(cells=[cell]))
+    assert found[0][1].startswith("@cuda.jit\ndef naive(A, B, C):")
+    assert found[0][1].endswith("C[row, col] = acc")
+
+
+@pytest.mark.parametrize(
+    "name, told",
+    [("kernels/nowhere.py::x", "no file"), ("kernels/naive.py::naiv", "naive, swapped")],
+)
+def test_an_unknown_kernel_is_named(name, told):
+    with pytest.raises(site_cells.KernelNotFound, match=told):
+        site_cells.kernel_text(name)
+
+
+def test_no_figure_of_performance_is_typed(notebook):
+    known = files([*(CHAPTERS / "records").glob("*.json"), *ROOT.glob("kernels/lab/data/*.json")])
+    known += shown(notebook)
+    typed = {
+        cell.id: unheld(cell.source, known)
+        for cell in notebook.cells
+        if cell.cell_type == "markdown"
+    }
+    typed = {cell: found for cell, found in typed.items() if found}
+    assert not typed, f"print these from the record, or leave them out: {typed}"
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_no_figure_of_performance_is_typed_on_pages(path):
+    known = files([*(CHAPTERS / "records").glob("*.json"), *ROOT.glob("kernels/lab/data/*.json")])
+    assert not unheld(path.read_text(encoding="utf-8"), known)
+
+
+@pytest.mark.parametrize(
+    "text, value, kind",
+    [
+        ("about 8.61 TFLOP/s on it", 8.61e12, "FLOP/s"),
+        ("copies 4.2\u202fTB/s", 4.2e12, "B/s"),
+        ("takes 29 µs.", 29e-6, "s"),
+        ("9 105 GFLOP/s", 9.105e12, "FLOP/s"),
+        ("reaches 17 % of cuBLAS", 0.17, "share"),
+        ("936GB/s", 936e9, "B/s"),
+    ],
+)
+def test_figures_are_found(text, value, kind):
+    (found,) = figures(text)
+    assert (found.value, found.kind) == (pytest.approx(value), kind)
+    assert unheld(text, []) == [found.text]
+    assert unheld(text, [Figure("", value * 1.3, 0.0, kind)]) == [found.text]
+    assert unheld(text, [Figure("", value, 0.0, kind)]) == []
+
+
+@pytest.mark.parametrize("text", ["64 KB", "32 threads", "2·M·N·K FLOP", "chapter 3 msg", "48 ms2"])
+def test_counts_and_sizes_are_no_figures(text):
+    assert list(figures(text)) == []
+
+
+def test_every_cell_was_run(notebook):
+    counts = [cell.execution_count for cell in code(notebook)]
+    assert counts == list(range(1, len(counts) + 1)), "run `python -m kernels record`"
+
+
+def test_errors_stand_only_where_they_are_the_point(notebook):
+    wrong = []
+    for cell in code(notebook):
+        raised = any(output.output_type == "error" for output in cell.outputs)
+        if raised != ("raises-exception" in cell.metadata.get("tags", ())):
+            wrong.append(cell.id)
+    assert not wrong
+
+
+def test_outputs_hold_no_path_of_a_machine(notebook):
+    found = {
+        cell.id: MACHINE.search(text)[0]
+        for cell in code(notebook)
+        for text in outputs_text(cell)
+        if MACHINE.search(text)
+    }
+    assert not found
+
+
+def test_outputs_are_as_the_recording_stores_them(notebook):
+    before = nbformat.writes(notebook)
+    assert nbformat.writes(normalise(notebook)) == before, "run `python -m kernels record`"
+
+
+def test_ids_are_words_and_differ(notebook):
+    ids = [cell.id for cell in notebook.cells]
+    assert len(set(ids)) == len(ids)
+    assert [name for name in ids if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name)] == []
+
+
+def test_tags_are_known_and_few_cells_need_a_gpu(notebook):
+    tags = [tag for cell in notebook.cells for tag in cell.metadata.get("tags", ())]
+    assert tags.count(GPU_TAG) <= 3
+    unknown = {tag for tag in tags if tag not in TAGS and not KNOWN_TO_THE_BOOK.fullmatch(tag)}
+    assert not unknown
+    comments = [cell.id for cell in code(notebook) if re.search(r"# *NBVAL_", cell.source)]
+    assert not comments, "say it with a tag"
