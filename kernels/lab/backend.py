@@ -72,9 +72,4 @@ else:
     from numpy import float32, float64, int32, uint32
 
     from kernels.lab import cupy_stand_in as cupy
-
-    try:
-        from kernels.lab.microscope import api as cuda
-    except ImportError:
-        os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
-        from numba import cuda
+    from kernels.lab.microscope import api as cuda

@@ -146,13 +146,14 @@ def test_out_may_not_be_an_input():
 @pytest.mark.parametrize("M, N", ((0, 5), (5, -1), ("100", 5), (2.5, 5)))
 def test_bad_sizes_of_a_launch_or_a_model(M, N):
     for rung in LADDER.values():
-        for call in (lambda: rung.launch(M, N), lambda: rung.model(M, N, 7)):
-            with pytest.raises((TypeError, ValueError), match="^[MN] must be "):
-                call()
+        with pytest.raises((TypeError, ValueError), match="^[MN] must be "):
+            rung.launch(M, N)
+        with pytest.raises((TypeError, ValueError), match="^[MN] must be "):
+            rung.model(M, N, 7)
 
 
 def test_a_grid_has_limits():
-    with pytest.raises(ValueError, match="75000 blocks along y are too many; this GPU allows 65535"):
+    with pytest.raises(ValueError, match="75000 blocks along y .* this GPU allows 65535"):
         LADDER["tiled"].launch(600_000, 10, tile=8)
 
 
@@ -177,7 +178,7 @@ def test_vector_add_refuses_different_lengths():
 
 @pytest.mark.skipif(on_gpu, reason="the C++ twins run on this machine's GPU")
 def test_without_a_gpu_the_cpp_twins_say_so():
-    with pytest.raises(RuntimeError, match="engine 'cpp' needs an NVIDIA GPU .*: use engine='numba'"):
+    with pytest.raises(RuntimeError, match="'cpp' needs an NVIDIA GPU .*: use engine='numba'"):
         LADDER["tiled"].matmul(A, B, engine="cpp")
     with pytest.raises(RuntimeError, match="naive.cu needs an NVIDIA GPU"):
         lab.cpp.load("naive")
