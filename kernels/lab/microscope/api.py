@@ -73,7 +73,8 @@ class Kernel:
             raise KernelError(
                 f"{self.__name__}[...] takes [grid, block], or [grid, block, stream, shared_bytes]"
             )
-        grid, block, _, shared_bytes = (*configuration, *(None, 0)[len(configuration) - 2 :])
+        grid, block, *rest = configuration
+        shared_bytes = rest[1] if len(rest) == 2 else 0
         return Launcher(self, grid, block, shared_bytes)
 
     def configure(self, grid, block, stream=None, shared_bytes=0) -> Launcher:

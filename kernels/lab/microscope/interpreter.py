@@ -508,6 +508,9 @@ class Runner:
                 elements = i if type(elements) is int and elements == 0 else elements + i
             else:
                 elements = elements + i * stride
+        if isinstance(a.offset, np.ndarray) and m.array is not None:
+            # A view may lie anywhere in lanes that do not take part.
+            elements = np.clip(elements, 0, max(0, a.buffer.size - 1))
         if outside is None:
             return elements, m
         outside = outside if m.array is None else outside & m.array

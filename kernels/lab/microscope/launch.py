@@ -497,16 +497,7 @@ def trace(
 
 
 def _duplicate(a):
-    if not isinstance(a, np.ndarray):
-        return a
-    copy = memory.duplicate(a)
-    if a.size and (shift := memory.base_address(a) % memory.ALIGNMENT):
-        store = np.empty(shift + copy.nbytes, np.uint8)
-        if copy.flags.c_contiguous:
-            shifted = np.ndarray(copy.shape, copy.dtype, store, shift)
-            shifted[...] = copy
-            return shifted
-    return copy
+    return memory.duplicate(a) if isinstance(a, np.ndarray) else a
 
 
 def _contents(a: Array) -> np.ndarray:

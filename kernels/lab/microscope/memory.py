@@ -131,14 +131,13 @@ def of_argument(a: np.ndarray, name: str | None, base: int, space: str = "global
 
 
 def duplicate(a: np.ndarray) -> np.ndarray:
-    """A copy that lies in memory exactly as `a` does, gaps included."""
-    if a.flags.c_contiguous or a.size == 0:
+    """A copy that lies in memory exactly as `a` does: gaps, order and alignment included."""
+    if a.size == 0:
         return a.copy()
-    if a.flags.f_contiguous:
-        return a.copy(order="F")
     low, high = np.lib.array_utils.byte_bounds(a)
-    store = np.empty(high - low, np.uint8)
-    start = a.__array_interface__["data"][0] - low
+    shift = base_address(a) % ALIGNMENT
+    store = np.empty(shift + high - low, np.uint8)
+    start = shift + a.__array_interface__["data"][0] - low
     copy = np.ndarray(a.shape, a.dtype, store, start, a.strides)
     copy[...] = a
     return copy

@@ -9,6 +9,7 @@ import textwrap
 import types
 
 from .errors import KernelError, Unsupported
+from .values import literal
 
 
 class Code:
@@ -66,7 +67,7 @@ class Code:
         values = dict(zip(self.parameters, arguments, strict=False))
         defaults = self.function.__defaults__ or ()
         for name, value in zip(self.parameters[::-1], defaults[::-1], strict=False):
-            values.setdefault(name, value)
+            values.setdefault(name, literal(value))
         missing = [p for p in self.parameters if p not in values]
         if missing:
             raise KernelError(
