@@ -1,9 +1,10 @@
 """Write the course's repository into every place that names it: `make adopt REPO=owner/name`.
 
-The one place is `repository: url:` in `_config.yml`. From it this command writes, in every chapter, the
-badges (between `<!-- badges -->` and `<!-- /badges -->` in the first cell) and the set-up cell (id
-`set-up`), both inserted where they are missing, and rewrites the addresses in the pages, the README, the
-citation file and the Binder files. Without an argument it only brings everything into agreement.
+The one place is `repository: url:` in `_config.yml`. From it this command writes, in every
+chapter, the badges (between `<!-- badges -->` and `<!-- /badges -->` in the first cell) and the
+set-up cell (id `set-up`), both inserted where they are missing, and rewrites the addresses in
+the pages, the README, the citation file and the Binder files. Without an argument it only
+brings everything into agreement.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ PAGES = ["_config.yml", "CITATION.cff", "pyproject.toml", "binder/*", "*.md", "c
 BADGES = re.compile(r"<!-- badges -->\n.*?<!-- /badges -->", re.DOTALL)
 NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?/[A-Za-z0-9._-]+")
 
-SET_UP = '''\
+SET_UP = """\
 # set-up: finds the course on this machine; on Colab, fetches it first
 import subprocess
 import sys
@@ -43,7 +44,7 @@ if Path(kernels.__path__[0]).resolve().parent != home.resolve():
         f"`kernels` comes from {{kernels.__path__[0]}}, not from the course in {{home}}: "
         "restart the kernel and run this cell before any other"
     )
-'''
+"""
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,9 @@ def adopted(root: Path = ROOT) -> Repository:
     config = (root / "_config.yml").read_text(encoding="utf-8")
     found = re.search(r"^ +url: https://github\.com/(\S+)$", config, re.MULTILINE)
     if not found:
-        raise SystemExit("_config.yml names no repository: `repository: url: https://github.com/owner/name`")
+        raise SystemExit(
+            "_config.yml names no repository: `repository: url: https://github.com/owner/name`"
+        )
     return Repository(found[1])
 
 
@@ -127,7 +130,13 @@ def write_notebook(path: Path, repository: Repository) -> None:
 
     setup = next((cell for cell in cells if cell.get("id") == "set-up"), None)
     if setup is None:
-        setup = {"cell_type": "code", "execution_count": None, "id": "set-up", "metadata": {}, "outputs": []}
+        setup = {
+            "cell_type": "code",
+            "execution_count": None,
+            "id": "set-up",
+            "metadata": {},
+            "outputs": [],
+        }
         cells.insert(1, setup)
     setup["source"] = repository.set_up.splitlines(keepends=True)
     setup["metadata"]["tags"] = ["hide-input", "thebe-init"]
@@ -157,7 +166,9 @@ def adopt(name: str | None = None, root: Path = ROOT) -> Repository:
     """
     old = adopted(root)
     new = Repository(name.removeprefix("https://github.com/").removesuffix(".git")) if name else old
-    for page in sorted({page for pattern in PAGES for page in root.glob(pattern) if page.is_file()}):
+    for page in sorted(
+        {page for pattern in PAGES for page in root.glob(pattern) if page.is_file()}
+    ):
         text = new.replace(old, page.read_text(encoding="utf-8"))
         if page.suffix == ".md" and page.name != "README.md":
             badges = new.badges(page.relative_to(root).as_posix())

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+COLOUR = re.compile(r"\x1b\[[\d;]*m")
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -36,9 +38,11 @@ def build(source: Path = ROOT, output: Path = ROOT) -> Path:
     command += ["--path-output", str(output), "--quiet"]
     made = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     if made.returncode:
-        said = (made.stdout + made.stderr).splitlines()
+        said = COLOUR.sub("", made.stdout + made.stderr).splitlines()
         wrong = [line for line in said if "WARNING" in line or "ERROR" in line] or said[-5:]
-        sys.exit("\n".join([*dict.fromkeys(wrong), "The book was not built: mend the lines above."]))
+        sys.exit(
+            "\n".join([*dict.fromkeys(wrong), "The book was not built: mend the lines above."])
+        )
     return output / "_build" / "html"
 
 
@@ -47,4 +51,6 @@ if __name__ == "__main__":
     parser.add_argument("--source", type=Path, default=ROOT)
     parser.add_argument("--output", type=Path, default=ROOT)
     arguments = parser.parse_args()
-    print(f"The book: {build(arguments.source.resolve(), arguments.output.resolve()) / 'index.html'}")
+    print(
+        f"The book: {build(arguments.source.resolve(), arguments.output.resolve()) / 'index.html'}"
+    )

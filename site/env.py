@@ -1,12 +1,13 @@
-"""Make the course's Python environment once, then run a command in it: `python3 site/env.py ARGS…`.
+"""Make the course's Python environment once, then run a command in it.
 
     python3 site/env.py -m kernels info       runs `python -m kernels info` in .venv
     python3 site/env.py --test -m pytest      the same, with what the tests need
 
-The environment holds exactly what a hashed lock names; the NVIDIA driver, if there is one, decides
-between the locks. A stamp in the environment remembers which lock it holds, so that only the first call,
-or one after a change of the lock, installs anything. This file needs the standard library alone and must
-parse on any Python 3, since it is what tells the reader that hers is too old.
+The environment holds exactly what a hashed lock names; the NVIDIA driver, if there is one,
+decides between the locks. A stamp in the environment remembers which lock it holds, so that
+only the first call, or one after a change of the lock, installs anything. This file needs the
+standard library alone and must parse on any Python 3, since it is what tells the reader that
+hers is too old.
 """
 
 import ctypes
@@ -42,7 +43,9 @@ def version_of(python):
 
 def find_python():
     """Return an interpreter that the locks were made for: this one if it is."""
-    names = [sys.executable] + ["python3.%d" % minor for minor in range(NEWEST[1], OLDEST[1] - 1, -1)]
+    names = [sys.executable] + [
+        "python3.%d" % minor for minor in range(NEWEST[1], OLDEST[1] - 1, -1)
+    ]
     for name in names:
         path = shutil.which(name)
         if path and OLDEST <= (version_of(path) or (0, 0)) <= NEWEST:
@@ -102,7 +105,9 @@ def create(venv):
     """Make an empty virtual environment, in place of a broken one."""
     python = find_python()
     made = subprocess.run(
-        [python, "-m", "venv", "--clear", str(venv)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        [python, "-m", "venv", "--clear", str(venv)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
     )
     if made.returncode:
         shutil.rmtree(str(venv), ignore_errors=True)
@@ -114,12 +119,24 @@ def create(venv):
 
 def install(python, lock):
     """Install what one lock names, each file checked against its hash."""
-    print("Installing what %s names (%s, once) …" % (lock, MINUTES.get(lock, "a few minutes")), flush=True)
+    print(
+        "Installing what %s names (%s, once) …" % (lock, MINUTES.get(lock, "a few minutes")),
+        flush=True,
+    )
     command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    command += ["--no-warn-script-location", "--retries", "2", "--require-hashes", "-r", str(ROOT / lock)]
+    command += [
+        "--no-warn-script-location",
+        "--retries",
+        "2",
+        "--require-hashes",
+        "-r",
+        str(ROOT / lock),
+    ]
     pip = subprocess.run(command, stderr=subprocess.PIPE)
     if pip.returncode:
-        said = [line for line in pip.stderr.decode(errors="replace").splitlines() if "ERROR" in line]
+        said = [
+            line for line in pip.stderr.decode(errors="replace").splitlines() if "ERROR" in line
+        ]
         reason = said[-1] if said else "exit status %d" % pip.returncode
         fail("pip could not install %s: is the network reachable? It said: %s" % (lock, reason))
 

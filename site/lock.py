@@ -1,7 +1,7 @@
 """Write the hashed locks from `pyproject.toml`: `make lock` (needs uv).
 
-One lock serves Linux, macOS and Windows with Python 3.11 to 3.13. All but the CUDA 12 lock are resolved
-under the pins of the widest one, so that the tests run what the reader runs.
+One lock serves Linux, macOS and Windows with Python 3.11 to 3.13. All but the CUDA 12 lock are
+resolved under the pins of the widest one, so that the tests run what the reader runs.
 """
 
 from __future__ import annotations
@@ -22,9 +22,15 @@ LOCKS = {
 
 
 def resolve(output: Path, extras: list[str], constraints: Path | None = None) -> None:
-    """Resolve `pyproject.toml` with some of its extras into one hashed lock, free of index addresses."""
+    """Resolve `pyproject.toml` with some extras into one hashed lock, free of index addresses."""
     command = ["uv", "pip", "compile", "pyproject.toml", "--universal", "--python-version", "3.11"]
-    command += ["--generate-hashes", "--no-emit-index-url", "--no-annotate", "--no-header", "--quiet"]
+    command += [
+        "--generate-hashes",
+        "--no-emit-index-url",
+        "--no-annotate",
+        "--no-header",
+        "--quiet",
+    ]
     command += [part for extra in extras for part in ("--extra", extra)]
     command += ["--constraints", str(constraints)] if constraints else []
     if subprocess.run([*command, "--output-file", str(output)], cwd=ROOT).returncode:

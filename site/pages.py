@@ -1,8 +1,9 @@
 """Sphinx extension: what turns the chapters into pages that need no other host and no kernel.
 
-It puts the course's own files under `_static/book` and the vendored ones under `_static/vendor`, writes
-mathematics as MathML, mounts stored widgets, tells live.js where the code can run, describes each page to
-search engines, writes the site map, and drops from the theme what no page uses.
+It puts the course's own files under `_static/book` and the vendored ones under
+`_static/vendor`, writes mathematics as MathML, mounts stored widgets, tells live.js where the
+code can run, describes each page to search engines, writes the site map, and drops from the
+theme what no page uses.
 """
 
 from __future__ import annotations
@@ -28,9 +29,17 @@ WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
 #: Traits of a widget that only the notebook's own machinery reads.
 INTERNAL = {"layout", "tabbable", "tooltip"}
 #: Files of the theme that no page asks for: icon fonts (book.css draws the icons) and source maps.
-UNUSED = ["vendor/fontawesome", "scripts/fontawesome.js*", "**/*.map", "**/*LICENSE.txt", "webpack-macros.html"]
+UNUSED = [
+    "vendor/fontawesome",
+    "scripts/fontawesome.js*",
+    "**/*.map",
+    "**/*LICENSE.txt",
+    "webpack-macros.html",
+]
 ICON_RULES = re.compile(
-    r"@font-face\{[^}]*Font Awesome[^}]*\}|(?<=[}/])(?:\.fa[\w:-]*,?)+\{[^{}]*\}".replace(" ", r"\\? ")
+    r"@font-face\{[^}]*Font Awesome[^}]*\}|(?<=[}/])(?:\.fa[\w:-]*,?)+\{[^{}]*\}".replace(
+        " ", r"\\? "
+    )
 )
 #: sphinx-thebe, which Jupyter Book always loads: live.js does its work.
 THEBE = re.compile(r"sphinx-thebe|THEBE_JS_URL|kernelName")
@@ -99,8 +108,8 @@ def mount(body: str, states: dict[str, Any], page: str) -> str:
         }
         data = json.dumps(kept, sort_keys=True).replace("</", "<\\/")
         return (
-            '<div class="widget"><p class="widget-fallback">This figure is interactive: it needs JavaScript.'
-            f'</p><script type="application/json">{data}</script></div>'
+            '<div class="widget"><p class="widget-fallback">This figure is interactive: it needs '
+            f'JavaScript.</p><script type="application/json">{data}</script></div>'
         )
 
     return VIEW.sub(element, body)
@@ -133,7 +142,9 @@ def head(app: Sphinx, page: str, title: str, text: str) -> str:
         "og:image": f"{base}_static/book/card.png",
     }
     tags = [f'<meta name="{key}" content="{html.escape(value)}">' for key, value in named.items()]
-    tags += [f'<meta property="{key}" content="{html.escape(value)}">' for key, value in shared.items()]
+    tags += [
+        f'<meta property="{key}" content="{html.escape(value)}">' for key, value in shared.items()
+    ]
     tags.append('<meta name="twitter:card" content="summary_large_image">')
     return "\n".join(tags)
 
@@ -153,7 +164,9 @@ def finish_page(
             kept.append(script)
     context["script_files"][:] = kept
     context["css_files"][:] = [
-        style for style in context["css_files"] if not THEBE.search(str(getattr(style, "filename", style)))
+        style
+        for style in context["css_files"]
+        if not THEBE.search(str(getattr(style, "filename", style)))
     ]
     if doctree is None:
         return
@@ -181,7 +194,9 @@ def finish_site(app: Sphinx, error: Exception | None) -> None:
         return
     out = Path(app.outdir)
     base = app.config.html_baseurl
-    pages = ["" if page == app.config.root_doc else f"{page}.html" for page in sorted(app.env.found_docs)]
+    pages = [
+        "" if page == app.config.root_doc else f"{page}.html" for page in sorted(app.env.found_docs)
+    ]
     addresses = "\n".join(f"  <url><loc>{html.escape(base + page)}</loc></url>" for page in pages)
     (out / "sitemap.xml").write_text(
         '<?xml version="1.0" encoding="UTF-8"?>\n'

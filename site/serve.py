@@ -1,7 +1,8 @@
 """The book and its live kernels on this machine: `make serve`.
 
-One Jupyter server on the loopback address does both: it serves the built pages, compressed, and runs the
-kernels of those who hold its random token. Pages of any other origin are refused by it.
+One Jupyter server on the loopback address does both: it serves the built pages, compressed, and
+runs the kernels of those who hold its random token. Pages of any other origin are refused by
+it.
 """
 
 from __future__ import annotations
@@ -61,6 +62,7 @@ def server(pages: Path, port: int, token: str) -> ServerApp:
                 "ip": HOST,
                 "port": port,
                 "port_retries": 0,
+                "allow_origin": f"http://{HOST}:{port}",
                 "open_browser": False,
                 "root_dir": str(ROOT),
                 "default_url": "/book/index.html",
@@ -97,8 +99,12 @@ def main() -> None:
     app = server(pages, options.port, token)
     for ending in (signal.SIGINT, signal.SIGTERM):
         signal.signal(ending, lambda *_: app.stop(from_signal=True))
-    print(f"Read and run the course at http://{HOST}:{options.port}/book/?token={token}")
-    print("Ctrl-C ends it.", flush=True)
+
+    def announce() -> None:
+        print(f"Read and run the course at http://{HOST}:{options.port}/book/?token={token}")
+        print("Ctrl-C ends it.", flush=True)
+
+    app.io_loop.add_callback(announce)  # after the callback by which the server binds its port
     app.start()
 
 

@@ -1,8 +1,10 @@
-"""Fetch the scripts that pages and tests need from npm, pinned and checked: `make vendor` (needs npm).
+"""Fetch the scripts that pages and tests need from npm, pinned and checked: `make vendor` (needs
+npm).
 
-What is kept is committed, so that neither building nor reading the book needs Node or a network. Each
-package comes with its licence; each archive must have the SHA-512 that stands here. Three addresses inside
-thebe point to content networks: they are turned to the files beside it.
+What is kept is committed, so that neither building nor reading the book needs Node or a
+network. Each package comes with its licence; each archive must have the SHA-512 that stands
+here. Three addresses inside thebe point to content networks: they are turned to the files
+beside it.
 """
 
 from __future__ import annotations
@@ -107,7 +109,7 @@ def fetch(package: Package, folder: Path) -> Path:
 
 
 def redirect(script: Path) -> None:
-    """Turn thebe's addresses on content networks to the files beside it, each found at least once."""
+    """Turn thebe's addresses on content networks to the files beside it; each must be found."""
     text = script.read_text(encoding="utf-8")
     for theirs, ours in REDIRECTIONS.items():
         if theirs not in text:
@@ -133,7 +135,9 @@ def main() -> None:
                 shutil.copy(licence, package.folder / "LICENSE")
         for script in package.folder.glob("*.js"):
             text = script.read_text(encoding="utf-8")
-            script.write_text(re.sub(r"\n//# sourceMappingURL=\S+\s*$", "\n", text), encoding="utf-8")
+            script.write_text(
+                re.sub(r"\n//# sourceMappingURL=\S+\s*$", "\n", text), encoding="utf-8"
+            )
         print(f"{package.name} {package.version}: {package.folder.relative_to(ROOT)}")
     redirect(PAGES / "thebe" / "index.js")
 

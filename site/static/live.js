@@ -126,7 +126,7 @@
         else if (server.useBinder && bar.dataset.state === "connecting") state.textContent = event.message;
       });
       const options = { requestKernel: true, mountRunAllButton: false, mountRestartButton: false };
-      const { session, notebook } = await thebe.bootstrap({ ...options, mountRestartAllButton: false, ...server });
+      const { session, notebook } = await thebe.bootstrap({ ...options, mountRestartAllButton: false, codeMirrorConfig: { lineNumbers: false }, ...server });
       if (!session?.kernel) throw new Error(`The server gave no kernel. ${RESTART}`);
       document.querySelectorAll("[data-output]").forEach(dropRecorded);
       watch(session);

@@ -1,18 +1,23 @@
-"""What the tests of the site share: the built books, a browser, and the scripts of site/ as modules."""
+"""What the tests of the site share: the built books, a browser, and the scripts of site/ as
+modules."""
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
 FIXTURE = Path(__file__).parent / "fixture"
+SERVE = (sys.executable, str(ROOT / "site" / "serve.py"))
 sys.path.insert(0, str(ROOT / "site"))
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -52,6 +57,40 @@ def browser() -> Iterator:
         chromium = playwright.chromium.launch(executable_path=path, args=FLAGS)
         yield chromium
         chromium.close()
+
+
+class Served(NamedTuple):
+    """A running server of the small book."""
+
+    process: subprocess.Popen
+    base: str
+    token: str
+
+    @property
+    def page(self) -> str:
+        """The address of the page of cells, as `make serve` would print it."""
+        return f"{self.base}book/page.html?token={self.token}"
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """The small book, served with live kernels."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = str(probe.getsockname()[1])
+    output = str(tmp_path_factory.mktemp("served"))
+    command = [*SERVE, "--port", port, "--source", str(FIXTURE), "--output", output]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    said = (re.search(r"(http\S+)book/\?token=(\S+)", line) for line in process.stdout)
+    address = next(filter(None, said))
+    yield Served(process, address[1], address[2])
+    process.kill()
+
+
+@pytest.fixture
+def serve(run):
+    """Run `make serve`'s script with some arguments and return what it said."""
+    return lambda *arguments: run(*SERVE, *arguments)
 
 
 @pytest.fixture

@@ -1,0 +1,163 @@
+"""The built book: it builds without a warning, its links hold, it is light and on its own."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import book as builder
+import pages
+import pytest
+from adopt import adopted
+from bs4 import BeautifulSoup
+
+ROOT = Path(__file__).parents[2]
+CHAPTERS = [f"chapters/{name}" for name in ("01-hardware", "02-vector-add", "03-naive", "04-tiled")]
+PAGES = ["index", *CHAPTERS]
+FIRST_LOAD = 600_000  # bytes, compressed
+
+
+def parse(page: Path) -> BeautifulSoup:
+    return BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser")
+
+
+def resources(soup: BeautifulSoup) -> list[str]:
+    """What a browser fetches for a page by itself."""
+    found = [tag["src"] for tag in soup.find_all(src=True)]
+    for link in soup.find_all("link", href=True):
+        if {"stylesheet", "icon", "preload"} & set(link["rel"]):
+            found.append(link["href"])
+    return found
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_links_between_pages_hold(book, name):
+    page = book / f"{name}.html"
+    soup = parse(page)
+    internal = 0
+    for link in soup.select("a[href]"):
+        target = urlsplit(link["href"])
+        if target.scheme or target.netloc:
+            continue
+        other = (page.parent / unquote(target.path)).resolve() if target.path else page
+        assert other.is_file(), f"{name} links to {link['href']}"
+        if target.fragment and other.suffix == ".html":
+            there = soup if other == page else parse(other)
+            assert there.find(id=unquote(target.fragment)), f"{name} links to {link['href']}"
+        internal += 1
+    assert internal > 5
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_needs_no_other_host(book, name):
+    soup = parse(book / f"{name}.html")
+    assert [address for address in resources(soup) if "//" in address] == []
+    for sheet in (book / "_static").rglob("*.css"):
+        urls = re.findall(r"url\(['\"]?([^)'\"]{1,80})", sheet.read_text(encoding="utf-8"))
+        assert not [url for url in urls if url.startswith(("http", "//"))], sheet
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_first_load_of_a_page_is_light(book, name):
+    page = book / f"{name}.html"
+    files = {page}
+    for address in resources(parse(page)):
+        files.add((page.parent / urlsplit(address).path).resolve())
+    weight = sum(len(gzip.compress(file.read_bytes(), 6)) for file in files)
+    assert weight <= FIRST_LOAD, f"{name}: {weight} bytes in {len(files)} files"
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_describes_itself(book, name):
+    soup = parse(book / f"{name}.html")
+    address = adopted().site + ("index.html" if name == "index" else f"{name}.html")
+    assert soup.find("link", rel="canonical")["href"] == address
+    described = soup.find("meta", attrs={"name": "description"})["content"]
+    assert 40 <= len(described) <= 163 and "Colab" not in described
+    assert soup.find("meta", property="og:image")["content"].startswith(adopted().site)
+    assert soup.html["lang"] == "en"
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_picture_says_what_it_shows(book, name):
+    soup = parse(book / f"{name}.html")
+    for image in soup.find_all("img"):
+        assert image.get("alt", "").strip(), image
+    for drawing in soup.select("article svg"):
+        hidden = drawing.get("aria-hidden") == "true" or drawing.find_parent(
+            attrs={"aria-hidden": "true"}
+        )
+        named = drawing.get("aria-label") or drawing.find("title")
+        assert hidden or named or drawing.find_parent("button"), str(drawing)[:200]
+
+
+def test_the_site_map_and_the_social_card_are_there(book):
+    addresses = re.findall(r"<loc>(.*?)</loc>", (book / "sitemap.xml").read_text())
+    expected = [adopted().site] + [f"{adopted().site}{name}.html" for name in CHAPTERS]
+    assert sorted(addresses) == sorted(expected)
+    card = (book / "_static" / "book" / "card.png").read_bytes()
+    assert card[:8] == b"\x89PNG\r\n\x1a\n"
+    width, height = int.from_bytes(card[16:20], "big"), int.from_bytes(card[20:24], "big")
+    assert (width, height) == (1200, 630) and len(card) < 100_000
+
+
+def test_the_site_carries_no_icon_fonts(book):
+    assert not list(book.rglob("*fontawesome*")) and not list(book.rglob("*.map"))
+    theme = (book / "_static" / "styles" / "pydata-sphinx-theme.css").read_text()
+    assert "@font-face" not in theme and ".fa-money-bill" not in theme
+
+
+def test_formulas_are_mathml(small_book):
+    soup = parse(small_book / "index.html")
+    formulas = soup.find_all("math")
+    assert [formula["display"] for formula in formulas] == ["inline", "inline", "inline", "block"]
+    assert formulas[2]["alttext"] == "2MNK"
+    assert soup.find(id="equation-product").find(class_="eqno").text == "(1)"
+    assert "mathjax" not in " ".join(resources(soup)).lower()
+
+
+def test_a_stored_widget_is_mounted_without_a_notebook(small_book):
+    soup = parse(small_book / "page.html")
+    widget = soup.find(class_="widget")
+    assert '"tile": 8' in widget.script.text and "layout" not in widget.script.text
+    assert "needs JavaScript" in widget.find(class_="widget-fallback").text
+    scripts = " ".join(resources(soup))
+    assert "book/widgets.js" in scripts and "require" not in scripts and "embed-amd" not in scripts
+    assert "book/widgets.js" not in " ".join(resources(parse(small_book / "index.html")))
+
+
+def test_a_widget_that_needs_a_kernel_is_a_warning(caplog):
+    view = '<script type="application/vnd.jupyter.widget-view+json">{"model_id": "ab"}</script>'
+    assert pages.mount(view, {"ab": {"state": {"value": 3}}}, "page") == view
+
+
+def test_a_broken_link_fails_the_build_and_says_where(tmp_path):
+    source = tmp_path / "pages"
+    source.mkdir()
+    (source / "_toc.yml").write_text("format: jb-book\nroot: index\n")
+    (source / "index.md").write_text("# A page\n\nIt links to [nowhere](nowhere.md).\n")
+    with pytest.raises(SystemExit) as stop:
+        builder.build(source, tmp_path)
+    assert "index.md:3" in str(stop.value) and "nowhere.md" in str(stop.value)
+    assert str(stop.value).splitlines()[-1].startswith("The book was not built")
+
+
+def test_the_palette_is_that_of_the_figures():
+    from kernels.lab import plots
+
+    css = (ROOT / "site" / "static" / "book.css").read_text()
+    defined = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", css))
+    for name in "ABC":
+        assert defined[f"matrix-{name.lower()}"] == plots.PALETTE[name]
+    assert (defined["tile"], defined["thread"]) == (plots.PALETTE["tile"], plots.PALETTE["thread"])
+    levels = {
+        name.removeprefix("memory-"): colour
+        for name, colour in defined.items()
+        if "memory-" in name
+    }
+    assert levels == {level.lower(): colour for level, colour in plots.MEMORY.items()}
+    for mark in ("logo.svg", "favicon.svg"):
+        drawn = set(re.findall(r"#[0-9a-f]{6}", (ROOT / "site" / "static" / mark).read_text()))
+        assert {plots.PALETTE[name] for name in "ABC"} <= drawn

@@ -1,0 +1,147 @@
+"""Pages in a real browser: silent, within their width, searchable; and code that runs in them."""
+
+from __future__ import annotations
+
+import re
+import signal
+
+import pytest
+
+CHAPTERS = ("01-hardware", "02-vector-add", "03-naive", "04-tiled")
+PAGES = ["index", *(f"chapters/{name}" for name in CHAPTERS)]
+PROFILES = [(width, mode) for width in (1280, 390) for mode in ("light", "dark")]
+
+
+class Listener:
+    """Notes what a page says and asks for."""
+
+    def __init__(self, page) -> None:
+        self.said, self.asked = [], []
+        page.on("console", lambda message: self.said.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: self.said.append(f"error: {error}"))
+        page.on("request", lambda request: self.asked.append(request.url))
+
+    @property
+    def errors(self) -> list[str]:
+        return [line for line in self.said if line.startswith(("error", "warning"))]
+
+    @property
+    def foreign(self) -> list[str]:
+        ours = ("file:", "data:", "blob:", "http://127.0.0.1:", "ws://127.0.0.1:")
+        return [url for url in self.asked if not url.startswith(ours)]
+
+
+@pytest.mark.parametrize(("width", "mode"), PROFILES)
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_is_silent_and_fits(browser, book, name, width, mode):
+    page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=mode)
+    listener = Listener(page)
+    page.goto((book / f"{name}.html").as_uri(), wait_until="load")
+    page.wait_for_timeout(150)
+    assert (listener.errors, listener.foreign) == ([], [])
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    assert page.get_attribute("html", "data-theme") == mode
+    page.close()
+
+
+def test_a_stored_widget_reacts_without_a_kernel(browser, small_book):
+    page = browser.new_page()
+    listener = Listener(page)
+    page.goto((small_book / "page.html").as_uri())
+    page.wait_for_selector(".widget[data-mounted]")
+    slider = page.locator(".widget input")
+    assert page.inner_text(".widget output") == "16 loads"
+    slider.fill("32")
+    assert page.inner_text(".widget output") == "4 loads"
+    slider.press("ArrowLeft")
+    assert page.inner_text(".widget output") == "4.571428571428571 loads"
+    assert (listener.errors, listener.foreign) == ([], [])
+    page.close()
+
+
+def test_without_scripts_the_page_says_what_is_missing(browser, small_book):
+    page = browser.new_context(java_script_enabled=False).new_page()
+    page.goto((small_book / "page.html").as_uri())
+    assert "needs JavaScript" in page.inner_text(".widget")
+    assert page.inner_text(".cell_output >> nth=0").strip() == "48 elements"
+    page.context.close()
+
+
+@pytest.mark.parametrize(
+    ("term", "chapter"), [("barrier", "04-tiled"), ("occupancy", "01-hardware")]
+)
+def test_search_finds_terms_in_chapters(browser, book, term, chapter):
+    page = browser.new_page()
+    page.goto((book / "search.html").as_uri() + f"?q={term}")
+    page.wait_for_selector("#search-results li a")
+    found = page.eval_on_selector_all("#search-results li a", "links => links.map((a) => a.href)")
+    assert any(chapter in address for address in found)
+    page.close()
+
+
+def open_live(browser, address: str, state: str):
+    """Open a page, ask for live code, and wait until it is in a state."""
+    page = browser.new_context().new_page()
+    listener = Listener(page)
+    page.goto(address)
+    page.click(".live-start")
+    page.wait_for_selector(f'.live-bar[data-state="{state}"]', timeout=30_000)
+    return page, listener
+
+
+def run_cell(page, index: int, source: str | None = None) -> None:
+    if source is not None:
+        editor = f"document.querySelectorAll('.CodeMirror')[{index}].CodeMirror"
+        page.evaluate(f"(source) => {editor}.setValue(source)", source)
+    page.click(f".thebe-run-button >> nth={index}")
+
+
+def test_a_cell_runs_and_a_changed_cell_shows_the_new_result(browser, served):
+    page, listener = open_live(browser, served.page, "ready")
+    assert "token" not in page.url
+    output = page.locator(".cell_output >> nth=1")
+    assert output.inner_text().strip() == "48 elements"  # recorded, until the cell runs
+    run_cell(page, 1, "tile = 10\nprint(scale * tile)")
+    page.wait_for_function("document.querySelectorAll('.cell_output')[1].innerText.trim() === '30'")
+    run_cell(page, 3)
+    failed = page.locator(".cell").nth(3)
+    failed.get_by_text("Traceback").wait_for()
+    assert "ZeroDivisionError: division by zero" in failed.inner_text()
+    assert (listener.errors, listener.foreign) == ([], [])
+    page.context.close()
+
+
+def test_a_live_widget_is_that_of_the_kernel(browser, served):
+    page, listener = open_live(browser, served.page, "ready")
+    page.evaluate("document.querySelectorAll('details.hide').forEach((d) => { d.open = true; })")
+    run_cell(page, 2)
+    page.wait_for_selector(".jp-OutputArea output")
+    page.locator(".jp-OutputArea input[type=range]").fill("32")
+    assert page.inner_text(".jp-OutputArea output") == "4 loads"
+    run_cell(page, 3, "print(_.tile)")
+    page.locator(".cell").nth(3).get_by_text("32", exact=True).wait_for()
+    assert (listener.errors, listener.foreign) == ([], [])
+    page.context.close()
+
+
+def test_a_wrong_token_says_what_to_do(browser, served):
+    address = re.sub(r"token=.*", "token=wrong", served.page)
+    page, _ = open_live(browser, address, "failed")
+    assert "Open the address that “make serve” printed" in page.inner_text(".live-state")
+    assert page.inner_text(".live-start") == "Try again"
+    page.context.close()
+
+
+def test_a_page_opened_as_a_file_says_what_to_do(browser, small_book):
+    page, _ = open_live(browser, (small_book / "page.html").as_uri(), "failed")
+    assert "Type “make serve”" in page.inner_text(".live-state")
+    page.context.close()
+
+
+def test_a_server_that_ends_is_noticed(browser, served):
+    page, _ = open_live(browser, served.page, "ready")
+    served.process.send_signal(signal.SIGINT)
+    served.process.wait(20)
+    page.wait_for_selector('.live-bar[data-state="failed"]', timeout=20_000)
+    assert "no longer answers. Start it again with “make serve”" in page.inner_text(".live-state")
+    page.context.close()
