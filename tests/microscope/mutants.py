@@ -245,7 +245,7 @@ def trials(rung: str) -> Iterator[Trial]:
             a, b = whole(n, seed=7), whole(n, seed=8)
             yield Trial((grid,), (64,), (a, b, _poisoned(n)), a + b)
         return
-    shapes = ((17, 13, 19), (8, 24, 16), (9, 30, 5))
+    shapes = ((17, 13, 19), (8, 24, 16), (9, 30, 9), (3, 5, 6))
     for M, N, K in shapes:
         A, B = whole(M, K, seed=7), whole(K, N, seed=8)
         # A block that is not square tells its x from its y; a tile is square by its nature.
