@@ -20,6 +20,7 @@ from kernels.lab.plots.palette import (
     CPP,
     ENGINE_TITLES,
     HATCH,
+    INK,
     LIBRARY,
     MEMORY,
     NUMBA,
@@ -33,7 +34,7 @@ from kernels.lab.plots.palette import (
 from kernels.lab.plots.picture import Picture, figure, show, svg
 
 __all__ = [
-    "A", "B", "C", "CPP", "ENGINE_TITLES", "HATCH", "LIBRARY", "MEMORY", "NUMBA", "PALETTE",
+    "A", "B", "C", "CPP", "ENGINE_TITLES", "HATCH", "INK", "LIBRARY", "MEMORY", "NUMBA", "PALETTE",
     "THREAD", "TILE", "Picture", "bandwidth", "break_even", "canvas", "cells", "empty", "figure",
     "heat", "hierarchy", "ladder", "latency", "mark", "product", "pyramid", "roofline",
     "rung_label", "show", "svg", "sweep", "transfers",
