@@ -109,5 +109,12 @@ def record(name: str = "synthetic", date: str = DATE) -> Record:
         "date": date,
         "clocks": {"sm_mhz": 1000, "memory_mhz": 1000},
     }
-    device = {"name": "Synthetic GPU", "sms": 10, "l2_bytes": 2**24, "fp32_peak": 5e12}
+    device = {
+        "name": "Synthetic GPU", "compute_capability": [9, 0], "sms": 10, "warp_size": 32,
+        "max_threads_per_block": 1024, "max_threads_per_sm": 2048, "max_blocks_per_sm": 32,
+        "shared_per_block": 49152, "shared_per_block_optin": 65536, "shared_per_sm": 131072,
+        "registers_per_block": 65536, "registers_per_sm": 65536, "l2_bytes": 2**24,
+        "memory_bytes": 2**34, "clock": 1e9, "memory_clock": 1e9, "memory_bus_bits": 1024,
+        "fp32_peak": 5e12, "bandwidth_peak": 2.4e12, "cpu_cores": 4,
+    }  # fmt: skip
     return Record(name, provenance, device, tables)
