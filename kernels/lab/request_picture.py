@@ -1,4 +1,4 @@
-"""One warp's request, drawn: which thread asks for which bytes, sector by sector or bank by bank."""
+"""One warp's request, drawn: which thread asks for which bytes, by sector or by bank."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from matplotlib.patches import Rectangle
 
 from kernels.lab import plots
 from kernels.lab.microscope.trace import BANK_BYTES, BANKS, SECTOR, Request, Site
+from kernels.lab.plots.palette import INK
 
 __all__ = ["describe", "request_picture"]
 
@@ -93,7 +94,7 @@ def _sectors(request: Request) -> Figure:
         for byte in range(0, SECTOR, cell):
             asked = [n for a in range(start + byte, start + byte + cell) for n in lanes.get(a, ())]
             _cell(ax, x + byte, y, cell, asked)
-        ax.add_patch(Rectangle((x, y), SECTOR, 1, fill=False, lw=1.6, ec=plots.INK))
+        ax.add_patch(Rectangle((x, y), SECTOR, 1, fill=False, lw=1.6, ec=INK))
         ax.text(x, y + 1.06, f"byte {start}", fontsize=6.5)
     _frame(ax, SECTORS_A_ROW * (SECTOR + 4) - 4, rows * 1.5)
     return fig
@@ -126,7 +127,7 @@ def _cell(ax, x: float, y: float, width: float, lanes: list[int]) -> None:
     """One element or word: filled and labelled with its lanes, or left empty."""
     fill = {"fc": plots.THREAD, "alpha": 0.35} if lanes else {"fc": "none"}
     ax.add_patch(Rectangle((x, y), width, 1, lw=0, **fill))
-    ax.add_patch(Rectangle((x, y), width, 1, fill=False, lw=0.5, ec=plots.INK))
+    ax.add_patch(Rectangle((x, y), width, 1, fill=False, lw=0.5, ec=INK))
     if lanes:
         text = _label(lanes)
         size = 7 if len(text) <= 2 else 4.6
