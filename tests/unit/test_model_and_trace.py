@@ -1,0 +1,24 @@
+"""The predictions of the rungs equal what the microscope counts, for odd sizes too."""
+
+import numpy as np
+import pytest
+
+from kernels import LADDER, lab
+from tests.rungs import SETTINGS, label
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=label)
+def test_trace_equals_model(setting):
+    name, options = setting
+    rung = LADDER[name]
+    for M, N, K in ((1, 1, 1), (33, 3, 5), (7, 34, 2), (50, 45, 70), (64, 32, 16)):
+        A, B = lab.oracle.inputs(M, N, K)
+        C = np.zeros((M, N), np.float32)
+        trace = lab.trace(rung.kernel(**options), *rung.launch(M, N, **options), A, B, C)
+        model = rung.model(M, N, K, **options)
+        for array, elements in {**model.loads, **model.stores}.items():
+            sites = [s for s in trace.sites if s.space == "global" and s.array == array]
+            assert sum(site.lanes for site in sites) == elements
+            assert sum(site.requests for site in sites) == model.requests[array]
+            assert sum(site.sectors for site in sites) == model.sectors[array]
+        assert trace.problems == []
