@@ -94,15 +94,18 @@ def launch(case) -> tuple:
 
 def accesses(case) -> dict[str, dict[str, int]]:
     """Memory instructions in a compiled kernel's PTX, and in its SASS where nvdisasm is there."""
-    found = {}
-    for name, inspect, pattern in (("ptx", case.kernel.inspect_asm, PTX_ACCESS),
-                                   ("sass", case.kernel.inspect_sass, SASS_ACCESS)):
-        if name == "sass" and shutil.which("nvdisasm") is None:
-            continue
-        text = "\n".join(inspect().values())
-        counts = Counter(op for op in pattern.findall(text) if ".param" not in op)
-        found[name] = dict(sorted(counts.items()))
+    found = {"ptx": _tally(PTX_ACCESS, case.kernel.inspect_asm())}
+    if shutil.which("nvdisasm"):
+        try:
+            found["sass"] = _tally(SASS_ACCESS, case.kernel.inspect_sass())
+        except RuntimeError as error:
+            print(f"{case.name}: no SASS: {error}", file=sys.stderr)
     return found
+
+
+def _tally(pattern: re.Pattern, listings: dict) -> dict[str, int]:
+    text = "\n".join(listings.values())
+    return dict(sorted(Counter(op for op in pattern.findall(text) if ".param" not in op).items()))
 
 
 def provenance() -> dict[str, str]:

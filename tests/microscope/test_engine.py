@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from kernels.lab.microscope import KernelError, OutOfBounds, Unsupported, trace
+from kernels.lab.microscope import KernelError, trace
 from kernels.lab.microscope import api as cuda
 
 F, I32, U32 = np.float32, np.int32, np.uint32
