@@ -5,7 +5,7 @@ from __future__ import annotations
 from kernels.lab.records import Record, Row
 
 DATE = "2001-02-03 04:05 UTC"
-LIBRARY = {1024: 1000.0, 2048: 2000.0, 4096: 4000.0}
+LIBRARY = {1024: 1000.0, 2048: 2000.0, 4096: 4000.0, 8192: 4100.0}
 #: Share of the library that each rung is given here.
 SHARES = {
     ("swapped", "numba", None): 0.01,
@@ -15,6 +15,7 @@ SHARES = {
     ("tiled", "numba", 8): 0.08,
     ("tiled", "numba", 16): 0.12,
     ("tiled", "numba", 32): 0.16,
+    ("tiled", "cpp", 8): 0.09,
     ("tiled", "cpp", 16): 0.16,
     ("tiled", "cpp", 32): 0.18,
     ("cublas", "library", None): 1.0,
@@ -55,7 +56,7 @@ def record(name: str = "synthetic", date: str = DATE) -> Record:
         for engine, launch, share in (("numba", 30e-6, 0.8), ("cpp", 4e-6, 0.85))
         for n in lengths
     ]
-    walked = [2**p for p in range(12, 29, 2)]
+    walked = [2**p for p in range(12, 31)]
 
     def chase(count: int) -> float:
         return 20.0 if count <= 2**17 else 150.0 if count <= 2**24 else 400.0
@@ -63,8 +64,14 @@ def record(name: str = "synthetic", date: str = DATE) -> Record:
     tables = {
         "timings": [timing(*key, size, date) for size in LIBRARY for key in SHARES],
         "resources": [
-            row(rung="tiled", engine="numba", options={"tile": 32}, threads_per_block=1024,
-                shared_bytes=8192, registers=40, local_bytes=0, blocks_per_sm=1, occupancy=0.5),
+            row(rung=rung, engine=engine, options={"tile": side} if tiled else {"block": side},
+                threads_per_block=side**2, shared_bytes=8 * side**2 if tiled else 0, registers=40,
+                local_bytes=0, blocks_per_sm=1536 // side**2,
+                occupancy=1536 // side**2 * side**2 / 2048)
+            for rung in ("swapped", "naive", "tiled")
+            for tiled in [rung == "tiled"]
+            for engine in ("numba", "cpp")
+            for side in (8, 16, 32)
         ],
         "bandwidth": [
             row(what="copy", engine="library", n=2**28, bytes=2**31, seconds=spread(2**31 / copy),
@@ -78,15 +85,22 @@ def record(name: str = "synthetic", date: str = DATE) -> Record:
                 bytes_per_second=12 * n / seconds)
             for engine, n, seconds in add
             for cache in ("cold", "warm")
+        ] + [
+            row(engine=engine, n=2**26, block=block, cache="cold", bytes=12 * 2**26,
+                seconds=spread(1e-3), bytes_per_second=0.7 * copy)
+            for engine in ("numba", "cpp")
+            for block in (32, 33, 48, 64, 128, 512, 1000, 1024)
         ],
         "launch": [
-            row(engine="numba", arguments=1, seconds=spread(30e-6)),
-            row(engine="cpp", arguments=1, seconds=spread(4e-6)),
+            row(engine=engine, arguments=count, seconds=spread(base + 5e-6 * count))
+            for engine, base in (("numba", 20e-6), ("cpp", 4e-6))
+            for count in (0, 1, 3)
         ],
         "latency": [
             *(row(space="global", bytes=count, ns=chase(count), cycles=2 * chase(count))
               for count in walked),
             row(space="shared", bytes=16384, ns=15.0, cycles=30.0),
+            row(space="registers", bytes=4, ns=2.0, cycles=4.0),
         ],
         "transfers": [
             transfer(direction, memory, n, speed)
@@ -97,12 +111,15 @@ def record(name: str = "synthetic", date: str = DATE) -> Record:
         "cpu": [
             *(row(what="numpy vector add", n=n, seconds=spread(1e-6 + 12 * n / 2e10),
                   bytes_per_second=12 * n / (1e-6 + 12 * n / 2e10), cores=4) for n in lengths),
-            row(what="numpy matmul", M=2048, N=2048, K=2048, dtype="float32", seconds=spread(0.1),
-                gflops=172.0, cores=4),
+            *(row(what=what, M=size, N=size, K=size, dtype="float32", cores=cores,
+                  seconds=spread(2 * size**3 / gflops / 1e9), gflops=gflops)
+              for what, size, cores, gflops in (
+                  ("python loops", 128, 1, 0.01), ("numba", 512, 1, 1.0),
+                  ("numba parallel", 1024, 4, 3.0), ("numpy matmul", 4096, 4, 170.0))),
         ],
     }  # fmt: skip
     provenance = {
-        "gpu": "Synthetic GPU (no measurement)",
+        "gpu": "H200, synthetic: no measurement",
         "driver": "0.0",
         "cuda": "0.0",
         "versions": {"python": "3.11", "numba-cuda": "0.0", "cupy": "0.0"},

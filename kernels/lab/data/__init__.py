@@ -6,6 +6,7 @@ Nothing here was measured by this course; measured figures are in `kernels.lab.r
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -108,7 +109,7 @@ def gpu(name: str) -> Gpu:
     """
     if name in gpus():
         return gpus()[name]
-    words = set(name.lower().replace("-", " ").split())
+    words = set(re.findall(r"[a-z0-9]+", name.lower()))
     # A Ti, a Super or a PCIe board is another product than its namesake.
     if not words & {"ti", "super", "d", "pcie", "nvl", "max", "laptop"}:
         for key, sheet in gpus().items():
