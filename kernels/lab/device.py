@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import cache
 
-from kernels.lab.backend import cupy, on_gpu
+from kernels.lab.backend import cuda, on_gpu
 
 __all__ = ["Device", "device"]
 
@@ -60,29 +60,29 @@ class Device:
 def device() -> Device:
     """Return the device that kernels run on: the current GPU, or the CPU interpreter.
 
-    Source: the attributes of the CUDA runtime, through CuPy.
+    Source: the device attributes of the CUDA driver, through Numba.
     """
     if not on_gpu:
         return Device(name="CPU interpreter")
-    gpu = cupy.cuda.Device()
-    have = gpu.attributes
+    gpu = cuda.get_current_device()
+    name = gpu.name
     return Device(
-        name=cupy.cuda.runtime.getDeviceProperties(gpu.id)["name"].decode(),
-        compute_capability=(have["ComputeCapabilityMajor"], have["ComputeCapabilityMinor"]),
-        sms=have["MultiProcessorCount"],
-        warp_size=have["WarpSize"],
-        max_threads_per_block=have["MaxThreadsPerBlock"],
-        max_threads_per_sm=have["MaxThreadsPerMultiProcessor"],
-        max_blocks_per_sm=have.get("MaxBlocksPerMultiprocessor"),
-        max_grid=(have["MaxGridDimX"], have["MaxGridDimY"], have["MaxGridDimZ"]),
-        shared_per_block=have["MaxSharedMemoryPerBlock"],
-        shared_per_block_optin=have["MaxSharedMemoryPerBlockOptin"],
-        shared_per_sm=have["MaxSharedMemoryPerMultiprocessor"],
-        registers_per_block=have["MaxRegistersPerBlock"],
-        registers_per_sm=have["MaxRegistersPerMultiprocessor"],
-        l2_bytes=have["L2CacheSize"],
-        memory_bytes=gpu.mem_info[1],
-        clock=have["ClockRate"] * 1e3,
-        memory_clock=have["MemoryClockRate"] * 1e3,
-        memory_bus_bits=have["GlobalMemoryBusWidth"],
+        name=name.decode() if isinstance(name, bytes) else name,
+        compute_capability=tuple(gpu.compute_capability),
+        sms=gpu.MULTIPROCESSOR_COUNT,
+        warp_size=gpu.WARP_SIZE,
+        max_threads_per_block=gpu.MAX_THREADS_PER_BLOCK,
+        max_threads_per_sm=gpu.MAX_THREADS_PER_MULTIPROCESSOR,
+        max_blocks_per_sm=gpu.MAX_BLOCKS_PER_MULTIPROCESSOR,
+        max_grid=(gpu.MAX_GRID_DIM_X, gpu.MAX_GRID_DIM_Y, gpu.MAX_GRID_DIM_Z),
+        shared_per_block=gpu.MAX_SHARED_MEMORY_PER_BLOCK,
+        shared_per_block_optin=gpu.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
+        shared_per_sm=gpu.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR,
+        registers_per_block=gpu.MAX_REGISTERS_PER_BLOCK,
+        registers_per_sm=gpu.MAX_REGISTERS_PER_MULTIPROCESSOR,
+        l2_bytes=gpu.L2_CACHE_SIZE,
+        memory_bytes=cuda.current_context().get_memory_info().total,
+        clock=gpu.CLOCK_RATE * 1e3,
+        memory_clock=gpu.MEMORY_CLOCK_RATE * 1e3,
+        memory_bus_bits=gpu.GLOBAL_MEMORY_BUS_WIDTH,
     )
