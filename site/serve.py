@@ -16,6 +16,7 @@ import sys
 from pathlib import Path
 
 from book import ROOT, build
+from jupyter_core.paths import jupyter_runtime_dir
 from jupyter_server.serverapp import ServerApp
 from tornado.web import RedirectHandler, StaticFileHandler
 from traitlets.config import Config
@@ -41,6 +42,12 @@ def free(port: int) -> bool:
         except OSError:
             return False
     return True
+
+
+def transport() -> str:
+    """Return how to reach kernels: by sockets that only their owner can open, if paths allow."""
+    longest = len(jupyter_runtime_dir()) + len("/kernel-.json-ipc-1") + 36
+    return "ipc" if os.name == "posix" and longest < 100 else "tcp"
 
 
 def server(pages: Path, port: int, token: str) -> ServerApp:
@@ -72,6 +79,7 @@ def server(pages: Path, port: int, token: str) -> ServerApp:
                 "tornado_settings": {"compress_response": True},
             },
             "IdentityProvider": {"token": token},
+            "KernelManager": {"transport": transport()},
         }
     )
     app.update_config(settings)
