@@ -1,8 +1,8 @@
 """Read the hardware counters of every case on a GPU, and record them.
 
-``python -m tests.microscope.counters --out FILE`` launches every case once under Nsight Compute (one
-process), adds the hashes of the outputs, the accesses that the compiler left in PTX and SASS, and
-where all this was measured, and writes one JSON file.
+``python -m tests.microscope.counters --out FILE`` launches every case once under Nsight Compute
+(one process), adds the hashes of the outputs, the accesses that the compiler left in PTX and SASS,
+and where all this was measured, and writes one JSON file.
 """
 
 import argparse
@@ -138,13 +138,14 @@ def profile(metrics: list[str]) -> str:
                  "-m", "tests.microscope.counters", "--launch"],
                 cwd=REPOSITORY, capture_output=True, text=True)
             text = log.read_text() if log.exists() else ""
+            said = text + done.stdout + done.stderr
             unknown = [name for name in metrics if re.search(
-                rf"(?i)(?:fail|unknown|invalid|not).*{re.escape(name)}", text + done.stdout + done.stderr)]
+                rf"(?im)^==.*(?:fail|unknown|invalid|not).*{re.escape(name)}", said)]
             if not unknown:
                 break
             metrics = [name for name in metrics if name not in unknown]
     if done.returncode:
-        raise SystemExit(f"ncu ended with {done.returncode}:\n{text[-2000:]}{done.stdout[-2000:]}{done.stderr[-2000:]}")
+        raise SystemExit(f"ncu ended with {done.returncode}:\n{said[-4000:]}")
     return text
 
 

@@ -1,4 +1,4 @@
-"""Varied kernels profiled on real hardware: reductions, shuffles, atomics, stencils, layouts, banks.
+"""Varied kernels profiled on real hardware: reductions, atomics, stencils, layouts, banks.
 
 Each is written so that the compiler can neither drop nor merge what it reads, unless that is the
 point; the comparison with the counters says where it did.

@@ -63,7 +63,7 @@ def launch(number: int) -> bool:
 
 
 def worker(numbers: list[int]) -> None:
-    """Launch mutants one after another, saying aloud where it stands, as long as the GPU answers."""
+    """Launch mutants one after another, saying where it stands, as long as the GPU answers."""
     from numba import cuda
 
     for number in numbers:

@@ -60,10 +60,10 @@ def test_random_warps(itemsize, shared):
     cost = shared_cost if shared else global_cost
     for _ in range(10):
         addresses, masks = random_warps(rng, itemsize)
-        assert tuple(cost(addresses, masks, itemsize)) == by_hand(addresses, masks, itemsize, shared)
-        everyone = np.ones_like(masks)
-        assert tuple(cost(addresses, None, itemsize)) == by_hand(addresses, everyone, itemsize,
-                                                                 shared)
+        for mask in (masks, None):
+            expected = by_hand(addresses, np.ones_like(masks) if mask is None else mask, itemsize,
+                               shared)
+            assert tuple(cost(addresses, mask, itemsize)) == expected
 
 
 @pytest.mark.parametrize("itemsize", (2, 4, 8))

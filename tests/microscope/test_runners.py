@@ -71,11 +71,11 @@ SANITIZER = """========= COMPUTE-SANITIZER
 =========     by thread (8,0,0) in block (3,0,0)
 =========     Address 0x7f2a00000320 is out of bounds
 =========     and is 1 bytes after the nearest allocation at 0x7f2a00000000 of size 800 bytes
-========= 
+=========
 ========= Invalid __global__ read of size 4 bytes
 =========     at cudapy::mutant_12[abi:v1](Array<float>)+0x210 in mutant_12_ab34.py:17
 =========     by thread (9,0,0) in block (3,0,0)
-========= 
+=========
 @end 12 error CudaAPIError
 @begin 40
 ========= Error: Race reported between Write access at cudapy::mutant_40[abi:v1]+0x4c0 in m.py:23

@@ -21,7 +21,7 @@ INTEGERS_ONLY = {"BitAnd", "BitOr", "BitXor", "LShift", "RShift"}
 
 def samples(rng, name, dtype, right):
     """Eight numbers of a type that the operation is defined for."""
-    if dtype == bool:
+    if dtype.kind == "b":
         found = rng.integers(0, 2, 8)
         return found.astype(bool) | (right and name in ("Div", "FloorDiv", "Mod"))
     if right and name in ("LShift", "RShift", "Pow"):
@@ -47,7 +47,7 @@ def test_promotion(name):
     for a, b in product(TYPES, TYPES):
         if name in INTEGERS_ONLY and "f" in a.kind + b.kind:
             continue
-        if name == "Pow" and a == bool:  # Numba makes True ** int32 a float32: an accident
+        if name == "Pow" and a.kind == "b":  # Numba makes True ** int32 a float32: an accident
             continue
         _, expected = oracle_engine._typed(fn, (a, b))
         left, right = samples(rng, name, a, False), samples(rng, name, b, True)
