@@ -1,4 +1,4 @@
-"""How many blocks fit on an SM, and which resource says so: the occupancy calculator's arithmetic."""
+"""How many blocks fit on an SM, and which resource says so, as the calculator does it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The occupancy calculator: worked by hand, against brute force, and against the driver on a GPU."""
+"""The occupancy calculator: worked by hand, and against placing blocks one by one."""
 
 import pytest
 

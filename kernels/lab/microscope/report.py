@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass
 from html import escape
 
@@ -35,7 +36,7 @@ class Table:
         self.rows = list(_rows(trace))
 
     def __str__(self) -> str:
-        body = [HEADINGS, *(("", r.text.strip(), *r.cells) for r in self.rows if r.cells)]
+        body = [HEADINGS, *(("", r.text, *r.cells) for r in self.rows if r.cells)]
         widths = [max(len(row[i]) for row in body) for i in range(len(HEADINGS))]
         widths[0] = max(4, len(str(self.trace.first_line + len(self.trace.source))))
         lines = [heading(self.trace), "", _align(HEADINGS, widths)]
@@ -103,11 +104,12 @@ def _rows(trace: Trace):
     by_line: dict[int, list[Site]] = {}
     for site in trace.sites:
         by_line.setdefault(site.line, []).append(site)
+    source = textwrap.dedent("\n".join(line.rstrip() for line in trace.source)).split("\n")
     marked = by_line.keys() | trace.barriers.keys() | trace.work.flops_by_line.keys()
     for line in sorted(marked):
         offset = line - trace.first_line
-        inside = 0 <= offset < len(trace.source)
-        yield Row(line, trace.source[offset].rstrip() if inside else "(a function it calls)")
+        inside = 0 <= offset < len(source)
+        yield Row(line, source[offset] if inside else "(a function it calls)")
         for site in by_line.get(line, ()):
             yield Row(line, f"    {site.op} {site.expr}", _cells(site))
         if line in trace.barriers:
@@ -154,7 +156,8 @@ def _extent(extent: tuple[int, int, int]) -> str:
 
 def _align(cells: tuple[str, ...], widths: list[int]) -> str:
     left = {1, 4, 6}  # text columns; the others hold numbers
-    parts = (c.ljust(w) if i in left else c.rjust(w) for i, (c, w) in enumerate(zip(cells, widths)))
+    pairs = enumerate(zip(cells, widths, strict=True))
+    parts = (cell.ljust(w) if i in left else cell.rjust(w) for i, (cell, w) in pairs)
     return "  ".join(parts).rstrip()
 
 
