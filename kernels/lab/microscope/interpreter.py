@@ -73,8 +73,8 @@ class Session:
     grid, block : tuple of int
     tracer : Tracer or None
         None in a plain launch, where problems are errors.
-    max_trips : int
-        Iterations a loop may have.
+    limits : Limits
+        What the launch may ask for.
     """
 
     def __init__(self, grid, block, tracer: Tracer | None, shared_bytes: int, limits):
@@ -124,6 +124,8 @@ class Runner:
         self.exited: Mask | None = None
         self.frame: Frame | None = None
         self.depth = 0
+        limits = session.limits
+        self.max_trips = min(limits.trips, limits.loop_steps // lanes.count)
         self.unused = None  # a call whose value nobody wants
         self._lane_numbers = None
         self._shared_base = {}
@@ -133,7 +135,7 @@ class Runner:
     def call(self, code: Code, arguments: list, m: Mask, call: str):
         """Run a function (a generator); its value is the function's."""
         if self.depth > 50:
-            raise KernelError(f"{code.name} calls itself more than 50 deep: kernels have no stack")
+            raise KernelError(f"{call} calls itself more than 50 deep: write it as a loop")
         outer, self.frame = self.frame, Frame(code, code.bind(arguments, call))
         self.depth += 1
         yield from self.block(code.node.body, m)
@@ -309,7 +311,7 @@ class Runner:
         trips = self.trips(s, m)
         if trips is not None:
             for count, k in enumerate(trips):
-                if count >= self.session.limits.trips:
+                if count >= self.max_trips:
                     return self.endless(s, m)
                 self.store(s.target, k, m)
                 m, broken = yield from self.iteration(s, m)
@@ -324,7 +326,7 @@ class Runner:
                 done = union(done, finished, start)
                 if m is None:
                     break
-                if count >= self.session.limits.trips:
+                if count >= self.max_trips:
                     return self.endless(s, m)
                 count += 1
                 self.store(s.target, i, m)
@@ -344,7 +346,7 @@ class Runner:
             done = union(done, finished, start)
             if m is None:
                 break
-            if count >= self.session.limits.trips:
+            if count >= self.max_trips:
                 return self.endless(s, m)
             count += 1
             m, broken = yield from self.iteration(s, m)
@@ -357,7 +359,7 @@ class Runner:
         """A loop that does not end: an error, or in a trace the end of the run."""
         block, thread, _ = self.lanes.first(self.array_of(m))
         message = (
-            f"the loop has run {self.session.limits.trips} times in thread {thread} of block "
+            f"the loop has run {self.max_trips} times in thread {thread} of block "
             f"{block} and does not end: check what should end it"
         )
         problem = Problem(

@@ -42,6 +42,8 @@ class Limits:
         Largest sizes (x, y, z).
     trips : int
         Iterations of one loop, after which it counts as endless.
+    loop_steps : int
+        The same times the threads that run together: many threads need a long time for a trip.
     launch_threads : int
         Threads of a whole launch.
     """
@@ -50,7 +52,8 @@ class Limits:
     shared_bytes: int = 48 * 1024
     block: tuple[int, int, int] = (1024, 1024, 64)
     grid: tuple[int, int, int] = (2**31 - 1, 65535, 65535)
-    trips: int = 1_000_000
+    trips: int = 250_000
+    loop_steps: int = 2**31
     launch_threads: int = 2**31
 
 
