@@ -39,13 +39,15 @@ nbval.plugin.coalesce_streams = without_progress
 nbval.plugin.IPyNbCell.sanitize = lambda self, text: (
     notebooks.portable(text) if isinstance(text, str) else text
 )
+nbval.plugin.IPyNbCell.reportinfo = lambda self: (
+    self.path, 0, f"{self.parent.path.name}: cell {self.cell.id}",
+)  # fmt: skip
 
 
 def pytest_itemcollected(item):
     if not isinstance(item, nbval.plugin.IPyNbCell):
         return
     item.parent.skip_compare += ("text/html", "application/javascript")
-    item.name = item._nodeid = f"{item.parent.path.name}::{item.cell.id}"
     if notebooks.GPU_TAG in item.cell.metadata.get("tags", ()) and not on_gpu:
         item.options["skip"] = True
 
