@@ -21,7 +21,7 @@ book:  ## the static book, in _build/html
 	@$(RUN) site/book.py
 
 bench:  ## measure the ladder on this machine
-	@$(RUN) -m kernels compare
+	@$(RUN) -m kernels bench
 
 record:  ## on a GPU: execute the chapters and store what was measured
 	@$(RUN) -m kernels record

@@ -42,7 +42,7 @@ PACKAGES = [
         "0.9.3",
         "Rb/7kVhtlffXra3kIe7OuIGE7awsm2/fGWxw21DiNfnWLnUQiDl9AWqYdshPwZPG/5DzLpsJRPix2xtCPtJmQQ==",
         PAGES / "thebe",
-        ("lib/*.js", "lib/thebe.css", "lib/*.LICENSE.txt"),
+        ("lib/index.js", "lib/thebe.css", "lib/index.js.LICENSE.txt"),
     ),
     Package(
         "requirejs",
