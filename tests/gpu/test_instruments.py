@@ -1,10 +1,11 @@
 """The stopwatch and the device page on a GPU."""
 
-import cupy
+import time as clock
+
 import numpy as np
 import pytest
 
-from kernels import LADDER, lab, on_gpu
+from kernels import LADDER, cupy, lab, on_gpu
 
 pytestmark = pytest.mark.gpu
 
@@ -38,11 +39,35 @@ def test_short_kernels_are_timed_in_batches_when_the_cache_stays_warm():
     assert f"batches of {timing.batch} launches" in repr(timing)
 
 
+CHASE = """
+extern "C" __global__ void chase(const int *next, int steps, int *last)
+{
+    int i = 0;
+    for (int k = 0; k < steps; ++k)
+        i = next[i];
+    *last = i;
+}"""
+
+
 def test_flushing_empties_the_cache():
-    n = lab.device().l2_bytes // 16
-    x, y = cupy.ones(n, np.float32), cupy.empty(n, np.float32)
+    steps, stride = 1024, 1024
+    chain = (cupy.arange(steps * stride, dtype=np.int32) + stride) % (steps * stride)
+    last = cupy.zeros(1, np.int32)
+    chase = cupy.RawKernel(CHASE, "chase")
 
     def launch():
-        cupy.copyto(y, x)
+        chase((1,), (1,), (chain, np.int32(steps), last))
 
-    assert lab.time(launch).median > lab.time(launch, flush_l2=False).median
+    cold, warm = lab.time(launch), lab.time(launch, flush_l2=False)
+    assert cold.flushed and not warm.flushed
+    assert cold.median > 1.3 * warm.median
+
+
+def test_the_time_of_the_host_is_not_the_kernels():
+    x = cupy.zeros(32, np.float32)
+
+    def slow_host():
+        clock.sleep(2e-4)
+        cupy.add(x, x, out=x)
+
+    assert lab.time(slow_host).median < 1e-4
