@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import cache
 
-from kernels.lab.backend import cuda, on_gpu
+from kernels.lab.backend import cuda, cupy, on_gpu
 
 __all__ = ["Device", "device"]
 
@@ -64,7 +64,8 @@ def device() -> Device:
     """
     if not on_gpu:
         return Device(name="CPU interpreter")
-    gpu = cuda.get_current_device()
+    number = cupy.cuda.Device().id
+    gpu = cuda.gpus[number]  # unlike the current device's context, it asks for no memory
     name = gpu.name
     return Device(
         name=name.decode() if isinstance(name, bytes) else name,
@@ -81,7 +82,7 @@ def device() -> Device:
         registers_per_block=gpu.MAX_REGISTERS_PER_BLOCK,
         registers_per_sm=gpu.MAX_REGISTERS_PER_MULTIPROCESSOR,
         l2_bytes=gpu.L2_CACHE_SIZE,
-        memory_bytes=cuda.current_context().get_memory_info().total,
+        memory_bytes=cupy.cuda.runtime.getDeviceProperties(number)["totalGlobalMem"],
         clock=gpu.CLOCK_RATE * 1e3,
         memory_clock=gpu.MEMORY_CLOCK_RATE * 1e3,
         memory_bus_bits=gpu.GLOBAL_MEMORY_BUS_WIDTH,

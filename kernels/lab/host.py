@@ -264,4 +264,7 @@ def memory_errors(nbytes: int):
 
 def free_bytes() -> int:
     """Return how many bytes of device memory are free, what CuPy keeps for reuse included."""
-    return cupy.cuda.Device().mem_info[0] + cupy.get_default_memory_pool().free_bytes()
+    try:
+        return cupy.cuda.Device().mem_info[0] + cupy.get_default_memory_pool().free_bytes()
+    except cupy.cuda.runtime.CUDARuntimeError:  # not even enough for CUDA itself to start
+        return 0

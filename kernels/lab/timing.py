@@ -8,10 +8,12 @@ import numpy as np
 
 from kernels.lab.backend import cupy, on_gpu
 from kernels.lab.device import device
+from kernels.lab.host import memory_errors
 
 __all__ = ["Timing", "time"]
 
 SHORTEST = 1e-3  #: seconds a batch must take for the resolution of an event not to matter
+MOST_FLUSHES = 64
 
 
 @dataclass(frozen=True)
@@ -136,19 +138,35 @@ def _wall_clock(launch):
 def _events(launch, flush_l2):
     """Return a function that measures one launch between two events, and its batch size."""
     start, end = cupy.cuda.Event(), cupy.cuda.Event()
-    # The flush also keeps the GPU busy while the host queues the launch, whose overhead would
-    # otherwise count as the kernel's time; hence four times the cache, not once.
-    trash = cupy.empty(4 * device().l2_bytes, np.uint8) if flush_l2 else None
 
-    def measure(batch):
-        if flush_l2:
-            trash.fill(0)
+    def between_events(work, times):
         start.record()
-        for _ in range(batch):
-            launch()
+        for _ in range(times):
+            work()
         end.record()
         end.synchronize()
-        return cupy.cuda.get_elapsed_time(start, end) * 1e-3 / batch
+        return cupy.cuda.get_elapsed_time(start, end) * 1e-3 / times
 
-    batch = 1 if flush_l2 else max(1, int(SHORTEST / max(measure(1), 1e-6)))
-    return (lambda: measure(batch)), batch
+    if not flush_l2:
+        batch = max(1, int(SHORTEST / max(between_events(launch, 1), 1e-6)))
+        return (lambda: between_events(launch, batch)), batch
+
+    nbytes = 4 * device().l2_bytes
+    with memory_errors(nbytes):
+        trash = cupy.empty(nbytes, np.uint8)
+
+    def flush():
+        trash.fill(0)
+
+    # The flush also keeps the GPU busy while the host prepares the launch: otherwise that wait
+    # would count as the kernel's time. So flush as often as the host needs, and once more.
+    flush()
+    host = _wall_clock(launch)()
+    flushes = min(MOST_FLUSHES, 1 + int(2 * host / between_events(flush, 1)))
+
+    def stopwatch():
+        for _ in range(flushes):
+            flush()
+        return between_events(launch, 1)
+
+    return stopwatch, 1

@@ -33,6 +33,17 @@ def test_arrays_come_back_where_they_came_from():
         lab.check(on_device, A, B)
 
 
+def test_the_cpp_twins_get_contiguous_arrays_and_the_result_finds_its_way_back():
+    for case, A, B, C in strided_inputs(17, 23, 37):
+        for convert in (np.asarray, cupy.asarray):
+            product = lab.host.Product(convert(A), convert(B), convert(C))
+            dA, dB, dC, *sizes = product.cpp_arguments()
+            assert all(array.flags.c_contiguous for array in (dA, dB, dC)), case
+            assert sizes == [17, 23, 37] and {type(size) for size in sizes} == {np.int32}
+            dC[...] = dA @ dB
+            lab.check(product.result(), A, B)
+
+
 def test_inputs_are_not_changed():
     A, B = lab.oracle.inputs(33, 17, 9)
     before = A.copy(), B.copy()
