@@ -89,6 +89,7 @@ class Session:
         self.jumps: dict[ast.AST, bool] = {}
         self.constant_arrays: dict[int, Array] = {}
         self.printed = 0
+        self.current: ast.stmt | None = None  # the statement that runs
         self.warps_per_block = -(-math.prod(block) // WARP)
 
     def code(self, function) -> Code:
@@ -173,6 +174,7 @@ class Runner:
         for s in statements:
             if m is None:
                 return None
+            self.session.current = s
             simple = self.SIMPLE.get(type(s))
             if simple is not None and not self.may_wait(s):
                 m = simple(self, s, m)

@@ -8,12 +8,13 @@ import os
 import sys
 import time
 from collections.abc import Iterable
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
 
 from . import memory, values
-from .errors import KernelError
+from .errors import KernelError, Unsupported
 from .interpreter import Barrier, Runner, Session
 from .intrinsics import StopRun
 from .lanes import Lanes
@@ -92,8 +93,8 @@ class Launch(Session):
         """
         step = 1 if schedule != "lockstep" else max(1, CHUNK_LANES // self.threads)
         progress = Progress(self.entry.name, len(blocks))
-        with np.errstate(all="ignore"):
-            start = 0
+        start = 0
+        with np.errstate(all="ignore"), self.explained():
             while start < len(blocks):
                 chunk = np.asarray(blocks[start : start + step])
                 if schedule == "lockstep":
@@ -108,6 +109,18 @@ class Launch(Session):
                     fit = CHUNK_BYTES // (self.static_bytes + self.dynamic_bytes)
                     step = max(1, min(step, fit))
         progress.close()
+
+    @contextmanager
+    def explained(self):
+        """Name the line for whatever NumPy or Python finds wrong with a statement."""
+        try:
+            yield
+        except (KernelError, StopRun):
+            raise
+        except (TypeError, ValueError, AttributeError, ArithmeticError, LookupError) as error:
+            what = str(error).partition("\n")[0]
+            text = ast.unparse(self.current).partition("\n")[0]
+            raise Unsupported(self.current.lineno, f"{text}: {what}") from error
 
     def indices(self, numbers: np.ndarray) -> np.ndarray:
         """Block indices (x, y, z) of block numbers, one a row."""
@@ -483,7 +496,7 @@ def trace(
     if not 0 <= shared_bytes <= LIMITS.shared_bytes:
         _check_dynamic(shared_bytes)
     launch = Launch(code, grid, block, arguments, tracer, shared_bytes)
-    stored = stored_names(code.node)
+    stored = stored_names(code)
     for name, a in zip(code.parameters, arguments, strict=True):
         if isinstance(a, Array) and name in stored and a.buffer not in tracer.races:
             tracer.watch(a.buffer, launch.warps_per_block)
@@ -509,7 +522,7 @@ def _contents(a: Array) -> np.ndarray:
         return np.empty(buffer.shape, buffer.dtype)
     steps = [s * buffer.dtype.itemsize for s in buffer.strides]
     start = buffer.flat[buffer.origin :]
-    return np.lib.stride_tricks.as_strided(start, buffer.shape, steps).copy()
+    return np.lib.stride_tricks.as_strided(start, buffer.shape, steps)
 
 
 def _chosen_blocks(blocks, grid) -> np.ndarray | range:

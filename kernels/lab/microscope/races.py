@@ -46,7 +46,10 @@ class Access(NamedTuple):
     lanes: Lanes
 
 
+# For each site two arrays over the cells, both 0 where nobody was: the lowest thread, counted down
+# from `TOP`, and the highest, counted up from 1. Zeros cost no memory until they are written.
 Table = dict[Site, tuple[np.ndarray, np.ndarray]]
+TOP = 1 << 62
 
 
 class ArrayRaces:
@@ -120,12 +123,12 @@ class ArrayRaces:
                 cells, number = cells[active], number[active]
             if site not in table:
                 n = self.buffer.flat.size
-                table[site] = np.full(n, np.iinfo(np.int64).max), np.full(n, -1, np.int64)
+                table[site] = np.zeros(n, np.int64), np.zeros(n, np.int64)
             low, high = table[site]
             # Threads ascend, and of equal cells the last assignment stays: the highest thread
             # going forward, the lowest going backward.
-            high[cells] = np.maximum(high[cells], number)
-            low[cells[::-1]] = np.minimum(low[cells], number)[::-1]
+            high[cells] = np.maximum(high[cells], number + 1)
+            low[cells[::-1]] = np.maximum(low[cells], TOP - number)[::-1]
         self.log.clear()
         self.logged = 0
 
@@ -141,20 +144,22 @@ class ArrayRaces:
         if level == GRID_LEVEL or (level == BLOCK_LEVEL and self.buffer.space == "shared"):
             return
         upper = self.tables[level + 1]
-        for site, (low, high) in table.items():
-            if site in upper:
-                np.minimum(upper[site][0], low, out=upper[site][0])
-                np.maximum(upper[site][1], high, out=upper[site][1])
-            else:
-                upper[site] = low.copy(), high.copy()
+        for site, extremes in table.items():
+            touched = np.nonzero(extremes[1])[0]
+            merged = upper.setdefault(site, tuple(np.zeros_like(e) for e in extremes))
+            for into, e in zip(merged, extremes, strict=True):
+                into[touched] = np.maximum(into[touched], e[touched])
 
     def _compare(self, first: Site, second: Site, level: int) -> None:
         table = self.tables[level]
         (low_a, high_a), (low_b, high_b) = table[first], table[second]
-        cells = np.nonzero((high_a >= 0) & (high_b >= 0))[0]
+        cells = np.nonzero((high_a > 0) & (high_b > 0))[0]
         if not cells.size:
             return
-        pairs = (low_a[cells], high_b[cells]), (high_a[cells], low_b[cells])
+        pairs = (
+            (TOP - low_a[cells], high_b[cells] - 1),
+            (high_a[cells] - 1, TOP - low_b[cells]),
+        )
         hits = [self._apart(a, b, level) for a, b in pairs]
         either = hits[0] | hits[1]
         if not either.any():
@@ -180,6 +185,6 @@ class ArrayRaces:
             table.clear()
             return
         for low, high in table.values():
-            done = (high >= 0) & np.isin(low // size, groups)
-            low[done] = np.iinfo(np.int64).max
-            high[done] = -1
+            touched = np.nonzero(high)[0]
+            done = touched[np.isin((TOP - low[touched]) // size, groups)]
+            low[done] = high[done] = 0

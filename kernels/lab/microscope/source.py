@@ -174,19 +174,19 @@ def jumps(loop: ast.For | ast.While) -> bool:
     return any(isinstance(n, (ast.Break, ast.Continue, ast.Return)) for n in ast.walk(loop))
 
 
-def stored_names(node: ast.FunctionDef) -> frozenset[str]:
+def stored_names(code: Code) -> frozenset[str]:
     """Names through which the function may change an array.
 
-    Stored to by index, passed to a call (an atomic, a device function), or another name of such
-    an array. An array outside this set is only read, so that no race can concern it.
+    Stored to by index, passed to an atomic or a device function, or another name of such an
+    array. An array outside this set is only read, so that no race can concern it.
     """
     stored: set[str] = set()
     aliases: list[tuple[str, str]] = []
-    for n in ast.walk(node):
+    for n in ast.walk(code.node):
         if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store):
             stored.add(_root(n))
-        elif isinstance(n, ast.Call):
-            stored.update(_root(x) for x in n.args if isinstance(x, (ast.Name, ast.Subscript)))
+        elif isinstance(n, ast.Call) and not _only_reads(code, n.func):
+            stored.update(_root(x) for x in n.args)
         elif isinstance(n, (ast.Assign, ast.AnnAssign)) and n.value is not None:
             targets = n.targets if isinstance(n, ast.Assign) else [n.target]
             names = {x.id for t in targets for x in ast.walk(t) if isinstance(x, ast.Name)}
@@ -197,6 +197,18 @@ def stored_names(node: ast.FunctionDef) -> frozenset[str]:
         if not more:
             return frozenset(stored)
         stored |= more
+
+
+def _only_reads(code: Code, called: ast.expr) -> bool:
+    """Say whether a call surely changes no array: a type, a builtin, math; no atomic."""
+    if isinstance(called, ast.Attribute):
+        return _root(called) in ("math", "np", "numpy")
+    try:
+        return not callable(getattr(code.outer(called.id), "py_func", None)) and not isinstance(
+            code.outer(called.id), types.FunctionType
+        )
+    except (AttributeError, KeyError):
+        return False
 
 
 def _root(node: ast.expr) -> str:

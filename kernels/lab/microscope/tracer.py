@@ -48,8 +48,12 @@ class HeatCounter:
     def flush(self) -> np.ndarray:
         """Bring the counts up to date and return them."""
         for weight, parts in self.pending.items():
-            n = np.bincount(np.concatenate(parts), minlength=self.counts.size)
-            self.counts += n * weight
+            elements = np.concatenate(parts)
+            if elements.size < self.counts.size // 8:  # few of many: leave the rest untouched
+                touched, n = np.unique(elements, return_counts=True)
+                self.counts[touched] += n * weight
+            else:
+                self.counts += np.bincount(elements, minlength=self.counts.size) * weight
         self.pending.clear()
         self.waiting = 0
         return self.counts
@@ -338,8 +342,7 @@ def _as_declared(counts: np.ndarray, buffer: Buffer) -> np.ndarray:
     if not counts.size:
         return np.zeros(buffer.shape, np.int64)
     steps = [s * counts.itemsize for s in buffer.strides]
-    view = np.lib.stride_tricks.as_strided(counts[buffer.origin :], buffer.shape, steps)
-    return view.copy()
+    return np.lib.stride_tricks.as_strided(counts[buffer.origin :], buffer.shape, steps)
 
 
 def _verb(site: Site) -> str:

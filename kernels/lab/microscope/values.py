@@ -147,6 +147,8 @@ def binary(op: type, a, b):
             a = a.astype(ta)
         if tb is not db:
             b = b.astype(tb)
+        if op is ast.Pow and b.dtype.kind == "i":
+            return np.where(b < 0, 0, a ** np.maximum(b, 0))[()]
     return OPERATORS[op](a, b)
 
 
