@@ -38,7 +38,7 @@ def request_picture(site: Site) -> Figure:
     Raises
     ------
     ValueError
-        If the site saw no request.
+        If the site is of local memory, which has neither sectors nor banks to show.
     """
     request = _example(site)
     return _banks(request) if request.space == "shared" else _sectors(request)
@@ -63,7 +63,10 @@ def describe(site: Site) -> str:
 
 def _example(site: Site) -> Request:
     if site.example is None:
-        raise ValueError(f"line {site.line}: {site.expr} was never reached, so there is no request")
+        raise ValueError(
+            f"line {site.line}: {site.expr} is {site.space} memory; only requests to global and"
+            " shared memory have a picture"
+        )
     return site.example
 
 

@@ -9,16 +9,21 @@ from html import escape
 from .trace import Site, Trace
 
 HEADINGS = ("line", "access", "requests", "lanes", "per request", "bytes used / moved", "note")
-_BAR = 16  # characters of the bar that shows sectors or wavefronts of a request
+_BAR = 16  # characters of the longest bar
+_WORST = 32  # sectors or wavefronts that fill it: one for every lane
 
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the report: a source line (`cells` empty), or an access or barrier under it."""
+    """One line of the report: a source line (`cells` empty), or an access or barrier under it.
+
+    `bar` is the length of the bar beside it: what a request costs, as a share of the worst case.
+    """
 
     line: int
     text: str
     cells: tuple[str, ...] = ()
+    bar: float = 0.0
 
 
 class Table:
@@ -111,7 +116,7 @@ def _rows(trace: Trace):
         inside = 0 <= offset < len(source)
         yield Row(line, source[offset] if inside else "(a function it calls)")
         for site in by_line.get(line, ()):
-            yield Row(line, f"    {site.op} {site.expr}", _cells(site))
+            yield Row(line, f"    {site.op} {site.expr}", _cells(site), _cost(site)[0] / _WORST)
         if line in trace.barriers:
             yield Row(line, "    barrier", (f"{trace.barriers[line]:,}", "", "", "", ""))
         if trace.work.flops_by_line.get(line):
@@ -121,32 +126,45 @@ def _rows(trace: Trace):
 
 def _cells(site: Site) -> tuple[str, ...]:
     """Requests, lanes a request, cost a request, bytes used and moved a request, and a remark."""
-    if not site.requests:
-        return ("0", "", "", "", "never reached")
     lanes = f"{site.lanes / site.requests:.4g}"
     if site.space == "local":
         return (f"{site.requests:,}", lanes, "", "", "registers or local memory")
-    if site.space == "global":
-        cost, unit, worst = site.sectors_per_request, "sector", 32
-        moved = f"{site.bytes_used / site.requests:.4g} / {site.bytes_moved / site.requests:.4g}"
-        note = "atomic" if site.op == "atomic" else _sharing(site)
-    else:
-        cost, unit, worst = site.wavefronts_per_request, "wavefront", 32
-        moved = ""
-        note = f"{site.conflicts:,} conflicts" if site.conflicts else "no conflict"
-    bar = "#" * max(1, round(_BAR * min(cost, worst) / worst))
+    cost, unit = _cost(site)
     plural = "" if cost == 1 else "s"
-    return (f"{site.requests:,}", lanes, f"{cost:.4g} {unit}{plural} {bar}", moved, note)
+    bar = "#" * max(1, round(_BAR * cost / _WORST))
+    return (
+        f"{site.requests:,}",
+        lanes,
+        f"{cost:.4g} {unit}{plural} {bar}",
+        _moved(site),
+        _remark(site),
+    )
 
 
-def _sharing(site: Site) -> str:
-    """Say what an average request does with its sectors."""
+def _cost(site: Site) -> tuple[float, str]:
+    """What an average request takes, and the unit: 32 at the worst for elements of 4 bytes."""
+    if site.space == "global":
+        return site.sectors_per_request, "sector"
+    return site.wavefronts_per_request, "wavefront"
+
+
+def _moved(site: Site) -> str:
+    """Bytes that an average request of global memory uses and moves."""
+    if site.space != "global":
+        return ""
+    return f"{site.bytes_used / site.requests:.4g} / {site.bytes_moved / site.requests:.4g}"
+
+
+def _remark(site: Site) -> str:
+    """What is worth knowing of an access: waste, sharing, conflicts."""
+    if site.space == "shared":
+        return f"{site.conflicts:,} conflicts" if site.conflicts else "no conflict"
+    remarks = []
     if site.bytes_used * 2 <= site.bytes_moved:
-        used = 100 * site.bytes_used / site.bytes_moved
-        return f"{used:.3g} % of what it moves is used"
+        remarks.append(f"{100 * site.bytes_used / site.bytes_moved:.3g} % of what moves is used")
     if site.bytes_asked > site.bytes_used:
-        return f"each byte serves {site.bytes_asked / site.bytes_used:.3g} threads"
-    return ""
+        remarks.append(f"each byte serves {site.bytes_asked / site.bytes_used:.3g} threads")
+    return "; ".join(remarks)
 
 
 def _extent(extent: tuple[int, int, int]) -> str:
@@ -162,13 +180,22 @@ def _align(cells: tuple[str, ...], widths: list[int]) -> str:
 
 
 def _html_row(row: Row) -> str:
-    style = "padding:.1em .6em;white-space:pre"
-    code = f"<code>{escape(row.text)}</code>"
+    style = "padding:.1em .6em;white-space:pre;text-align:left"
     if not row.cells:
         span = len(HEADINGS) - 1
         return (
             f"<tr style='border-top:1px solid currentColor'><th scope='row' style='{style}'>"
-            f"{row.line}</th><td colspan='{span}' style='{style}'>{code}</td></tr>"
+            f"{row.line}</th><td colspan='{span}' style='{style}'><code>{escape(row.text)}</code>"
+            "</td></tr>"
         )
-    cells = "".join(f"<td style='{style}'>{escape(c)}</td>" for c in row.cells)
-    return f"<tr><td></td><td style='{style}'>{code}</td>{cells}</tr>"
+    shown = [escape(cell) for cell in row.cells]
+    shown[2] = shown[2].rstrip("#") + _html_bar(row.bar)
+    cells = "".join(f"<td style='{style}'>{cell}</td>" for cell in shown)
+    return f"<tr><td></td><td style='{style}'>↳ {escape(row.text.strip())}</td>{cells}</tr>"
+
+
+def _html_bar(share: float) -> str:
+    if not share:
+        return ""
+    style = f"display:inline-block;width:{_BAR / 2 * share:.2f}em;height:.6em;margin-left:.4em"
+    return f"<span aria-hidden='true' style='{style};background:currentColor;opacity:.6'></span>"
