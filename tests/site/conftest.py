@@ -20,7 +20,12 @@ FIXTURE = Path(__file__).parent / "fixture"
 SERVE = (sys.executable, str(ROOT / "site" / "serve.py"))
 sys.path.insert(0, str(ROOT / "site"))
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+BROWSERS = (
+    "chromium",
+    "google-chrome",
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+)
 FLAGS = (
     "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-sync "
     "--disable-background-networking --disable-component-update"
@@ -45,7 +50,7 @@ def small_book(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator:
-    """Debian's Chromium; where CI is set its absence is a failure."""
+    """The machine's own Chromium or Chrome; where CI is set its absence is a failure."""
     from playwright.sync_api import sync_playwright
 
     path = next(filter(None, map(shutil.which, BROWSERS)), None)

@@ -81,7 +81,7 @@ def test_search_finds_terms_in_chapters(browser, book, term, chapter):
 
 def open_live(browser, address: str, state: str):
     """Open a page, ask for live code, and wait until it is in a state."""
-    page = browser.new_context().new_page()
+    page = browser.new_context(color_scheme="dark").new_page()
     listener = Listener(page)
     page.goto(address)
     page.click(".live-start")
@@ -103,6 +103,9 @@ def test_a_cell_runs_and_a_changed_cell_shows_the_new_result(browser, served):
     assert output.inner_text().strip() == "48 elements"  # recorded, until the cell runs
     run_cell(page, 1, "tile = 10\nprint(scale * tile)")
     page.wait_for_function("document.querySelectorAll('.cell_output')[1].innerText.trim() === '30'")
+    colour = "(selector) => getComputedStyle(document.querySelector(selector)).color"
+    live = page.evaluate(colour, ".jp-OutputArea-output pre")
+    assert live == page.evaluate(colour, ".bd-article p")  # readable in the dark
     run_cell(page, 3)
     failed = page.locator(".cell").nth(3)
     failed.get_by_text("Traceback").wait_for()
