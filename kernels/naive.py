@@ -11,7 +11,7 @@ from kernels.lab.model import Access, Model, rows_of_warp
 
 @cuda.jit
 def naive(A, B, C):
-    # Unsigned, because a signed index could be negative and would cost a test at every access.
+    # Unsigned: a signed index may be negative, and would cost a test each time.
     col = uint32(cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x)
     row = uint32(cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y)
     # The last blocks reach past the edges of C.
@@ -24,7 +24,7 @@ def naive(A, B, C):
 
 @cuda.jit
 def swapped(A, B, C):
-    # Unsigned, because a signed index could be negative and would cost a test at every access.
+    # Unsigned: a signed index may be negative, and would cost a test each time.
     row = uint32(cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x)
     col = uint32(cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y)
     # The last blocks reach past the edges of C.
