@@ -104,23 +104,31 @@ def _survive() -> tuple[str, ...]:
 
 
 def sandbox(tool: str, numbers: list[int]) -> tuple[str, dict[int, str]]:
-    """Run a share of the mutants under one tool; its whole output and how each launch ended."""
-    pending, text, ends = list(numbers), [], {}
-    while pending:
+    """Run a share of the mutants under one tool; its whole output and how each launch ended.
+
+    A mutant that ends its process, or hangs, is tried once more in a process of its own.
+    """
+    groups, text, ends = [list(numbers)], [], {}
+    while groups:
+        group = groups.pop(0)
         process = subprocess.Popen(
             ["compute-sanitizer", "--tool", tool, "--print-limit", "200", *_survive(),
-             sys.executable, "-m", "tests.microscope.sanitize", "--run", *map(str, pending)],
+             sys.executable, "-m", "tests.microscope.sanitize", "--run", *map(str, group)],
             cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         heard, hung = _listen(process)
         text.append(heard)
-        now = {int(n): how for n, how in re.findall(r"^@end (-?\d+) (.*)$", heard, re.M)}
-        ends |= now
-        begun = [int(n) for n in re.findall(r"^@begin (-?\d+)$", heard, re.M)]
-        if begun and begun[-1] not in ends:
-            ends[begun[-1]] = "hung" if hung else "crashed"
-        if not begun:  # the tool or the interpreter did not even start
+        ends |= {int(n): how for n, how in re.findall(r"^@end (-?\d+) (.*)$", heard, re.M)}
+        if f"@begin {group[0]}\n" not in heard:
             raise RuntimeError(f"compute-sanitizer --tool {tool} did not run: {heard[-1500:]}")
-        pending = [n for n in pending if n not in ends]
+        rest = [n for n in group if n not in ends]
+        if rest and f"@begin {rest[0]}\n" in heard:  # the one that ended the process
+            if len(group) == 1:
+                ends[rest[0]] = "hung" if hung else "crashed"
+                continue
+            groups.append(rest[:1])
+            rest = rest[1:]
+        if rest:
+            groups.append(rest)
     return "\n".join(text), ends
 
 
