@@ -86,10 +86,11 @@ def given(options: dict[str, int | None]) -> dict[str, int]:
 
 
 def progress() -> Progress:
-    """A progress bar on stderr that leaves nothing behind."""
+    """A progress bar on stderr that leaves nothing behind, and stays out of files and pipes."""
+    console = Console(stderr=True)
     return Progress(
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-        console=Console(stderr=True), transient=True,
+        console=console, transient=True, disable=not console.is_terminal,
     )  # fmt: skip
 
 
@@ -281,7 +282,7 @@ def _compare_on_gpu(sizes: tuple[int, ...]) -> list[dict[str, Any]]:
         for size in sizes:
             bar.update(task, description=f"ladder {size}³")
             with host.memory_errors(12 * size * size):
-                rows += bench.timings(size, list(LADDER.values()))["timings"]
+                rows += bench.timings(size, size, size, list(LADDER.values()))["timings"]
             bar.advance(task)
     table = Table("rung", "language", *(f"{size}³" for size in sizes), "result", title="GFLOP/s")
     found: dict[tuple[str, str], dict[int, records.Row]] = {}

@@ -47,12 +47,11 @@ class Step:
 def steps(sizes: tuple[int, ...] = SIZES, large: int | None = LARGE) -> list[Step]:
     """The whole benchmark, in order."""
     first = list(LADDER).index(LARGE_FROM)
-    ladder = [(size, list(LADDER.values())) for size in sizes]
-    if large:
-        ladder.append((large, list(LADDER.values())[first:]))
+    rungs = list(LADDER.values())
+    ladder = [*((size, rungs) for size in sizes), *([(large, rungs[first:])] if large else [])]
     lengths = [n for n in LENGTHS if 12 * n < device().memory_bytes // 3]
     return [
-        *(Step(f"ladder {n}³", lambda n=n, rungs=rungs: timings(n, rungs)) for n, rungs in ladder),
+        *(Step(f"ladder {n}³", lambda n=n, some=some: timings(n, n, n, some)) for n, some in ladder),
         Step("registers and occupancy", resources),
         Step("bandwidth", lambda: bandwidth(lengths[-1])),
         Step("vector add by length", lambda: vector_lengths(lengths)),
@@ -86,16 +85,15 @@ def variants(rung: Rung) -> Iterator[tuple[str, dict[str, int]]]:
             yield engine, options
 
 
-def timings(size: int, rungs: list[Rung], shape: tuple[int, int, int] | None = None) -> Tables:
-    """All versions of the rungs at M = N = K = size (or at ``shape``), and cuBLAS before them."""
-    M, N, K = shape or (size, size, size)
+def timings(M: int, N: int, K: int, rungs: list[Rung]) -> Tables:
+    """All versions of the rungs for A (M×K) and B (K×N), and cuBLAS before them."""
     A, B = (cupy.asarray(matrix) for matrix in oracle.inputs(M, N, K))
     C = cupy.full((M, N), np.nan, np.float32)
-    library = measure(lambda: cupy.matmul(A, B, out=C), (M, N, K), C, A, B)
+    library = measure(lambda: cupy.matmul(A, B, out=C), C, A, B)
     rows = [{"rung": "cublas", "engine": "library", "options": {}, **library}]
     for rung in rungs:
         for engine, options in variants(rung):
-            found = measure(product(rung, engine, options, A, B, C), (M, N, K), C, A, B)
+            found = measure(product(rung, engine, options, A, B, C), C, A, B)
             rows.append({"rung": rung.name, "engine": engine, "options": options, **found})
     for row in rows:
         row["cublas_gflops"] = library["gflops"]
@@ -115,11 +113,9 @@ def product(
     return lambda: launch(*arrays)
 
 
-def measure(
-    launch: Callable[[], object], shape: tuple[int, int, int], C: Any, A: Any, B: Any
-) -> dict[str, Any]:
-    """Time a product and check it on an output poisoned with NaN."""
-    M, N, K = shape
+def measure(launch: Callable[[], object], C: Any, A: Any, B: Any) -> dict[str, Any]:
+    """Time a launch that computes C = A·B, and check it on an output poisoned with NaN."""
+    (M, K), N = A.shape, B.shape[1]
     C.fill(np.nan)
     launch()
     try:

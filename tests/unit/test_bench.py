@@ -1,0 +1,171 @@
+"""The benchmark's bookkeeping: steps, resuming, merging. The measuring itself needs a GPU."""
+
+import json
+
+import numpy as np
+import pytest
+
+from kernels import bench
+from kernels.lab import probes, records
+from kernels.lab.backend import on_gpu
+from kernels.ladder import LADDER
+
+ABOUT = {"gpu": "NVIDIA Test 1", "driver": "1.0", "date": "2001-01-01 00:00 UTC"}
+
+
+class Machine:
+    """Three steps that count how often they were measured, and one that can be interrupted."""
+
+    def __init__(self, stop=False):
+        self.measured, self.stop = [], stop
+
+    def step(self, name):
+        def measure():
+            if self.stop and name == "b":
+                raise KeyboardInterrupt
+            self.measured.append(name)
+            return {"timings": [{"rung": name, "engine": "numba", "gflops": 1.0}]}
+
+        return bench.Step(name, measure)
+
+    def run(self, tmp_path, about=ABOUT, names="abc"):
+        return bench.run(
+            [self.step(name) for name in names],
+            about=about, facts={"sms": 3}, kept=tmp_path / "kept.json", folder=tmp_path / "records",
+        )  # fmt: skip
+
+
+def test_a_run_writes_a_record(tmp_path):
+    record = records.read(Machine().run(tmp_path))
+    assert (record.name, record.device) == ("test-1", {"sms": 3})
+    assert [row.rung for row in record.tables["timings"]] == ["a", "b", "c"]
+    assert {row.date for row in record.tables["timings"]} == {ABOUT["date"]}
+    assert not (tmp_path / "kept.json").exists()
+
+
+def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path):
+    with pytest.raises(KeyboardInterrupt):
+        Machine(stop=True).run(tmp_path)
+    assert not (tmp_path / "records").exists()
+    machine = Machine()
+    record = records.read(machine.run(tmp_path, {**ABOUT, "date": "2001-01-01 09:00 UTC"}))
+    assert machine.measured == ["b", "c"]
+    assert record.provenance["date"] == ABOUT["date"], "the run began then"
+
+
+def test_figures_of_another_driver_are_measured_again(tmp_path):
+    with pytest.raises(KeyboardInterrupt):
+        Machine(stop=True).run(tmp_path)
+    machine = Machine()
+    machine.run(tmp_path, {**ABOUT, "driver": "2.0"})
+    assert machine.measured == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"same": 1}'])
+def test_a_spoilt_intermediate_file_costs_only_time(tmp_path, text):
+    (tmp_path / "kept.json").write_text(text)
+    machine = Machine()
+    machine.run(tmp_path)
+    assert machine.measured == ["a", "b", "c"]
+
+
+def test_a_second_run_keeps_what_it_did_not_measure(tmp_path):
+    Machine().run(tmp_path)
+    record = records.read(Machine().run(tmp_path, {**ABOUT, "date": "2002-02-02 00:00 UTC"}, "cd"))
+    assert [row.rung for row in record.tables["timings"]] == ["a", "b", "c", "d"]
+    assert record.earlier == [ABOUT]
+
+
+def test_every_version_of_a_rung_is_measured():
+    assert list(bench.variants(LADDER["tiled"])) == [
+        (engine, {"tile": tile}) for engine in ("numba", "cpp") for tile in (8, 16, 32)
+    ]
+
+
+def test_occupancy_follows_from_what_the_compiler_used(monkeypatch):
+    class H200:
+        name = "NVIDIA H200"
+
+    monkeypatch.setattr(bench, "device", lambda: H200)
+    used = {"registers": 32, "shared_bytes": 8192, "local_bytes": 0}
+    assert bench.residency(1024, used) == {"blocks_per_sm": 2, "occupancy": 1.0}
+    H200.name = "GTX of another maker"
+    assert bench.residency(1024, used) == {}
+
+
+@pytest.mark.skipif(on_gpu, reason="there is a GPU")
+def test_without_a_gpu_there_is_nothing_to_record():
+    with pytest.raises(RuntimeError, match="recording needs an NVIDIA GPU, but"):
+        bench.provenance()
+
+
+def test_a_ring_visits_every_node_once():
+    for nodes in (1, 2, 37, 1000):
+        following = probes.ring(nodes)
+        seen, place = set(), 0
+        for _ in range(nodes):
+            seen.add(place)
+            place = int(following[place])
+        assert (len(seen), place) == (nodes, 0)
+
+
+@pytest.mark.parametrize("what", ["python loops", "numba", "numpy matmul"])
+def test_cpu_products_name_the_size_that_ran(what):
+    row = probes.cpu_product(what, 17)
+    assert (row["M"], row["N"], row["K"]) == (17, 17, 17)
+    assert row["gflops"] == pytest.approx(2 * 17**3 / row["seconds"]["median"] / 1e9, rel=1e-3)
+    assert row["seconds"]["q1"] <= row["seconds"]["median"] <= row["seconds"]["q3"]
+    assert row["cores"] == (probes.cores() if what == "numpy matmul" else 1)
+
+
+def test_an_unknown_cpu_product_is_named():
+    with pytest.raises(ValueError, match="no CPU product 'mkl': use one of python loops"):
+        probes.cpu_product("mkl")
+
+
+def test_python_and_numba_loops_are_right():
+    rng = np.random.default_rng(1)
+    A, B = rng.standard_normal((3, 5)), rng.standard_normal((5, 7))
+    assert np.allclose(probes.python_matmul(A.tolist(), B.tolist()), A @ B)
+    C = np.empty((3, 7), np.float32)
+    A, B = A.astype(np.float32), B.astype(np.float32)
+    probes._numba_matmul(parallel=False)(A, B, C)
+    assert np.allclose(C, A @ B, atol=1e-6)
+
+
+def test_numpy_vector_add_rows():
+    rows = probes.cpu_vector_add([1000, 3001])
+    assert [row["n"] for row in rows] == [1000, 3001]
+    assert all(row["bytes_per_second"] > 0 for row in rows)
+
+
+@pytest.mark.gpu
+def test_small_steps_on_the_gpu(tmp_path):
+    rows = bench.timings(70, 45, 33, list(LADDER.values()))["timings"]
+    assert len(rows) == 1 + sum(len(list(bench.variants(rung))) for rung in LADDER.values())
+    assert all(row["correct"] and row["gflops"] > 0 for row in rows)
+    used = bench.resources()["resources"]
+    assert all(row["registers"] > 0 and row["local_bytes"] == 0 for row in used)
+    tiled = [row for row in used if row["rung"] == "tiled"]
+    assert all(row["shared_bytes"] == 8 * row["options"]["tile"] ** 2 for row in tiled)
+    added = bench.vector_lengths([1000, 4099])["vector_add"]
+    assert all(row["correct"] for row in added) and len(added) == 8
+    assert json.dumps(bench.provenance())
+    assert {"fp32_peak", "l2_bytes"} <= bench.device_facts().keys()
+
+
+@pytest.mark.gpu
+def test_latency_grows_with_distance():
+    rows = {(row["space"], row["bytes"]): row for row in probes.latency(2**28)}
+    near, shared = rows["registers", 4], rows["shared", 16384]
+    first, last = rows["global", 2**14], rows["global", 2**28]
+    assert near["cycles"] < shared["cycles"] <= 1.2 * first["cycles"] < last["cycles"]
+    assert 3 <= near["cycles"] <= 8
+
+
+@pytest.mark.gpu
+def test_transfers_and_launches_take_time():
+    rows = [row for kind in ("pinned", "pageable") for row in probes.transfers(kind, [1000, 2**22])]
+    assert len(rows) == 8 and all(row["bytes_per_second"] > 0 for row in rows)
+    launches = {(row["engine"], row["arguments"]) for row in probes.launch_overhead()}
+    assert launches == {(engine, n) for engine in ("numba", "cpp") for n in (0, 1, 3)}

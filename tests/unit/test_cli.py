@@ -1,0 +1,213 @@
+"""The command line: what it prints, and one line for every bad input."""
+
+import json
+import subprocess
+import sys
+
+import nbformat
+import pytest
+
+from kernels import __main__ as cli
+from kernels.lab import notebooks, records
+from kernels.lab.backend import on_gpu
+from kernels.lab.notebooks import ROOT
+from tests.unit import synthetic
+
+without_gpu = pytest.mark.skipif(on_gpu, reason="there is a GPU")
+
+
+@pytest.fixture(autouse=True)
+def recorded(tmp_path, monkeypatch):
+    monkeypatch.setenv("KERNELS_RECORDS", str(tmp_path / "records"))
+    monkeypatch.setattr(records, "_own_gpu", lambda: None)
+    records.write(synthetic.record("h200"))
+    return tmp_path
+
+
+def call(capsys, line):
+    code = cli.main(line.split())
+    return code, *capsys.readouterr()
+
+
+@pytest.mark.parametrize(
+    "line, told",
+    [
+        ("run tiled 64 --tile 64", "tile 64 needs 4096 threads a block; this GPU allows 1024"),
+        ("run tiled 64 --tile 0", "tile must be at least 1, got 0: use 8, 16 or 32"),
+        ("run tiled 64 --tile x", "'--tile': 'x' is not a valid integer"),
+        ("run tiled 0", "'0': use a whole number of at least 1"),
+        ("run tiled -5", "-5: use a whole number of at least 1"),
+        ("run tiled many", "'many': use a whole number of at least 1"),
+        ("run tiled 1.5", "'1.5': use a whole number of at least 1"),
+        ("run tiled", "give SIZE, or all of -m, -n and -k"),
+        ("run tiled -m 3 -n 4", "give SIZE, or all of -m, -n and -k"),
+        ("run tield 64", "no rung 'tield': did you mean 'tiled'? There are swapped, naive"),
+        ("run qqq 64", "no rung 'qqq': There are swapped, naive"),
+        ("run naive 64 --tile 8", "naive has no option 'tile': it takes block=8|16|32"),
+        ("run tiled 64 --engine rust", "'rust' is not one of 'numba', 'cpp'"),
+        ("run tiled 64 --tle 8", "No such option '--tle'. Did you mean '--tile'?"),
+        ("trace tiled none", "'none': use a whole number"),
+        ("compare --sizes 64,,100", "'': use a whole number"),
+        ("compare --sizes 64,-3", "'-3': use a whole number"),
+        ("record --only 77 --engine cpu", "no chapter '77' in chapters/: there are"),
+        ("dance", "No such command 'dance'"),
+        pytest.param("run tiled 64 --engine cpp", "engine 'cpp' needs an NVIDIA GPU",
+                     marks=without_gpu),
+        pytest.param("record", "recording needs an NVIDIA GPU", marks=without_gpu),
+        pytest.param("bench", "recording needs an NVIDIA GPU", marks=without_gpu),
+        pytest.param("compare --sizes 4096", "size 4096 takes minutes on the CPU interpreter",
+                     marks=without_gpu),
+    ],
+)  # fmt: skip
+def test_bad_input_is_one_line(capsys, line, told):
+    code, _, error = call(capsys, line)
+    assert code == 2
+    assert error.startswith("error: ") and error.count("\n") == 1
+    assert told in error
+
+
+def test_no_traceback_reaches_the_shell():
+    done = subprocess.run(
+        [sys.executable, "-m", "kernels", "run", "tiled", "33", "--tile", "64"],
+        cwd=ROOT, capture_output=True, text=True,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+
+
+def test_help_is_no_error(capsys):
+    code, out, error = call(capsys, "--help")
+    assert (code, error) == (0, "")
+    assert all(name in out for name in ("info", "run", "compare", "trace", "bench", "record"))
+
+
+def test_info_names_device_versions_and_records(capsys):
+    code, out, _ = call(capsys, "info")
+    assert code == 0
+    assert "numpy" in out and "1024 threads" in out
+    assert out.rstrip().endswith("recorded  h200")
+
+
+@without_gpu
+def test_run_on_the_cpu_checks_and_shows_the_record(capsys):
+    code, out, _ = call(capsys, "run tiled -m 33 -n 17 -k 5 --tile 8")
+    assert code == 0
+    assert "A 33×5, B 5×17, C 33×17: 5,610 FLOP" in out
+    assert "grid (3, 5), block (8, 8): 64 threads a block" in out
+    assert "512 bytes a block" in out
+    assert "no GPU: " in out and "CPU interpreter's time" in out
+    assert "right: all 33 × 17 elements" in out
+    assert "at 8192³, 8.0 % of cuBLAS. Recorded on H200, synthetic" in out
+
+
+@without_gpu
+def test_a_size_beyond_the_interpreter_is_not_run(capsys):
+    code, out, _ = call(capsys, "run tiled 4096 --tile 32")
+    assert code == 0
+    assert "not run: the CPU interpreter takes minutes at this size" in out
+    assert "640 GFLOP/s at 4096³, 16 % of cuBLAS." in out
+
+
+def test_trace_counts_requests(capsys):
+    code, out, _ = call(capsys, "trace tiled 32 --tile 16")
+    assert code == 0
+    assert "load A[row, k0 + tx]" in out and "No problem found." in out
+
+
+def test_trace_of_a_large_size_is_one_block(capsys):
+    code, out, _ = call(capsys, "trace naive 256")
+    assert code == 0
+    assert "Block (0, 0) alone: sizes up to 192 are traced whole." in out
+
+
+@without_gpu
+def test_compare_on_the_cpu_counts_and_writes_json(capsys, tmp_path):
+    file = tmp_path / "ladder.json"
+    code, out, _ = call(capsys, f"compare --sizes 33,40 --json {file}")
+    assert code == 0
+    written = json.loads(file.read_text(encoding="utf-8"))
+    assert written["provenance"]["gpu"] is None
+    rows = {(row["rung"], row["M"]): row for row in written["timings"]}
+    assert len(rows) == 6 and all(row["correct"] for row in rows.values())
+    # The tiled kernel (T = 16) asks 16 times less often, whole tiles at the edges included.
+    assert rows["naive", 40]["requests"] > 8 * rows["tiled", 40]["requests"]
+
+
+@pytest.fixture
+def chapters(tmp_path, monkeypatch):
+    """Two small chapters in a folder of their own; the second one can be made to fail."""
+    folder = tmp_path / "chapters"
+    folder.mkdir()
+    for name, source in (("01-one", "print(2 + 3)"), ("02-two", "print('two')")):
+        cell = nbformat.v4.new_code_cell(source, id="only")
+        nbformat.write(nbformat.v4.new_notebook(cells=[cell]), folder / f"{name}.ipynb")
+    find = notebooks.chapters
+    monkeypatch.setattr(notebooks, "chapters", lambda only: find(only, folder))
+    monkeypatch.setattr(cli, "STAGING", tmp_path / "staging")
+    return folder
+
+
+def stored(path):
+    return nbformat.read(path, as_version=4).cells[0]
+
+
+def test_record_stores_outputs(capsys, chapters):
+    code, out, error = call(capsys, "record --engine cpu")
+    assert code == 0, error
+    assert stored(chapters / "01-one.ipynb").outputs[0].text == "5\n"
+    assert stored(chapters / "02-two.ipynb").execution_count == 1
+
+
+def test_preview_leaves_the_chapters_alone(capsys, chapters, tmp_path):
+    code, *_ = call(capsys, f"record --engine cpu --only 01 --preview {tmp_path / 'there'}")
+    assert code == 0
+    assert stored(chapters / "01-one.ipynb").outputs == []
+    assert stored(tmp_path / "there" / "01-one.ipynb").outputs[0].text == "5\n"
+
+
+def test_a_failing_chapter_changes_none(capsys, chapters):
+    cell = nbformat.v4.new_code_cell("1 / 0", id="broken")
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), chapters / "02-two.ipynb")
+    code, _, error = call(capsys, "record --engine cpu")
+    assert code == 2
+    assert error == "error: 02-two, cell broken: ZeroDivisionError: division by zero\n"
+    assert stored(chapters / "01-one.ipynb").outputs == []
+
+
+def test_an_interrupted_recording_changes_nothing(capsys, chapters, monkeypatch):
+    execute = notebooks.execute
+
+    def interrupted(path, **rest):
+        if path.stem == "02-two":
+            raise KeyboardInterrupt
+        return execute(path, **rest)
+
+    monkeypatch.setattr(notebooks, "execute", interrupted)
+    code, _, error = call(capsys, "record --engine cpu")
+    assert code == 130
+    assert error.startswith("error: interrupted: nothing in chapters/ was changed")
+    assert stored(chapters / "01-one.ipynb").outputs == []
+
+
+@pytest.mark.gpu
+def test_run_on_the_gpu_prints_speed_and_verdict(capsys):
+    for engine in ("numba", "cpp"):
+        code, out, _ = call(capsys, f"run tiled -m 300 -n 200 -k 100 --tile 32 --engine {engine}")
+        assert code == 0
+        assert "8,192 bytes a block" in out and "of cuBLAS" in out
+        assert "right: all 300 × 200 elements" in out
+
+
+@pytest.mark.gpu
+def test_matrices_beyond_the_memory_are_one_line(capsys):
+    code, _, error = call(capsys, "run tiled 400000")
+    assert code == 2
+    assert "the arrays need 1920.00 GB; this GPU has" in error
+
+
+@pytest.mark.gpu
+def test_compare_on_the_gpu(capsys, tmp_path):
+    file = tmp_path / "ladder.json"
+    code, out, _ = call(capsys, f"compare --sizes 256 --json {file}")
+    assert code == 0 and "WRONG" not in out
+    rows = json.loads(file.read_text(encoding="utf-8"))["timings"]
+    assert rows[0]["rung"] == "cublas" and all(row["correct"] for row in rows)
