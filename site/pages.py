@@ -170,7 +170,9 @@ def finish_page(
     ]
     if doctree is None:
         return
-    context["body"] = THEBE_SETTINGS.sub("", context["body"])
+    body = THEBE_SETTINGS.sub("", context["body"])
+    # The text of a fold names it; the label that myst-nb gives it contradicts that text.
+    context["body"] = body.replace('<summary aria-label="Toggle hidden content">', "<summary>")
     if states:
         context["body"] = mount(context["body"], states, page)
         app.add_js_file("book/widgets.js", loading_method="defer")
