@@ -490,14 +490,15 @@ class Runner:
             )
         elements, outside = a.offset, None
         for i, size, stride in zip(index, a.shape, a.strides, strict=True):
-            if type(i) is not np.int64 and not (type(i) is np.ndarray and i.dtype is values.INT64):
-                if not values.is_value(i) or i.dtype.kind not in "iub":
-                    raise Unsupported(n.lineno, f"an index must be an integer: {ast.unparse(n)}")
+            if not values.is_value(i) or i.dtype.kind not in "iub":
+                raise Unsupported(n.lineno, f"an index must be an integer: {ast.unparse(n)}")
             if isinstance(i, np.ndarray):
-                if type(size) is int and i.dtype is values.INT64:
-                    inside = i.view(np.uint64).max() < size
+                if i.dtype.kind == "i":
+                    i = values.cast(values.INT64, i)
+                    inside = type(size) is int and i.view(np.uint64).max() < size
                 else:
-                    inside = False
+                    inside = type(size) is int and i.max() < size
+                    i = i.astype(np.int64) if inside else i
                 if not inside:
                     i, bad = self.wrap(i, size, m, n, a)
                     if bad is not None:

@@ -146,7 +146,7 @@ class ArrayRaces:
         upper = self.tables[level + 1]
         for site, extremes in table.items():
             touched = np.nonzero(extremes[1])[0]
-            merged = upper.setdefault(site, tuple(np.zeros_like(e) for e in extremes))
+            merged = upper.setdefault(site, tuple(np.zeros(e.size, np.int64) for e in extremes))
             for into, e in zip(merged, extremes, strict=True):
                 into[touched] = np.maximum(into[touched], e[touched])
 

@@ -189,7 +189,7 @@ def stored_names(code: Code) -> frozenset[str]:
             stored.update(_root(x) for x in n.args)
         elif isinstance(n, (ast.Assign, ast.AnnAssign)) and n.value is not None:
             targets = n.targets if isinstance(n, ast.Assign) else [n.target]
-            names = {x.id for t in targets for x in ast.walk(t) if isinstance(x, ast.Name)}
+            names = {x.id for t in targets for x in ast.walk(t) if _assigned(x)}
             sources = {x.id for x in ast.walk(n.value) if isinstance(x, ast.Name)}
             aliases += [(t, s) for t in names for s in sources]
     while True:
@@ -209,6 +209,10 @@ def _only_reads(code: Code, called: ast.expr) -> bool:
         )
     except (AttributeError, KeyError):
         return False
+
+
+def _assigned(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
 
 
 def _root(node: ast.expr) -> str:
