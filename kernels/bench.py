@@ -51,7 +51,7 @@ def steps(sizes: tuple[int, ...] = SIZES, large: int | None = LARGE) -> list[Ste
     ladder = [*((size, rungs) for size in sizes), *([(large, rungs[first:])] if large else [])]
     lengths = [n for n in LENGTHS if 12 * n < device().memory_bytes // 3]
     return [
-        *(Step(f"ladder {n}³", lambda n=n, some=some: timings(n, n, n, some)) for n, some in ladder),
+        *(Step(f"ladder {n}³", lambda n=n, r=r: timings(n, n, n, r)) for n, r in ladder),
         Step("registers and occupancy", resources),
         Step("bandwidth", lambda: bandwidth(lengths[-1])),
         Step("vector add by length", lambda: vector_lengths(lengths)),
