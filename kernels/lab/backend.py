@@ -67,7 +67,7 @@ if on_gpu:
     from numba import cuda, float32, float64, int32, uint32
 
     # A grid of four blocks is often the point of an example, not a mistake to be warned of.
-    warnings.filterwarnings("ignore", message=r"Grid size \d+ will likely result in GPU under-util")
+    warnings.filterwarnings("ignore", message=r".*Grid size \d+ will likely result in GPU")
 else:
     from numpy import float32, float64, int32, uint32
 

@@ -188,19 +188,20 @@ class Operands:
                 self._result = cuda.device_array(self._shape, np.float32)
             else:
                 self._result = cupy.empty(self._shape, np.float32)
-        return *inputs, self._result
+            return *(forward(array) for array in inputs), self._written(runs_backward)
 
     def cpp_arguments(self) -> tuple:
         """Return the CUDA C++ kernel's arguments: contiguous arrays as above, then the sizes."""
-        *inputs, result = (cupy.asarray(array) for array in self.arguments())
-        if any(array.size >= 2**31 for array in (*inputs, result)):
-            raise ValueError(
-                "the C++ kernels index with 32-bit int, and an array here has 2**31 elements"
-                " or more: use engine='numba'"
-            )
-        self._packed = result if result.flags.c_contiguous else cupy.empty(self._shape, np.float32)
+        *inputs, _ = (cupy.asarray(array) for array in self.arguments())
         inputs = (cupy.ascontiguousarray(array) for array in inputs)
-        return *inputs, self._packed, *(np.int32(size) for size in self._sizes)
+        result = cupy.asarray(self._written(lambda array: not array.flags.c_contiguous))
+        return *inputs, result, *(np.int32(size) for size in self._sizes)
+
+    def _written(self, needs_copy):
+        """Return what the kernel writes: the result itself, or an array that is copied there."""
+        if self._packed is None and needs_copy(cupy.asarray(self._result)):
+            self._packed = cupy.empty(self._shape, np.float32)
+        return self._result if self._packed is None else self._packed
 
     def result(self):
         """Return the output: `out` if there is one, else an array of the kind of the inputs."""
@@ -240,6 +241,16 @@ class Vectors(Operands):
             raise ValueError(f"a has {a.shape[0]} elements and b has {b.shape[0]}: make them equal")
         (self.n,) = self._sizes = a.shape
         super().__init__({"a": a, "b": b}, out, (self.n,), engine)
+
+
+def runs_backward(array) -> bool:
+    """Whether a stride is negative, as in ``a[::-1]``: numba-cuda takes no such array."""
+    return any(stride < 0 for stride in array.strides)
+
+
+def forward(array):
+    """Return the array, or a contiguous copy of one that runs backward."""
+    return cupy.ascontiguousarray(cupy.asarray(array)) if runs_backward(array) else array
 
 
 def shares_memory(x, y) -> bool:
