@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from kernels.lab.microscope import KernelError, trace
+from kernels.lab.microscope import KernelError, launch, trace
 from kernels.lab.microscope import api as cuda
 
 F, I32, U32 = np.float32, np.int32, np.uint32
@@ -385,6 +385,52 @@ def test_any_strides(view):
     np.testing.assert_array_equal(t.heat("A").loads if A.size else 1, 1)
 
 
+def test_alignment_of_views_is_kept():
+    """Rows that start three floats into a line need a sector more."""
+    A = np.zeros((8, 67), F)
+    t = trace(copy2d, (1, 8), (32, 1), A[:, 3:35], np.zeros((8, 32), F))
+    assert t.count(array="out")["sectors"] == 8 * 4
+    starts = [(r * 67 + 3) * 4 for r in range(8)]
+    assert t.count(array="A")["sectors"] == sum((s + 127) // 32 - s // 32 + 1 for s in starts)
+    t = trace(copy2d, 1, (32, 1), cuda.to_device(A)[:, 3:35], np.zeros((8, 32), F))
+    assert t.count(array="A")["sectors"] == 5
+
+
+class OnDevice:
+    """Looks like a device array of Numba: strides and address as told, contents by copying."""
+
+    def __init__(self, host, address):
+        self.host = host
+        self.__cuda_array_interface__ = {"data": (address, False), "strides": host.strides}
+
+    def copy_to_host(self):
+        return self.host.copy()
+
+
+def test_device_arrays_keep_their_strides_and_alignment():
+    A = np.arange(32 * 32, dtype=F).reshape(32, 32)
+    for host, address, sectors in ((A, 4096, 4), (A, 4096 + 16, 5), (A.T, 4096, 32)):
+        t = trace(copy2d, (1, 32), (32, 1), OnDevice(host, address), np.zeros((32, 32), F))
+        assert t.count(array="A")["sectors"] == 32 * sectors
+        np.testing.assert_array_equal(t.outputs["out"], host)
+
+
+def test_numba_kernels_are_understood():
+    numba = pytest.importorskip("numba")
+    text = pytest.importorskip("numba.cuda")
+
+    @text.jit
+    def kernel(a, out):
+        s = text.shared.array(32, numba.float32)
+        i = text.grid(1)
+        s[text.threadIdx.x] = numba.float32(a[i]) + text.laneid
+        text.syncthreads()
+        text.atomic.add(out, 0, s[31 - text.threadIdx.x])
+
+    t = trace(kernel, 2, 32, np.ones(64), np.zeros(1, F))
+    assert t.outputs["out"][0] == 2 * (32 + 31 * 16) and not t.problems
+
+
 @cuda.jit
 def local_arrays(out):
     i = cuda.grid(1)
@@ -703,6 +749,16 @@ def test_trace_leaves_arguments_alone():
     a = np.ones(32, F)
     t = trace(make_scaled(2), 1, 32, a)
     assert (a == 1).all() and (t.outputs["a"] == 2).all()
+
+
+def test_progress_bar(monkeypatch, capsys):
+    monkeypatch.setenv("KERNELS_PROGRESS", "1")
+    monkeypatch.setattr(launch, "PROGRESS_AFTER", 0)
+    monkeypatch.setattr(launch, "CHUNK_LANES", 64)
+    make_scaled(2)[10, 32](np.zeros(320))
+    shown = capsys.readouterr().err
+    assert "scaled [######" in shown and "2 of 10 blocks" in shown
+    assert shown.endswith("\r")
 
 
 def test_some_blocks_only():

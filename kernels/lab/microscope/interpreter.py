@@ -89,6 +89,7 @@ class Session:
         self.jumps: dict[ast.AST, bool] = {}
         self.constant_arrays: dict[int, Array] = {}
         self.printed = 0
+        self.trips = 0
         self.current: ast.stmt | None = None  # the statement that runs
         self.warps_per_block = -(-math.prod(block) // WARP)
 
@@ -313,7 +314,7 @@ class Runner:
         trips = self.trips(s, m)
         if trips is not None:
             for count, k in enumerate(trips):
-                if count >= self.max_trips:
+                if self.exhausted(count):
                     return self.endless(s, m)
                 self.store(s.target, k, m)
                 m, broken = yield from self.iteration(s, m)
@@ -328,7 +329,7 @@ class Runner:
                 done = union(done, finished, start)
                 if m is None:
                     break
-                if count >= self.max_trips:
+                if self.exhausted(count):
                     return self.endless(s, m)
                 count += 1
                 self.store(s.target, i, m)
@@ -348,7 +349,7 @@ class Runner:
             done = union(done, finished, start)
             if m is None:
                 break
-            if count >= self.max_trips:
+            if self.exhausted(count):
                 return self.endless(s, m)
             count += 1
             m, broken = yield from self.iteration(s, m)
@@ -357,12 +358,21 @@ class Runner:
             done = yield from self.block(s.orelse, done)
         return union(done, left, start)
 
+    def exhausted(self, count: int) -> bool:
+        """Count a trip; say whether this loop, or all together, have had enough of them."""
+        self.session.trips += 1
+        return count >= self.max_trips or self.session.trips > self.session.limits.all_trips
+
     def endless(self, s, m: Mask):
         """A loop that does not end: an error, or in a trace the end of the run."""
         block, thread, _ = self.lanes.first(self.array_of(m))
-        message = (
-            f"the loop has run {self.max_trips} times in thread {thread} of block "
-            f"{block} and does not end: check what should end it"
+        if self.session.trips > self.session.limits.all_trips:
+            message = f"the loops of this launch have run {self.session.trips - 1} times together"
+        else:
+            message = f"the loop has run {self.max_trips} times"
+        message += (
+            f" and thread {thread} of block {block} is still in this one: check what should end "
+            "it, or use more threads and fewer iterations"
         )
         problem = Problem(
             Kind.ENDLESS_LOOP, line=s.lineno, block=block, thread=thread, message=message

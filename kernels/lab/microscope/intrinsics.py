@@ -24,6 +24,8 @@ BARRIERS = {
     "syncthreads_or": "or",
 }
 PRINT_LIMIT = 10_000  # lines one launch may print
+LOCAL_LIMIT = 512 * 1024  # bytes of local memory a thread may have on any GPU
+LOCAL_LIMIT_TOGETHER = 1 << 30  # bytes the interpreter holds at once
 
 
 def coordinate(run, c: names.Coordinate):
@@ -151,7 +153,14 @@ def local_array(run, n, m):
     array = run.shared.get((n, run.lanes.warp))
     if array is None:
         shape, dtype = _declaration(run, n, m)
-        run.session.local_bytes[n] = math.prod(shape) * dtype.itemsize
+        size = math.prod(shape) * dtype.itemsize
+        if size > LOCAL_LIMIT or size * run.lanes.count > LOCAL_LIMIT_TOGETHER:
+            raise KernelError(
+                f"line {n.lineno}: {ast.unparse(n)} takes {size} bytes a thread; the limit is "
+                f"{min(LOCAL_LIMIT, LOCAL_LIMIT_TOGETHER // run.lanes.count)} for "
+                f"{run.lanes.count} threads at once: use a smaller shape"
+            )
+        run.session.local_bytes[n] = size
         array = memory.local_array(None, shape, dtype, run.lanes.count)
         run.shared[n, run.lanes.warp] = array
     return array
@@ -185,16 +194,7 @@ def _declaration(run, n, m):
     dtype = values.dtype_of(run.evaluate(given["dtype"], m))
     if dtype is None or dtype.kind not in "biufc":
         raise Unsupported(n.lineno, f"{ast.unparse(n)}: the dtype must be a type like float32")
-    shape = tuple(int(s) for s in shape)
-    if math.prod(shape) * dtype.itemsize * run.lanes.blocks > MEMORY_LIMIT:
-        raise KernelError(
-            f"line {n.lineno}: {ast.unparse(n)} needs {math.prod(shape) * dtype.itemsize} bytes "
-            "a block or thread, more than any GPU has: use a smaller shape"
-        )
-    return shape, dtype
-
-
-MEMORY_LIMIT = 1 << 31
+    return tuple(int(s) for s in shape), dtype
 
 
 def _not_constant(run, shape) -> str:

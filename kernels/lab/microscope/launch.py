@@ -25,7 +25,7 @@ from .tracer import Tracer
 
 SCHEDULES = ("lockstep", "warps", "warps-reversed")
 CHUNK_LANES = 1 << 16  # threads run at once: enough for speed, little enough for the caches
-CHUNK_BYTES = 1 << 27  # shared memory held at once
+CHUNK_BLOCKS = 1 << 10  # blocks run at once: each holds shared memory
 PROGRESS_AFTER = 2.0  # seconds
 
 
@@ -45,6 +45,8 @@ class Limits:
         Iterations of one loop, after which it counts as endless.
     loop_steps : int
         The same times the threads that run together: many threads need a long time for a trip.
+    all_trips : int
+        Iterations of all loops of a launch.
     launch_threads : int
         Threads of a whole launch.
     """
@@ -55,6 +57,7 @@ class Limits:
     grid: tuple[int, int, int] = (2**31 - 1, 65535, 65535)
     trips: int = 250_000
     loop_steps: int = 2**31
+    all_trips: int = 10_000_000
     launch_threads: int = 2**31
 
 
@@ -75,8 +78,8 @@ class Launch(Session):
         Dynamic shared memory of a block.
     """
 
-    def __init__(self, code: Code, grid, block, arguments, tracer, shared_bytes, limits=LIMITS):
-        super().__init__(grid, block, tracer, shared_bytes, limits)
+    def __init__(self, code: Code, grid, block, arguments, tracer, shared_bytes):
+        super().__init__(grid, block, tracer, shared_bytes, LIMITS)
         self.entry, self.arguments = code, arguments
         self.codes[code.function] = code
         self.threads = block[0] * block[1] * block[2]
@@ -91,7 +94,9 @@ class Launch(Session):
         schedule : str
             One of `SCHEDULES`.
         """
-        step = 1 if schedule != "lockstep" else max(1, CHUNK_LANES // self.threads)
+        step = 1
+        if schedule == "lockstep":
+            step = min(CHUNK_BLOCKS, max(1, CHUNK_LANES // self.threads))
         progress = Progress(self.entry.name, len(blocks))
         start = 0
         with np.errstate(all="ignore"), self.explained():
@@ -105,9 +110,6 @@ class Launch(Session):
                     self.tracer.unwatch_shared()
                 start += step
                 progress.show(min(start, len(blocks)))
-                if schedule == "lockstep" and self.static_bytes:
-                    fit = CHUNK_BYTES // (self.static_bytes + self.dynamic_bytes)
-                    step = max(1, min(step, fit))
         progress.close()
 
     @contextmanager
@@ -117,7 +119,14 @@ class Launch(Session):
             yield
         except (KernelError, StopRun):
             raise
-        except (TypeError, ValueError, AttributeError, ArithmeticError, LookupError) as error:
+        except (
+            TypeError,
+            ValueError,
+            AttributeError,
+            ArithmeticError,
+            LookupError,
+            MemoryError,
+        ) as error:
             what = str(error).partition("\n")[0]
             text = ast.unparse(self.current).partition("\n")[0]
             raise Unsupported(self.current.lineno, f"{text}: {what}") from error
@@ -305,29 +314,29 @@ def dimensions(what: str, size) -> tuple[int, int, int]:
     return tuple(int(s) for s in (*sizes, 1, 1)[:3])
 
 
-def block_problem(block, limits: Limits = LIMITS) -> str:
+def block_problem(block) -> str:
     """Why a block is too large; empty if it is not."""
     threads = block[0] * block[1] * block[2]
-    if threads > limits.threads:
+    if threads > LIMITS.threads:
         return (
-            f"a block of {_times(block)} is {threads} threads; the limit is {limits.threads}: "
+            f"a block of {_times(block)} is {threads} threads; the limit is {LIMITS.threads}: "
             "use a smaller block, or let each thread own several elements"
         )
-    for axis, size, limit in zip("xyz", block, limits.block, strict=True):
+    for axis, size, limit in zip("xyz", block, LIMITS.block, strict=True):
         if size > limit:
             return f"block axis {axis} is {size}; the limit is {limit}: use another axis"
     return ""
 
 
-def check_grid(grid, block, limits: Limits = LIMITS) -> None:
+def check_grid(grid, block) -> None:
     """Refuse a grid that no GPU or no patience can take."""
-    for axis, size, limit in zip("xyz", grid, limits.grid, strict=True):
+    for axis, size, limit in zip("xyz", grid, LIMITS.grid, strict=True):
         if size > limit:
             raise KernelError(f"grid axis {axis} is {size}; the limit is {limit}: use axis x")
     threads = grid[0] * grid[1] * grid[2] * block[0] * block[1] * block[2]
-    if threads > limits.launch_threads:
+    if threads > LIMITS.launch_threads:
         raise KernelError(
-            f"the launch has {threads} threads; the interpreter takes {limits.launch_threads}: "
+            f"the launch has {threads} threads; the interpreter takes {LIMITS.launch_threads}: "
             "use a smaller grid, or a GPU"
         )
 
@@ -357,8 +366,8 @@ def _as_on_device(device, host: np.ndarray) -> np.ndarray:
     strides = interface.get("strides") or _contiguous(host)
     extent = sum((n - 1) * abs(s) for n, s in zip(host.shape, strides, strict=True))
     before = sum((n - 1) * -s for n, s in zip(host.shape, strides, strict=True) if s < 0)
-    store = np.empty(offset + extent + before + host.itemsize, np.uint8)
-    copy = np.ndarray(host.shape, host.dtype, store, (offset + before) % store.size, strides)
+    store = np.empty(offset + extent + host.itemsize, np.uint8)
+    copy = np.ndarray(host.shape, host.dtype, store, offset + before, strides)
     copy[...] = host
     return copy
 
@@ -488,13 +497,16 @@ def trace(
         blocks=len(chosen), schedule=schedule,
     )  # fmt: skip
     tracer = Tracer(result, ast.unparse)
-    arguments = bind(code, args, lambda a: _duplicate(host_array(a)))
+    arguments = bind(code, args, _private)
     why = block_problem(block)
     if why:
         tracer.problem((Kind.BLOCK_LIMIT,), Problem(Kind.BLOCK_LIMIT, message=why), 1)
         return tracer.finish()
-    if not 0 <= shared_bytes <= LIMITS.shared_bytes:
+    try:
         _check_dynamic(shared_bytes)
+    except KernelError as error:
+        tracer.problem((Kind.SHARED_LIMIT,), Problem(Kind.SHARED_LIMIT, message=str(error)), 1)
+        return tracer.finish()
     launch = Launch(code, grid, block, arguments, tracer, shared_bytes)
     stored = stored_names(code)
     for name, a in zip(code.parameters, arguments, strict=True):
@@ -512,7 +524,9 @@ def trace(
     return tracer.finish()
 
 
-def _duplicate(a):
+def _private(a):
+    """A copy of an argument, so that a trace changes nothing."""
+    a = host_array(a)
     return memory.duplicate(a) if isinstance(a, np.ndarray) else a
 
 

@@ -131,7 +131,7 @@ def of_argument(a: np.ndarray, name: str | None, base: int, space: str = "global
 
 
 def duplicate(a: np.ndarray) -> np.ndarray:
-    """A copy that lies in memory exactly as `a` does: gaps, order and alignment included."""
+    """A copy that lies in memory exactly as `a` does: its strides, gaps and alignment."""
     if a.size == 0:
         return a.copy()
     low, high = np.lib.array_utils.byte_bounds(a)
