@@ -66,12 +66,10 @@ def model(M, N, K, block=32):
     side, rows = host.check_tile(block, "block"), rows_of_warp(block)
     host.check_sizes(M=M, N=N, K=K)
     down = rows and cdiv(M, rows)
-    return Model(
-        M, N, K,
-        A=Access(M, K, readers=N, sweeps=cdiv(N, side), height=rows, width=1),
-        B=Access(K, N, readers=M, sweeps=down, height=1, width=side),
-        C=Access(M, N, readers=1, sweeps=1, height=rows, width=side),
-    )  # fmt: skip
+    A = Access(M, K, readers=N, sweeps=cdiv(N, side), height=rows, width=1)
+    B = Access(K, N, readers=M, sweeps=down, height=1, width=side)
+    C = Access(M, N, readers=1, sweeps=1, height=rows, width=side)
+    return Model(flops=2 * M * N * K, reads={"A": A, "B": B}, writes={"C": C})
 
 
 def swapped_model(M, N, K, block=32):
@@ -79,12 +77,10 @@ def swapped_model(M, N, K, block=32):
     side, cols = host.check_tile(block, "block"), rows_of_warp(block)
     host.check_sizes(M=M, N=N, K=K)
     across = cols and cdiv(N, cols)
-    return Model(
-        M, N, K,
-        A=Access(M, K, readers=N, sweeps=across, height=side, width=1),
-        B=Access(K, N, readers=M, sweeps=cdiv(M, side), height=1, width=cols),
-        C=Access(M, N, readers=1, sweeps=1, height=side, width=cols),
-    )  # fmt: skip
+    A = Access(M, K, readers=N, sweeps=across, height=side, width=1)
+    B = Access(K, N, readers=M, sweeps=cdiv(M, side), height=1, width=cols)
+    C = Access(M, N, readers=1, sweeps=1, height=side, width=cols)
+    return Model(flops=2 * M * N * K, reads={"A": A, "B": B}, writes={"C": C})
 
 
 def matmul(A, B, out=None, engine="numba", block=32):

@@ -57,12 +57,10 @@ def model(M, N, K, tile=16):
     tile, rows = host.check_tile(tile), rows_of_warp(tile)
     host.check_sizes(M=M, N=N, K=K)
     across, down = cdiv(N, tile), cdiv(M, tile)
-    return Model(
-        M, N, K,
-        A=Access(M, K, readers=across, sweeps=across, height=rows, width=tile),
-        B=Access(K, N, readers=down, sweeps=down, height=rows, width=tile),
-        C=Access(M, N, readers=1, sweeps=1, height=rows, width=tile),
-    )  # fmt: skip
+    A = Access(M, K, readers=across, sweeps=across, height=rows, width=tile)
+    B = Access(K, N, readers=down, sweeps=down, height=rows, width=tile)
+    C = Access(M, N, readers=1, sweeps=1, height=rows, width=tile)
+    return Model(flops=2 * M * N * K, reads={"A": A, "B": B}, writes={"C": C})
 
 
 def matmul(A, B, out=None, engine="numba", tile=16):

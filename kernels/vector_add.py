@@ -3,6 +3,7 @@
 from kernels import cuda
 from kernels.lab import cpp, host
 from kernels.lab.host import cdiv
+from kernels.lab.model import WARP, Access, Model
 
 
 @cuda.jit
@@ -26,6 +27,15 @@ def launch(n, block=256):
     block = host.check_block(block)
     host.check_sizes(n=n)
     return host.check_grid(cdiv(n, block)), (block,)
+
+
+def model(n, block=256):
+    """Predict the traffic: every element is loaded or stored once, a warp's 32 side by side."""
+    block = host.check_block(block)
+    host.check_sizes(n=n)
+    width = None if block % WARP else WARP
+    once = Access(1, n, readers=1, sweeps=1, height=1, width=width)
+    return Model(flops=n, reads={"a": once, "b": once}, writes={"c": once})
 
 
 def add(a, b, out=None, engine="numba", block=256):

@@ -1,6 +1,6 @@
 // Naive matrix product: one thread, one element of C, straight from global memory.
 // C = A·B with A (M×K), B (K×N) and C (M×N), all row-major: element (row, col) of
-// a matrix with N columns lies at row * N + col.
+// a matrix with N columns lies at row * N + col, which can be more than an int holds.
 
 extern "C" __global__ void naive(const float *A, const float *B, float *C,
                                  int M, int N, int K)
@@ -10,9 +10,11 @@ extern "C" __global__ void naive(const float *A, const float *B, float *C,
     // The last blocks reach past the edges of C.
     if (row < M && col < N) {
         float acc = 0.0f;
+        // Eight steps at a time: sixteen loads are on their way at once.
+        #pragma unroll 8
         for (int k = 0; k < K; ++k)
-            acc += A[row * K + k] * B[k * N + col];
-        C[row * N + col] = acc;
+            acc += A[size_t(row) * K + k] * B[size_t(k) * N + col];
+        C[size_t(row) * N + col] = acc;
     }
 }
 
@@ -24,8 +26,10 @@ extern "C" __global__ void swapped(const float *A, const float *B, float *C,
     // The last blocks reach past the edges of C.
     if (row < M && col < N) {
         float acc = 0.0f;
+        // Eight steps at a time: sixteen loads are on their way at once.
+        #pragma unroll 8
         for (int k = 0; k < K; ++k)
-            acc += A[row * K + k] * B[k * N + col];
-        C[row * N + col] = acc;
+            acc += A[size_t(row) * K + k] * B[size_t(k) * N + col];
+        C[size_t(row) * N + col] = acc;
     }
 }

@@ -1,7 +1,9 @@
-// Tiled matrix product: the threads of a block share tiles of A and B through shared memory.
-// C = A·B with A (M×K), B (K×N) and C (M×N), all row-major. TILE is set when this is compiled.
+// Tiled matrix product: a block's threads share tiles of A and B in shared memory.
+// C = A·B with A (M×K), B (K×N) and C (M×N), all row-major; TILE is set when this
+// is compiled.
 
-extern "C" __global__ void tiled(const float *A, const float *B, float *C, int M, int N, int K)
+extern "C" __global__ void tiled(const float *A, const float *B, float *C,
+                                 int M, int N, int K)
 {
     __shared__ float sA[TILE][TILE];
     __shared__ float sB[TILE][TILE];
@@ -11,20 +13,25 @@ extern "C" __global__ void tiled(const float *A, const float *B, float *C, int M
     const int row = blockIdx.y * TILE + ty;
 
     float acc = 0.0f;
-    // The tiles walk right along A and down along B; the last ones may reach past K.
+    // The tiles walk right along A and down along B; the last may reach past K.
     for (int k0 = 0; k0 < K; k0 += TILE) {
-        // Zeros beyond the edges add nothing to any dot product.
-        sA[ty][tx] = row < M && k0 + tx < K ? A[row * K + k0 + tx] : 0.0f;
-        sB[ty][tx] = k0 + ty < K && col < N ? B[(k0 + ty) * N + col] : 0.0f;
+        // Zeros beyond the edges add nothing to any dot product. The elements wait
+        // in registers while slower warps still read the last tiles.
+        const int ka = k0 + tx;
+        const int kb = k0 + ty;
+        const float a = row < M && ka < K ? A[size_t(row) * K + ka] : 0.0f;
+        const float b = kb < K && col < N ? B[size_t(kb) * N + col] : 0.0f;
+        // No thread may overwrite the tiles before every thread has read them.
+        __syncthreads();
+        sA[ty][tx] = a;
+        sB[ty][tx] = b;
         // No thread may read the tiles before every thread has written its part.
         __syncthreads();
         for (int k = 0; k < TILE; ++k)
             acc += sA[ty][k] * sB[k][tx];
-        // No thread may overwrite the tiles before every thread has read them.
-        __syncthreads();
     }
 
     // Threads beyond the edges have helped to load, but own no element of C.
     if (row < M && col < N)
-        C[row * N + col] = acc;
+        C[size_t(row) * N + col] = acc;
 }

@@ -192,6 +192,11 @@ class Operands:
 
     def cpp_arguments(self) -> tuple:
         """Return the CUDA C++ kernel's arguments: contiguous arrays as above, then the sizes."""
+        if max(self._sizes) >= 2**31:
+            raise ValueError(
+                f"size {max(self._sizes)} does not fit the 32-bit int of the C++ kernels:"
+                " use engine='numba'"
+            )
         *inputs, _ = (cupy.asarray(array) for array in self.arguments())
         inputs = (cupy.ascontiguousarray(array) for array in inputs)
         result = cupy.asarray(self._written(lambda array: not array.flags.c_contiguous))

@@ -33,8 +33,8 @@ class Access:
     sweeps : int or None
         How often the warps go over the whole matrix, one request a piece.
     height, width : int or None
-        Rows and columns of the piece that one request covers. None, as for `sweeps`, where warps
-        do not cover whole rows of a block: then requests and sectors are not predicted.
+        Rows and columns of the piece that one request covers. None (of the three) where the
+        warps of a block are not all alike: then requests and sectors are not predicted.
     """
 
     rows: int
@@ -80,57 +80,49 @@ class Access:
 
 @dataclass(frozen=True)
 class Model:
-    """The predicted work and traffic of one matrix product, float32 throughout.
+    """The predicted work and traffic of one launch, float32 throughout.
 
     Attributes
     ----------
-    M, N, K : int
-        A is M×K, B is K×N, C is M×N.
-    A, B, C : Access
-        How the kernel loads A and B and stores C.
+    flops : int
+        Additions and multiplications the result needs; padding is not counted.
+    reads, writes : dict of str to Access
+        How the kernel loads each input and stores each output.
     """
 
-    M: int
-    N: int
-    K: int
-    A: Access
-    B: Access
-    C: Access
+    flops: int
+    reads: dict[str, Access]
+    writes: dict[str, Access]
 
     @property
     def loads(self) -> dict[str, int]:
         """Elements the threads load from global memory, by array."""
-        return {"A": self.A.elements, "B": self.B.elements}
+        return {name: access.elements for name, access in self.reads.items()}
 
     @property
     def stores(self) -> dict[str, int]:
         """Elements the threads store to global memory, by array."""
-        return {"C": self.C.elements}
+        return {name: access.elements for name, access in self.writes.items()}
 
     @property
     def requests(self) -> dict[str, int | None]:
         """Warp-wide load and store instructions to global memory, by array."""
-        return {"A": self.A.requests, "B": self.B.requests, "C": self.C.requests}
+        return {name: access.requests for name, access in (self.reads | self.writes).items()}
 
     @property
     def sectors(self) -> dict[str, int | None]:
-        """32-byte sectors these requests touch, by array."""
-        return {"A": self.A.sectors, "B": self.B.sectors, "C": self.C.sectors}
-
-    @property
-    def flops(self) -> int:
-        """2·M·N·K: a multiplication and an addition for each product; no padding counted."""
-        return 2 * self.M * self.N * self.K
+        """32-byte sectors that these requests touch, by array."""
+        return {name: access.sectors for name, access in (self.reads | self.writes).items()}
 
     @property
     def bytes_asked(self) -> int:
         """Bytes the threads ask of global memory, every load and store counted."""
-        return 4 * (self.A.elements + self.B.elements + self.C.elements)
+        return 4 * (sum(self.loads.values()) + sum(self.stores.values()))
 
     @property
     def bytes_compulsory(self) -> int:
-        """Bytes that must move at least once: A and B in, C out."""
-        return 4 * (self.M * self.K + self.K * self.N + self.M * self.N)
+        """Bytes that must move at least once: every input in, every output out."""
+        return 4 * sum(x.rows * x.cols for x in (*self.reads.values(), *self.writes.values()))
 
     @property
     def intensity(self) -> float:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kernels import LADDER
+from kernels import LADDER, vector_add
 from kernels.lab.model import rows_of_warp
 
 
@@ -78,6 +78,17 @@ def test_loads_bytes_and_intensity():
     tiled = LADDER["tiled"].model(100, 130, 61, tile=32)
     assert tiled.loads == {"A": 100 * 61 * 5, "B": 61 * 130 * 4}
     assert tiled.intensity > 20 * model.intensity
+
+
+def test_vector_add():
+    for n in (1, 7, 32, 33, 1000, 2**28 + 5):
+        predicted = vector_add.model(n, block=64)
+        assert predicted.loads == {"a": n, "b": n} and predicted.stores == {"c": n}
+        assert predicted.requests == dict.fromkeys("abc", -(-n // 32))
+        assert predicted.sectors == dict.fromkeys("abc", -(-n // 8))
+        assert predicted.bytes_asked == predicted.bytes_compulsory == 12 * n
+        assert predicted.intensity == 1 / 12
+    assert vector_add.model(1000, block=100).requests == dict.fromkeys("abc")
 
 
 def test_large_models_are_instant_and_exact():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kernels import LADDER, lab
+from kernels import LADDER, lab, vector_add
 from tests.rungs import SETTINGS, label
 
 
@@ -22,3 +22,14 @@ def test_trace_equals_model(setting):
             assert sum(site.requests for site in sites) == model.requests[array]
             assert sum(site.sectors for site in sites) == model.sectors[array]
         assert trace.problems == []
+
+
+@pytest.mark.parametrize("n", (1, 31, 33, 250, 1000))
+def test_trace_of_vector_add_equals_its_model(n):
+    a = np.arange(n, dtype=np.float32)
+    trace = lab.trace(vector_add.vector_add, *vector_add.launch(n, block=64), a, a.copy(), a.copy())
+    model = vector_add.model(n, block=64)
+    sites = {site.array: site for site in trace.sites}
+    assert {x: site.lanes for x, site in sites.items()} == {**model.loads, **model.stores}
+    assert {x: site.requests for x, site in sites.items()} == model.requests
+    assert {x: site.sectors for x, site in sites.items()} == model.sectors
