@@ -74,7 +74,7 @@ def device() -> Device:
         warp_size=gpu.WARP_SIZE,
         max_threads_per_block=gpu.MAX_THREADS_PER_BLOCK,
         max_threads_per_sm=gpu.MAX_THREADS_PER_MULTIPROCESSOR,
-        max_blocks_per_sm=gpu.MAX_BLOCKS_PER_MULTIPROCESSOR,
+        max_blocks_per_sm=getattr(gpu, "MAX_BLOCKS_PER_MULTIPROCESSOR", None),
         max_grid=(gpu.MAX_GRID_DIM_X, gpu.MAX_GRID_DIM_Y, gpu.MAX_GRID_DIM_Z),
         shared_per_block=gpu.MAX_SHARED_MEMORY_PER_BLOCK,
         shared_per_block_optin=gpu.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
