@@ -39,12 +39,18 @@ def seen_by_the_microscope(case):
         "shared_store_wavefronts": s_store["wavefronts"],
         "shared_store_bank_conflicts": s_store["conflicts"],
         "shared_atomic_instructions": seen.count(space="shared", op="atomic")["requests"],
+        "flops_float32": seen.work.flops.get("float32", 0),
+        "flops_float64": seen.work.flops.get("float64", 0),
     }
 
 
 def counted(recorded: dict) -> dict:
-    """Recorded figures, with the two ways of global atomics (with and without result) as one."""
+    """Recorded figures; both ways of global atomics (with and without result) as one, and FLOPs."""
     found = dict(recorded)
+    for kind, name in (("f", "float32"), ("d", "float64")):
+        parts = [found.get(f"{kind}{op}_thread_instructions") for op in ("fma", "add", "mul")]
+        if None not in parts:
+            found[f"flops_{name}"] = 2 * parts[0] + parts[1] + parts[2]
     for unit in ("requests", "sectors"):
         parts = [found.pop(f"global_{way}_{unit}", None) for way in ("red", "atom")]
         if any(p is not None for p in parts):
@@ -60,7 +66,7 @@ def test_counters(record, name):
     hardware = counted(RECORDS[record]["cases"][name])
     expected = dict(mine)
     if name in EXPLAINED:
-        expected |= EXPLAINED[name].hardware(seen, mine)
+        expected |= EXPLAINED[name].hardware(case, seen, mine)
     differing = {key: {"recorded": hardware[key], "expected": expected[key], "source": mine[key]}
                  for key in expected if key in hardware and hardware[key] != expected[key]}
     assert not differing
@@ -82,7 +88,7 @@ def test_explanations_are_needed():
     """Each explained difference is one that some record shows."""
     for name, explanation in EXPLAINED.items():
         seen, mine = seen_by_the_microscope(CASES[name])
-        changed = explanation.hardware(seen, mine)
+        changed = explanation.hardware(CASES[name], seen, mine)
         assert explanation.reason
         assert any(counted(r["cases"][name]).get(key) == value != mine[key]
                    for key, value in changed.items()

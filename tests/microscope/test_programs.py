@@ -83,7 +83,7 @@ class Writer:
                 self.lines.append(f"{indent}for {name} in range({bounds}):")
             else:
                 self.lines.append(f"{indent}{name} = x % 5")
-                self.lines.append(f"{indent}while {name} > 0 and {self.condition()}:")
+                self.lines.append(f"{indent}while {name} > 0 and ({self.condition()}):")
                 self.lines.append(f"{inner}{name} -= 1")
             self.loops += 1
             self.block(depth - 1, inner)
