@@ -58,7 +58,8 @@ class Writer:
             f"x += a[i, y % 4] if x % {c} == 0 else {c}", "x = (x + pick(a, i, y)) % 101",
             f"z += f[(i + x) % f.size] * float32({c})", "z = z + f[y % 50] - f[i % 8]",
             "x, y = y, x", f"y = min(y, {c * 5}) + abs(x - {c})",
-            "part = trail[i, 1:3]\n{}part[x % 2] += 1", f"x = int(uint32(x) >> uint32({c})) + y % 7",
+            "part = trail[i, 1:3]\n{}part[x % 2] += 1",
+            f"x = int(uint32(x) >> uint32({c})) + y % 7",
         ]))
 
     def block(self, depth: int, indent: str) -> None:
