@@ -27,10 +27,12 @@ def spread(median: float) -> dict[str, float]:
     return {"median": median, "q1": 0.99 * median, "q3": 1.02 * median, "n": 7}
 
 
-def timing(rung: str, engine: str, tile: int | None, size: int, date: str = DATE) -> Row:
+def timing(
+    rung: str, engine: str, tile: int | None, size: int, date: str = DATE, block: int = 32
+) -> Row:
     """One timing row; sizes are square."""
     gflops = LIBRARY[size] * SHARES[rung, engine, tile]
-    options = {"tile": tile} if tile else {} if rung == "cublas" else {"block": 32}
+    options = {"tile": tile} if tile else {} if rung == "cublas" else {"block": block}
     return Row(
         rung=rung, engine=engine, options=options, dtype="float32",
         M=size, N=size, K=size, seconds=spread(2 * size**3 / gflops / 1e9), gflops=gflops,
@@ -62,7 +64,12 @@ def record(name: str = "synthetic", date: str = DATE) -> Record:
         return 20.0 if count <= 2**17 else 150.0 if count <= 2**24 else 400.0
 
     tables = {
-        "timings": [timing(*key, size, date) for size in LIBRARY for key in SHARES],
+        "timings": [
+            timing(*key, size, date, block)
+            for size in LIBRARY
+            for key in SHARES
+            for block in ((8, 16, 32) if key[0] in ("swapped", "naive") else (32,))
+        ],
         "resources": [
             row(rung=rung, engine=engine, options={"tile": side} if tiled else {"block": side},
                 threads_per_block=side**2, shared_bytes=8 * side**2 if tiled else 0, registers=40,
