@@ -15,7 +15,7 @@ serve:  ## the book and its live kernels on this machine (PORT=8000)
 	@$(RUN) site/serve.py --port $(PORT)
 
 lab:  ## JupyterLab on the chapters
-	@$(RUN) -m jupyterlab --notebook-dir=. --LabApp.default_url=/lab/tree/chapters
+	@$(RUN) -m jupyterlab --allow-root --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/chapters
 
 book:  ## the static book, in _build/html
 	@$(RUN) site/book.py
