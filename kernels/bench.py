@@ -126,7 +126,7 @@ def measure(launch: Callable[[], object], C: Any, A: Any, B: Any) -> dict[str, A
     found = time_launch(launch, flush_l2=False, limit=1.0)
     return {
         "dtype": "float32", "M": M, "N": N, "K": K, "seconds": probes.timing(found),
-        "gflops": round(2 * M * N * K / found.median / 1e9, 1), "correct": correct,
+        "gflops": float(f"{2 * M * N * K / found.median / 1e9:.5g}"), "correct": correct,
         "flushed": found.flushed,
     }  # fmt: skip
 
