@@ -79,7 +79,9 @@ class Row(dict):
         for name, (unit, factor) in HEADLINE.items():
             if name in self:
                 return quantity(self[name] * factor, unit)
-        return quantity(self.median, "s")
+        if "seconds" in self:
+            return quantity(self.median, "s")
+        return ", ".join(f"{name} {self[name]}" for name in self if name in MEASURED - {"date"})
 
     def __str__(self) -> str:
         told = [f"{key}={value}" for key, value in key_of(self)]

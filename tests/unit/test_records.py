@@ -153,6 +153,8 @@ def test_file_names_of_gpus(gpu, name):
 def test_a_row_is_read_by_attribute_and_names_what_it_has():
     row = Row(rung="naive", seconds=synthetic.spread(2e-3))
     assert (row.rung, row.median, row.speed) == ("naive", 2e-3, "2.00 ms")
+    used = Row(rung="naive", registers=40, occupancy=0.75, date="2001-01-01")
+    assert str(used) == "rung=naive: registers 40, occupancy 0.75"
     with pytest.raises(AttributeError, match="no 'gflops'; it has rung, seconds"):
         row.gflops  # noqa: B018
 
