@@ -62,6 +62,16 @@ def test_out_of_bounds_counts_every_lane():
 
 
 @cuda.jit
+def doubled(a):
+    a[cuda.grid(1)] *= 2
+
+
+def test_an_augmented_assignment_is_one_mistake():
+    p = only(trace(doubled, 1, 32, np.zeros(30)), Kind.OUT_OF_BOUNDS)
+    assert p.count == 2 and "writes a[30]" in p.message
+
+
+@cuda.jit
 def reverse_without_barrier(a, out):
     s = cuda.shared.array(64, np.float32)
     t = cuda.threadIdx.x

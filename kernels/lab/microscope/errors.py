@@ -15,3 +15,7 @@ class Unsupported(KernelError):
 
 class OutOfBounds(KernelError, IndexError):
     """A thread asked for an element that its array does not have."""
+
+
+class StopRun(Exception):
+    """Ends a traced run early: what follows cannot be seen. Never leaves this package."""

@@ -1,4 +1,4 @@
-"""Everything a kernel can call: ``cuda.*``, `math`, type conversions and a few builtins.
+"""The functions of ``cuda`` inside a kernel.
 
 One function a name. Each gets the runner, the call's node and the mask of active lanes.
 """
@@ -6,14 +6,14 @@ One function a name. Each gets the runner, the call's node and the mask of activ
 from __future__ import annotations
 
 import ast
-import builtins
 import math
-import types
 
 import numpy as np
 
 from . import memory, names, values
-from .errors import KernelError, Unsupported
+from .atomics import atomic
+from .errors import KernelError, StopRun, Unsupported
+from .functions import math_function
 from .memory import Array
 from .trace import WARP, Kind, Problem
 
@@ -23,7 +23,6 @@ BARRIERS = {
     "syncthreads_and": "and",
     "syncthreads_or": "or",
 }
-PRINT_LIMIT = 10_000  # lines one launch may print
 LOCAL_LIMIT = 512 * 1024  # bytes of local memory a thread may have on any GPU
 LOCAL_LIMIT_TOGETHER = 1 << 30  # bytes the interpreter holds at once
 
@@ -69,19 +68,10 @@ def gridsize(run, n, m):
 
 
 def _first_axes(run, n, m, axes):
-    (ndim,) = _arguments(run, n, m, 1)
+    (ndim,) = run.exactly(n, m, 1)
     if isinstance(ndim, np.ndarray) or int(ndim) not in (1, 2, 3):
         raise Unsupported(n.lineno, f"{ast.unparse(n)}: the argument is 1, 2 or 3")
     return axes[0] if ndim == 1 else tuple(axes[: int(ndim)])
-
-
-def _arguments(run, n, m, count: int) -> list:
-    arguments = run.arguments(n, m)
-    if len(arguments) != count:
-        raise Unsupported(
-            n.lineno, f"{ast.unparse(n)}: takes {count} arguments, got {len(arguments)}"
-        )
-    return arguments
 
 
 # -- memory
@@ -168,7 +158,7 @@ def local_array(run, n, m):
 
 def constant_array(run, n, m):
     """``cuda.const.array_like(a)``: a global array in constant memory."""
-    (a,) = _arguments(run, n, m, 1)
+    (a,) = run.exactly(n, m, 1)
     if not isinstance(a, Array) or a.buffer.space != "constant":
         raise Unsupported(n.lineno, f"{ast.unparse(n)}: takes a global NumPy array")
     return a
@@ -236,7 +226,7 @@ def nothing(run, n, m):
 
 def _shuffle(source):
     def shuffle(run, n, m):
-        _, v, lane = _arguments(run, n, m, 3)
+        _, v, lane = run.exactly(n, m, 3)
         lanes = run.lanes
         rows = lanes.rows(lanes.full(v), 0)
         wanted = source(np.arange(WARP), lanes.rows(lanes.full(lane).astype(np.int64), 0))
@@ -254,7 +244,7 @@ def _vote(decide):
     """Make an intrinsic out of a function of (predicate, active), both (blocks, warps, 32)."""
 
     def vote(run, n, m):
-        _, predicate = _arguments(run, n, m, 2)
+        _, predicate = run.exactly(n, m, 2)
         lanes = run.lanes
         active = lanes.rows(lanes.full(run.array_of(m)), False)
         chosen = lanes.rows(lanes.full(values.truth(predicate)), False)
@@ -275,7 +265,7 @@ def _bits(chosen: np.ndarray) -> np.ndarray:
 
 def match_any(run, n, m):
     """``cuda.match_any_sync(mask, v)``: the lanes that hold the same value."""
-    _, v = _arguments(run, n, m, 2)
+    _, v = run.exactly(n, m, 2)
     lanes = run.lanes
     rows = lanes.rows(lanes.full(v), 0)
     active = lanes.rows(lanes.full(run.array_of(m)), False)
@@ -301,7 +291,7 @@ def lanemask_lt(run, n, m):
 
 def fma(run, n, m):
     """``cuda.fma(a, b, c)``: two operations."""
-    a, b, c = _arguments(run, n, m, 3)
+    a, b, c = run.exactly(n, m, 3)
     d = np.result_type(a, b, c)
     d = d if d.kind == "f" else values.FLOAT64
     if run.tracer is not None:
@@ -314,7 +304,7 @@ def fma(run, n, m):
 
 def select(run, n, m):
     """``cuda.selp(condition, a, b)``."""
-    condition, a, b = _arguments(run, n, m, 3)
+    condition, a, b = run.exactly(n, m, 3)
     condition = values.truth(condition)
     return (
         np.where(condition, a, b) if isinstance(condition, np.ndarray) else (a if condition else b)
@@ -323,7 +313,7 @@ def select(run, n, m):
 
 def cbrt(run, n, m):
     """``cuda.cbrt(x)``."""
-    return _math(run, "cbrt", _arguments(run, n, m, 1), m)
+    return math_function(run, "cbrt", run.exactly(n, m, 1), m)
 
 
 def _unsigned(v):
@@ -332,13 +322,13 @@ def _unsigned(v):
 
 def popc(run, n, m):
     """``cuda.popc(x)``: bits that are set."""
-    (v,) = _arguments(run, n, m, 1)
+    (v,) = run.exactly(n, m, 1)
     return np.bitwise_count(_unsigned(v)).astype(np.int32)
 
 
 def brev(run, n, m):
     """``cuda.brev(x)``: bits in reverse."""
-    (v,) = _arguments(run, n, m, 1)
+    (v,) = run.exactly(n, m, 1)
     u, out = _unsigned(v), np.zeros_like(_unsigned(v))
     one = u.dtype.type(1)
     for _ in range(v.dtype.itemsize * 8):
@@ -349,13 +339,13 @@ def brev(run, n, m):
 
 def clz(run, n, m):
     """``cuda.clz(x)``: zero bits in front."""
-    (v,) = _arguments(run, n, m, 1)
+    (v,) = run.exactly(n, m, 1)
     return _count_zeros(v, range(v.dtype.itemsize * 8 - 1, -1, -1)).astype(np.int32)
 
 
 def ffs(run, n, m):
     """``cuda.ffs(x)``: place of the lowest set bit, from 1; 0 if there is none."""
-    (v,) = _arguments(run, n, m, 1)
+    (v,) = run.exactly(n, m, 1)
     zeros = _count_zeros(v, range(v.dtype.itemsize * 8))
     return np.where(v == 0, 0, zeros + 1)[()].astype(np.uint32)
 
@@ -367,93 +357,6 @@ def _count_zeros(v, places):
         found = found | ((u >> u.dtype.type(place)) & u.dtype.type(1) != 0)
         count = count + ~found
     return count
-
-
-def _math(run, name: str, arguments, m):
-    if run.tracer is not None and name not in values.PLAIN_MATH:
-        run.tracer.special += m.n
-    return values.math_call(name, arguments)
-
-
-# -- atomics
-
-UFUNCS = {
-    "add": np.add,
-    "sub": np.subtract,
-    "max": np.maximum,
-    "min": np.minimum,
-    "nanmax": np.fmax,
-    "nanmin": np.fmin,
-    "and_": np.bitwise_and,
-    "or_": np.bitwise_or,
-    "xor": np.bitwise_xor,
-}
-STEPS = {
-    "exch": lambda old, v: v,
-    "inc": lambda old, v: old.dtype.type(0) if old >= v else old + old.dtype.type(1),
-    "dec": lambda old, v: v if old == 0 or old > v else old - old.dtype.type(1),
-}
-
-
-def atomic(run, op: str, n: ast.Call, m):
-    """``cuda.atomic.op(array, index, value)``; gives the old value back.
-
-    Lanes take their turns in order.
-    """
-    swap = op in ("cas", "compare_and_swap")
-    if op == "compare_and_swap":
-        array, expected, v = _arguments(run, n, m, 3)
-        index = tuple(np.int64(0) for _ in getattr(array, "shape", ()))
-    elif op == "cas":
-        array, index, expected, v = _arguments(run, n, m, 4)
-    else:
-        array, index, v = _arguments(run, n, m, 3)
-    if not isinstance(array, Array):
-        raise Unsupported(n.lineno, f"{ast.unparse(n)}: the first argument must be an array")
-    index = index if isinstance(index, tuple) else (index,)
-    elements, inside = run.locate(array, index, m, n)
-    buffer, lanes = array.buffer, run.lanes
-    if inside is None:
-        return values.poison(buffer.dtype)
-    cells = run.cells(buffer, elements)
-    if run.tracer is not None:
-        run.tracer.access(n, buffer, "atomic", elements, cells, inside, lanes)
-        if buffer in run.tracer.written:
-            run.uninitialised(buffer, elements, cells, inside, n)
-            run.scatter(run.tracer.written[buffer], cells, np.bool_(True), inside)
-        if op in ("add", "sub") and buffer.dtype.kind == "f":
-            run.tracer.count_flops(buffer.dtype, inside.n, n.lineno)
-    active = lanes.full(run.array_of(inside))
-    where = lanes.full(np.asarray(cells))[active]
-    amount = lanes.full(values.cast(buffer.dtype, v))[active]
-    if run.unused is n and op in UFUNCS:
-        UFUNCS[op].at(buffer.flat, where, amount)
-        return None
-    if swap:
-        wanted = lanes.full(values.cast(buffer.dtype, expected))[active]
-        old = _swap(buffer.flat, where, wanted, amount)
-    else:
-        old = _in_turn(buffer.flat, where, amount, UFUNCS.get(op) or STEPS[op])
-    result = np.zeros(lanes.shape, buffer.dtype)
-    result[active] = old
-    return result
-
-
-def _in_turn(flat, where, amount, step) -> np.ndarray:
-    old = np.empty(where.size, flat.dtype)
-    for k, (cell, v) in enumerate(zip(where.tolist(), amount, strict=True)):
-        old[k] = flat[cell]
-        flat[cell] = step(flat[cell], v)
-    return old
-
-
-def _swap(flat, where, wanted, new) -> np.ndarray:
-    old = np.empty(where.size, flat.dtype)
-    for k, cell in enumerate(where.tolist()):
-        old[k] = flat[cell]
-        if old[k] == wanted[k]:
-            flat[cell] = new[k]
-    return old
 
 
 INTRINSICS = {
@@ -486,144 +389,3 @@ INTRINSICS = {
     "clz": clz,
     "ffs": ffs,
 }
-
-
-# -- Python's own functions
-
-
-def python_call(run, target, n: ast.Call, m):
-    """Call something that is not of ``cuda``: a type, `math`, NumPy, a builtin."""
-    builtin = BUILTINS.get(target) if isinstance(target, _HASHABLE) else None
-    if builtin is not None:
-        arguments = run.arguments(n, m)
-        for a in arguments:
-            if not values.is_value(a) and target not in (print, len, sum, builtins.tuple):
-                raise Unsupported(n.lineno, f"{ast.unparse(n)}: takes numbers")
-        return builtin(run, n, m, arguments)
-    dtype = values.dtype_of(target)
-    if dtype is not None:
-        arguments = run.arguments(n, m)
-        if len(arguments) != 1 or not values.is_value(arguments[0]):
-            raise Unsupported(n.lineno, f"{ast.unparse(n)}: a conversion takes one number")
-        return values.cast(dtype, arguments[0])
-    name = _math_name(target)
-    if name is not None:
-        arguments = run.arguments(n, m)
-        if not all(values.is_value(a) for a in arguments):
-            raise Unsupported(n.lineno, f"{ast.unparse(n)}: takes numbers")
-        if isinstance(target, np.ufunc) and name not in values.MATH:
-            return target(*arguments)
-        try:
-            return _math(run, name, arguments, m)
-        except TypeError:
-            raise Unsupported(n.lineno, f"{ast.unparse(n)}: wrong number of arguments") from None
-    raise Unsupported(n.lineno, f"a kernel cannot call {ast.unparse(n.func)}")
-
-
-_HASHABLE = (type, types.BuiltinFunctionType, types.FunctionType)
-
-
-def _math_name(target) -> str | None:
-    if isinstance(target, types.BuiltinFunctionType) and target.__module__ == "math":
-        return target.__name__ if target.__name__ in values.MATH else None
-    if isinstance(target, np.ufunc):
-        name = target.__name__
-        return {"arcsin": "asin", "arccos": "acos", "arctan": "atan"}.get(name, name)
-    return None
-
-
-def _print(run, n, m, arguments):
-    """``print(...)``: every active thread prints its line."""
-    lanes, session = run.lanes, run.session
-    active = np.argwhere(lanes.full(run.array_of(m)))
-    for position in active:
-        session.printed += 1
-        if session.printed > PRINT_LIMIT:
-            raise KernelError(
-                f"line {n.lineno}: this launch has printed {PRINT_LIMIT} lines: "
-                "print from one thread only, with an if"
-            )
-        row = [_printable(lanes.at(a, tuple(position))) for a in arguments]
-        print(*row)
-
-
-def _printable(v):
-    if isinstance(v, tuple):
-        return tuple(_printable(x) for x in v)
-    return v.item() if isinstance(v, np.generic) else v
-
-
-def _length(run, n, m, arguments):
-    (a,) = arguments
-    if isinstance(a, Array):
-        return np.int64(0) + a.shape[0]
-    return np.int64(len(a))
-
-
-def _round(run, n, m, arguments):
-    v = arguments[0]
-    if len(arguments) == 2:
-        if isinstance(arguments[1], np.ndarray):
-            raise Unsupported(n.lineno, f"{ast.unparse(n)}: the digits must be a constant")
-        return np.round(v, int(arguments[1]))
-    return np.rint(v).astype(np.int64) if v.dtype.kind == "f" else v.astype(np.int64)
-
-
-def _minmax(ufunc):
-    def extreme(run, n, m, arguments):
-        if len(arguments) < 2:
-            raise Unsupported(n.lineno, f"{ast.unparse(n)}: takes two numbers or more")
-        return values.extreme(ufunc, arguments)
-
-    return extreme
-
-
-def _pow(run, n, m, arguments):
-    base, exponent = arguments
-    return values.binary(ast.Pow, base, exponent)
-
-
-def _divmod(run, n, m, arguments):
-    a, b = arguments
-    return values.binary(ast.FloorDiv, a, b), values.binary(ast.Mod, a, b)
-
-
-def _sum(run, n, m, arguments):
-    total = np.int64(0)
-    for v in arguments[0]:
-        total = values.binary(ast.Add, total, v)
-    return total
-
-
-BUILTINS = {
-    abs: lambda run, n, m, a: np.abs(a[0]),
-    min: _minmax(np.minimum),
-    max: _minmax(np.maximum),
-    int: lambda run, n, m, a: values.to_int(a[0]),
-    float: lambda run, n, m, a: values.to_float(a[0]),
-    bool: lambda run, n, m, a: np.bool_(True) & values.truth(a[0]),
-    len: _length,
-    round: _round,
-    pow: _pow,
-    divmod: _divmod,
-    sum: _sum,
-    print: _print,
-}
-
-
-def array_method(run, a: Array, name: str, arguments: list, n):
-    """Methods of an array inside a kernel."""
-    if name == "reshape" and a.contiguous:
-        shape = arguments[0] if isinstance(arguments[0], tuple) else tuple(arguments)
-        shape = tuple(int(s) for s in shape)
-        if math.prod(shape) == math.prod(a.shape):
-            return Array(a.buffer, a.offset, shape, memory.row_major(shape))
-    if name in ("ravel", "flatten") and a.contiguous:
-        return Array(a.buffer, a.offset, (math.prod(a.shape),), (1,))
-    if name == "item" and not arguments:
-        return run.load(a, tuple(np.int64(0) for _ in a.shape), run.lanes.all, n)
-    raise Unsupported(n.lineno, f"{ast.unparse(n)}: an array has no such method in a kernel")
-
-
-class StopRun(Exception):
-    """Ends a traced run early: what follows cannot be seen."""

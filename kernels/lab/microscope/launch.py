@@ -13,12 +13,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from . import memory, values
-from .errors import KernelError, Unsupported
-from .interpreter import Barrier, Runner, Session
-from .intrinsics import StopRun
+from . import values
+from .arguments import bind, contents, host_array, private
+from .errors import KernelError, StopRun, Unsupported
+from .interpreter import Runner
 from .lanes import Lanes
 from .memory import Array
+from .session import Barrier, Session
 from .source import Code, code_of, stored_names
 from .trace import Kind, Problem, Trace
 from .tracer import Tracer
@@ -72,7 +73,7 @@ class Launch(Session):
     code : Code
     grid, block : tuple of int
     arguments : list
-        Arrays and numbers, as `argument` makes them.
+        Arrays and numbers, as `arguments.argument` makes them.
     tracer : Tracer or None
     shared_bytes : int
         Dynamic shared memory of a block.
@@ -348,74 +349,6 @@ def _times(block) -> str:
     return " × ".join(map(str, sizes))
 
 
-def host_array(a):
-    """An argument's array on the host: Numba's and CuPy's device arrays are copied there."""
-    if isinstance(a, np.ndarray) or np.isscalar(a):
-        return a
-    if hasattr(a, "copy_to_host"):
-        return _as_on_device(a, a.copy_to_host())
-    if hasattr(a, "__cuda_array_interface__") and hasattr(a, "get"):
-        return _as_on_device(a, a.get())
-    return a
-
-
-def _as_on_device(device, host: np.ndarray) -> np.ndarray:
-    """A host copy with the strides and the alignment that the array has on the device."""
-    interface = device.__cuda_array_interface__
-    offset = interface["data"][0] % memory.ALIGNMENT
-    strides = interface.get("strides") or _contiguous(host)
-    extent = sum((n - 1) * abs(s) for n, s in zip(host.shape, strides, strict=True))
-    before = sum((n - 1) * -s for n, s in zip(host.shape, strides, strict=True) if s < 0)
-    store = np.empty(offset + extent + host.itemsize, np.uint8)
-    copy = np.ndarray(host.shape, host.dtype, store, offset + before, strides)
-    copy[...] = host
-    return copy
-
-
-def _contiguous(a: np.ndarray) -> tuple[int, ...]:
-    return tuple(s * a.itemsize for s in memory.row_major(a.shape))
-
-
-def argument(a, name: str):
-    """A kernel argument as the interpreter takes it.
-
-    Raises
-    ------
-    KernelError
-        If a kernel cannot take such a thing.
-    """
-    if isinstance(a, np.ndarray):
-        a = a.view(np.ndarray) if type(a) is not np.ndarray else a
-        if a.dtype.kind not in "biufc":
-            raise KernelError(
-                f"argument {name} is an array of {a.dtype}: a kernel takes arrays of numbers"
-            )
-        base = memory.base_address(a) % memory.ALIGNMENT if a.size else 0
-        return memory.of_argument(a, name, base)
-    if isinstance(a, tuple):
-        return tuple(argument(x, name) for x in a)
-    if isinstance(a, (bool, int, float, complex)):
-        return values.literal(a)
-    if isinstance(a, np.generic) and a.dtype.kind in "biufc":
-        return a
-    if a is None:
-        return None
-    raise KernelError(
-        f"argument {name} is a {type(a).__name__}: a kernel takes arrays, numbers and tuples of "
-        "them; make it a NumPy array"
-    )
-
-
-def bind(code: Code, given: tuple, convert) -> list:
-    """The kernel's arguments, converted; one array given twice stays one array."""
-    bound = code.bind(list(given), code.name)
-    made: dict[int, object] = {}
-    for name, a in bound.items():
-        if id(a) not in made or not isinstance(made[id(a)], Array):
-            made[id(a)] = argument(convert(a), name)
-    return [made[id(a)] for a in bound.values()]
-
-
 # -- the two ways to launch
 
 
@@ -497,7 +430,7 @@ def trace(
         blocks=len(chosen), schedule=schedule,
     )  # fmt: skip
     tracer = Tracer(result, ast.unparse)
-    arguments = bind(code, args, _private)
+    arguments = bind(code, args, private)
     why = block_problem(block)
     if why:
         tracer.problem((Kind.BLOCK_LIMIT,), Problem(Kind.BLOCK_LIMIT, message=why), 1)
@@ -520,23 +453,8 @@ def trace(
     result.local_bytes = sum(launch.local_bytes.values())
     for name, a in zip(code.parameters, arguments, strict=True):
         if isinstance(a, Array):
-            result.outputs[name] = _contents(a)
+            result.outputs[name] = contents(a)
     return tracer.finish()
-
-
-def _private(a):
-    """A copy of an argument, so that a trace changes nothing."""
-    a = host_array(a)
-    return memory.duplicate(a) if isinstance(a, np.ndarray) else a
-
-
-def _contents(a: Array) -> np.ndarray:
-    buffer = a.buffer
-    if not buffer.flat.size:
-        return np.empty(buffer.shape, buffer.dtype)
-    steps = [s * buffer.dtype.itemsize for s in buffer.strides]
-    start = buffer.flat[buffer.origin :]
-    return np.lib.stride_tricks.as_strided(start, buffer.shape, steps)
 
 
 def _chosen_blocks(blocks, grid) -> np.ndarray | range:

@@ -1,0 +1,94 @@
+"""Arguments of a kernel: arrays of every make, brought to the host and checked."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import memory, values
+from .errors import KernelError
+from .memory import Array
+from .source import Code
+
+
+def host_array(a):
+    """An argument's array on the host: Numba's and CuPy's device arrays are copied there."""
+    if isinstance(a, np.ndarray) or np.isscalar(a):
+        return a
+    if hasattr(a, "copy_to_host"):
+        return _as_on_device(a, a.copy_to_host())
+    if hasattr(a, "__cuda_array_interface__") and hasattr(a, "get"):
+        return _as_on_device(a, a.get())
+    return a
+
+
+def _as_on_device(device, host: np.ndarray) -> np.ndarray:
+    """A host copy with the strides and the alignment that the array has on the device."""
+    interface = device.__cuda_array_interface__
+    offset = interface["data"][0] % memory.ALIGNMENT
+    strides = interface.get("strides") or _contiguous(host)
+    extent = sum((n - 1) * abs(s) for n, s in zip(host.shape, strides, strict=True))
+    before = sum((n - 1) * -s for n, s in zip(host.shape, strides, strict=True) if s < 0)
+    store = np.empty(offset + extent + host.itemsize, np.uint8)
+    copy = np.ndarray(host.shape, host.dtype, store, offset + before, strides)
+    copy[...] = host
+    return copy
+
+
+def _contiguous(a: np.ndarray) -> tuple[int, ...]:
+    return tuple(s * a.itemsize for s in memory.row_major(a.shape))
+
+
+def argument(a, name: str):
+    """A kernel argument as the interpreter takes it.
+
+    Raises
+    ------
+    KernelError
+        If a kernel cannot take such a thing.
+    """
+    if isinstance(a, np.ndarray):
+        a = a.view(np.ndarray) if type(a) is not np.ndarray else a
+        if a.dtype.kind not in "biufc":
+            raise KernelError(
+                f"argument {name} is an array of {a.dtype}: a kernel takes arrays of numbers"
+            )
+        base = memory.base_address(a) % memory.ALIGNMENT if a.size else 0
+        return memory.of_argument(a, name, base)
+    if isinstance(a, tuple):
+        return tuple(argument(x, name) for x in a)
+    if isinstance(a, (bool, int, float, complex)):
+        return values.literal(a)
+    if isinstance(a, np.generic) and a.dtype.kind in "biufc":
+        return a
+    if a is None:
+        return None
+    raise KernelError(
+        f"argument {name} is a {type(a).__name__}: a kernel takes arrays, numbers and tuples of "
+        "them; make it a NumPy array"
+    )
+
+
+def bind(code: Code, given: tuple, convert) -> list:
+    """The kernel's arguments, converted; one array given twice stays one array."""
+    bound = code.bind(list(given), code.name)
+    made: dict[int, object] = {}
+    for name, a in bound.items():
+        if id(a) not in made or not isinstance(made[id(a)], Array):
+            made[id(a)] = argument(convert(a), name)
+    return [made[id(a)] for a in bound.values()]
+
+
+def private(a):
+    """A copy of an argument, so that a trace changes nothing."""
+    a = host_array(a)
+    return memory.duplicate(a) if isinstance(a, np.ndarray) else a
+
+
+def contents(a: Array) -> np.ndarray:
+    """The array of an argument as the launch has left it."""
+    buffer = a.buffer
+    if not buffer.flat.size:
+        return np.empty(buffer.shape, buffer.dtype)
+    steps = [s * buffer.dtype.itemsize for s in buffer.strides]
+    start = buffer.flat[buffer.origin :]
+    return np.lib.stride_tricks.as_strided(start, buffer.shape, steps)

@@ -1,0 +1,352 @@
+"""Expressions: one method a construct."""
+
+from __future__ import annotations
+
+import ast
+import math
+import types
+
+import numpy as np
+
+from . import functions, intrinsics, names, values
+from .access import Access
+from .errors import KernelError, Unsupported
+from .lanes import Mask
+from .memory import Array
+from .session import Frame
+from .wording import describe, describe_value
+
+MISSING = object()
+
+
+class Expressions(Access):
+    """The side of a runner that computes values.
+
+    Attributes
+    ----------
+    frame : Frame or None
+        The function call that runs.
+    unused : ast.Call or None
+        A call whose value nobody wants.
+    """
+
+    frame: Frame | None = None
+    unused: ast.Call | None = None
+
+    def evaluate(self, n, m: Mask):
+        """The value of an expression in the active lanes; other lanes hold anything."""
+        handler = self.EXPRESSIONS.get(type(n))
+        if handler is None:
+            raise Unsupported(n.lineno, f"{describe(n)} cannot be used in a kernel")
+        return handler(self, n, m)
+
+    def evaluate_constant(self, n: ast.Constant, m: Mask):
+        v = self.session.constants.get(n, MISSING)
+        if v is MISSING:
+            v = self.session.constants[n] = values.literal(n.value)
+        return v
+
+    def evaluate_name(self, n: ast.Name, m: Mask):
+        v = self.frame.env.get(n.id, MISSING)
+        if v is not MISSING:
+            return v
+        if n.id in self.frame.code.locals:
+            raise KernelError(f"line {n.lineno}: {n.id} is used before any thread gives it a value")
+        v = self.constant(n)
+        return intrinsics.coordinate(self, v) if isinstance(v, names.Coordinate) else v
+
+    def constant(self, n):
+        """What a name from outside the function means, or an attribute of one."""
+        v = self.session.constants.get(n, MISSING)
+        if v is not MISSING:
+            return v
+        if isinstance(n, ast.Name):
+            try:
+                v = self.frame.code.outer(n.id)
+            except KeyError:
+                raise KernelError(f"line {n.lineno}: the name {n.id!r} is not defined") from None
+        else:
+            owner = self.constant(n.value)
+            try:
+                v = getattr(owner, n.attr)
+            except AttributeError:
+                if names.is_cuda(owner):
+                    raise Unsupported(
+                        n.lineno, f"{ast.unparse(n)} is not known to the interpreter"
+                    ) from None
+                raise KernelError(f"line {n.lineno}: {ast.unparse(n)} does not exist") from None
+        v = names.known(v)
+        if isinstance(v, np.ndarray) and v.ndim:
+            v = self.session.constant_array(v, ast.unparse(n))
+        elif isinstance(v, (tuple, list)):
+            v = tuple(values.literal(x) for x in v)
+        else:
+            v = values.literal(v)
+        self.session.constants[n] = v
+        return v
+
+    def is_constant(self, n) -> bool:
+        """Say whether an attribute chain starts at a name from outside the function."""
+        while isinstance(n, ast.Attribute):
+            n = n.value
+        return isinstance(n, ast.Name) and n.id not in self.frame.code.locals
+
+    def evaluate_tuple(self, n, m: Mask):
+        return tuple(self.evaluate(x, m) for x in n.elts)
+
+    def evaluate_binary(self, n: ast.BinOp, m: Mask):
+        return self.binary(n, self.evaluate(n.left, m), self.evaluate(n.right, m), m)
+
+    def binary(self, n, a, b, m: Mask):
+        """Apply the operator of a node."""
+        op = type(n.op)
+        if not (values.is_value(a) and values.is_value(b)):
+            if isinstance(a, tuple) and isinstance(b, tuple) and op is ast.Add:
+                return a + b
+            raise self.no_operation(n, a, b)
+        try:
+            v = values.binary(op, a, b)
+        except (KeyError, TypeError):
+            raise self.no_operation(n, a, b) from None
+        if self.tracer is not None and v.dtype.kind == "f":
+            self.tracer.count_flops(v.dtype, m.n, n.lineno)
+        return v
+
+    @staticmethod
+    def no_operation(n, a, b) -> Unsupported:
+        what = f"{describe_value(a)} and {describe_value(b)}"
+        return Unsupported(n.lineno, f"{ast.unparse(n)}: no such operation on {what}")
+
+    def evaluate_unary(self, n: ast.UnaryOp, m: Mask):
+        v = self.evaluate(n.operand, m)
+        if isinstance(n.op, ast.Not):
+            return np.logical_not(values.truth(v))
+        if not values.is_value(v):
+            raise Unsupported(n.lineno, f"{ast.unparse(n)}: no such operation")
+        if isinstance(n.op, ast.USub):
+            return values.negative(v)
+        if isinstance(n.op, ast.Invert):
+            if v.dtype.kind not in "iub":
+                raise Unsupported(n.lineno, f"{ast.unparse(n)}: ~ takes integers")
+            return values.inverted(v)
+        return v.astype(values.wide(v.dtype))
+
+    def evaluate_bool(self, n: ast.BoolOp, m: Mask):
+        """``and`` and ``or``: the right side runs only in lanes that need it."""
+        is_and = isinstance(n.op, ast.And)
+        v = self.evaluate(n.values[0], m)
+        for x in n.values[1:]:
+            condition = values.truth(v)
+            yes, no = self.lanes.split(condition, m)
+            need = yes if is_and else no
+            if need is None:
+                return v
+            other = self.evaluate(x, need)
+            if need is m:
+                v = other
+            elif v.dtype == other.dtype == values.BOOL:
+                v = (v & other) if is_and else (v | other)
+            else:
+                v = np.where(condition, other, v) if is_and else np.where(condition, v, other)
+        return v
+
+    def evaluate_compare(self, n: ast.Compare, m: Mask):
+        """Comparisons, chained ones too."""
+        left, result = self.evaluate(n.left, m), None
+        for op, x in zip(n.ops, n.comparators, strict=True):
+            right = self.evaluate(x, m)
+            if isinstance(op, (ast.Is, ast.IsNot)):
+                v = np.bool_((left is right) == isinstance(op, ast.Is))
+            elif isinstance(op, (ast.In, ast.NotIn)):
+                v = self.contains(left, right, n)
+                v = ~v if isinstance(op, ast.NotIn) else v
+            elif isinstance(left, tuple) and isinstance(right, tuple):
+                v = self.compare_tuples(op, left, right, n)
+            elif values.is_value(left) and values.is_value(right):
+                v = values.COMPARISONS[type(op)](left, right)
+            else:
+                raise Unsupported(
+                    n.lineno,
+                    f"{ast.unparse(n)}: cannot compare {describe_value(left)} with "
+                    f"{describe_value(right)}",
+                )
+            result = v if result is None else result & v
+            left = right
+        return result
+
+    def contains(self, left, right, n):
+        if not isinstance(right, tuple):
+            raise Unsupported(n.lineno, f"{ast.unparse(n)}: in needs a tuple")
+        result = np.bool_(False)
+        for x in right:
+            result = result | (left == x)
+        return result
+
+    def compare_tuples(self, op, left, right, n):
+        if not isinstance(op, (ast.Eq, ast.NotEq)):
+            raise Unsupported(n.lineno, f"{ast.unparse(n)}: tuples compare with == and != only")
+        equal = np.bool_(len(left) == len(right))
+        for a, b in zip(left, right, strict=False):
+            equal = equal & (a == b)
+        return equal if isinstance(op, ast.Eq) else ~equal
+
+    def evaluate_ternary(self, n: ast.IfExp, m: Mask):
+        """``a if c else b``: each side runs only in its lanes."""
+        condition = values.truth(self.evaluate(n.test, m))
+        yes, no = self.lanes.split(condition, m)
+        if no is None:
+            return self.unified(self.evaluate(n.body, m), n.orelse, m)
+        if yes is None:
+            return self.unified(self.evaluate(n.orelse, m), n.body, m)
+        a, b = self.evaluate(n.body, yes), self.evaluate(n.orelse, no)
+        if values.is_value(a) and values.is_value(b):
+            return np.where(yes.array, a, b)
+        return self.merge(yes, a, b, n)
+
+    def unified(self, v, other, m: Mask):
+        """`v` with the type it has beside the side of a ternary that no lane takes."""
+        if values.is_value(v) and isinstance(other, ast.Constant):
+            w = values.literal(other.value)
+            if values.is_value(w) and w.dtype != v.dtype:
+                return v.astype(np.result_type(v.dtype, w.dtype))
+        return v
+
+    def evaluate_subscript(self, n: ast.Subscript, m: Mask):
+        return self.load(self.evaluate(n.value, m), self.index(n.slice, m), m, n)
+
+    def evaluate_attribute(self, n: ast.Attribute, m: Mask):
+        if self.is_constant(n):
+            v = self.constant(n)
+            if isinstance(v, names.Coordinate):
+                return intrinsics.coordinate(self, v)
+            if not isinstance(v, Array):
+                return v
+        owner = self.evaluate(n.value, m)
+        if isinstance(owner, Array):
+            return self.array_attribute(owner, n)
+        if isinstance(owner, names.Dim3):
+            if n.attr not in ("x", "y", "z"):
+                raise Unsupported(n.lineno, f"{ast.unparse(n)}: use .x, .y or .z")
+            return intrinsics.coordinate(self, getattr(owner, n.attr))
+        if values.is_value(owner) and n.attr in ("real", "imag"):
+            return getattr(owner, n.attr)
+        raise Unsupported(n.lineno, f"{ast.unparse(n)} is not known to the interpreter")
+
+    def array_attribute(self, a: Array, n: ast.Attribute):
+        if n.attr == "shape":
+            return tuple(np.int64(0) + s for s in a.shape)
+        if n.attr == "size":
+            return np.int64(1) * math.prod(a.shape)
+        if n.attr == "ndim":
+            return np.int64(a.ndim)
+        if n.attr == "dtype":
+            return a.dtype
+        if n.attr == "itemsize":
+            return np.int64(a.dtype.itemsize)
+        if n.attr == "strides":
+            return tuple(np.int64(a.dtype.itemsize) * s for s in a.strides)
+        if n.attr == "T":
+            return a.transposed()
+        raise Unsupported(n.lineno, f"{ast.unparse(n)}: an array has no .{n.attr} in a kernel")
+
+    # -- subscripts and parts of values
+
+    def index(self, n, m: Mask) -> tuple:
+        """The indices of a subscript."""
+        if isinstance(n, ast.Tuple):
+            return tuple(self.one_index(x, m) for x in n.elts)
+        v = self.one_index(n, m)
+        return v if isinstance(v, tuple) else (v,)
+
+    def one_index(self, n, m: Mask):
+        if isinstance(n, ast.Slice):
+            parts = (n.lower, n.upper, n.step)
+            return slice(*(None if x is None else self.evaluate(x, m) for x in parts))
+        return self.evaluate(n, m)
+
+    def merge(self, m: Mask, new, old, n):
+        """`new` in the active lanes, `old` in the others."""
+        if new is old or m.array is None:
+            return new
+        if isinstance(new, tuple) and isinstance(old, tuple) and len(new) == len(old):
+            return tuple(self.merge(m, a, b, n) for a, b in zip(new, old, strict=True))
+        if values.is_value(new) and values.is_value(old):
+            return np.where(m.array, new, old)
+        if isinstance(new, Array) and isinstance(old, Array) and new.buffer is old.buffer:
+            if new.strides == old.strides:
+                offset = np.where(m.array, new.offset, old.offset)
+                shape = tuple(
+                    a if a is b else np.where(m.array, a, b)
+                    for a, b in zip(new.shape, old.shape, strict=True)
+                )
+                return Array(new.buffer, offset, shape, new.strides)
+        raise Unsupported(
+            n.lineno, f"{ast.unparse(n)} would be one thing in some threads, another in others"
+        )
+
+    # -- calls
+
+    def callee(self, n):
+        """What a call calls, or None if it is found only by evaluating it."""
+        if isinstance(n, ast.Name) and n.id in self.frame.env:
+            return self.frame.env[n.id]
+        return self.constant(n) if self.is_constant(n) else None
+
+    def arguments(self, n: ast.Call, m: Mask) -> list:
+        if n.keywords:
+            raise Unsupported(n.lineno, f"{ast.unparse(n)}: keyword arguments are not understood")
+        return [self.evaluate(x, m) for x in n.args]
+
+    def exactly(self, n: ast.Call, m: Mask, count: int) -> list:
+        """The arguments of a call that takes just so many."""
+        arguments = self.arguments(n, m)
+        if len(arguments) != count:
+            raise Unsupported(
+                n.lineno, f"{ast.unparse(n)}: takes {count} arguments, got {len(arguments)}"
+            )
+        return arguments
+
+    def evaluate_call(self, n: ast.Call, m: Mask):
+        target = self.callee(n.func)
+        if target is None:
+            return self.method(n, m)
+        if isinstance(target, names.Intrinsic):
+            return intrinsics.call(self, target.name, n, m)
+        if is_device_function(target):
+            code = self.session.code(function_of(target))
+            return self.call_now(code, self.arguments(n, m), m, f"line {n.lineno}: {code.name}")
+        return functions.python_call(self, target, n, m)
+
+    def method(self, n: ast.Call, m: Mask):
+        """A method of an array: ``reshape`` and ``ravel``-like views are all Numba has."""
+        if isinstance(n.func, ast.Attribute):
+            owner = self.evaluate(n.func.value, m)
+            arguments = self.arguments(n, m)
+            if isinstance(owner, Array):
+                return functions.array_method(self, owner, n.func.attr, arguments, n)
+        raise Unsupported(n.lineno, f"{ast.unparse(n)}: this call is not understood")
+
+    EXPRESSIONS = {
+        ast.Constant: evaluate_constant,
+        ast.Name: evaluate_name,
+        ast.Tuple: evaluate_tuple,
+        ast.List: evaluate_tuple,
+        ast.BinOp: evaluate_binary,
+        ast.UnaryOp: evaluate_unary,
+        ast.BoolOp: evaluate_bool,
+        ast.Compare: evaluate_compare,
+        ast.IfExp: evaluate_ternary,
+        ast.Subscript: evaluate_subscript,
+        ast.Attribute: evaluate_attribute,
+        ast.Call: evaluate_call,
+    }
+
+
+def is_device_function(target) -> bool:
+    return isinstance(target, types.FunctionType) or isinstance(
+        getattr(target, "py_func", None), types.FunctionType
+    )
+
+
+def function_of(target):
+    return getattr(target, "py_func", target)

@@ -1,0 +1,156 @@
+"""What a kernel can call besides ``cuda``: types, `math`, NumPy's functions, builtins, methods."""
+
+from __future__ import annotations
+
+import ast
+import math
+import types
+
+import numpy as np
+
+from . import memory, values
+from .errors import KernelError, Unsupported
+from .memory import Array
+
+PRINT_LIMIT = 10_000  # lines one launch may print
+
+
+def python_call(run, target, n: ast.Call, m):
+    """Call something that is not of ``cuda``: a type, `math`, NumPy, a builtin."""
+    builtin = BUILTINS.get(target) if isinstance(target, _HASHABLE) else None
+    if builtin is not None:
+        arguments = run.arguments(n, m)
+        for a in arguments:
+            if not values.is_value(a) and target not in (print, len, sum):
+                raise Unsupported(n.lineno, f"{ast.unparse(n)}: takes numbers")
+        return builtin(run, n, m, arguments)
+    dtype = values.dtype_of(target)
+    if dtype is not None:
+        arguments = run.arguments(n, m)
+        if len(arguments) != 1 or not values.is_value(arguments[0]):
+            raise Unsupported(n.lineno, f"{ast.unparse(n)}: a conversion takes one number")
+        return values.cast(dtype, arguments[0])
+    name = _math_name(target)
+    if name is not None:
+        arguments = run.arguments(n, m)
+        if not all(values.is_value(a) for a in arguments):
+            raise Unsupported(n.lineno, f"{ast.unparse(n)}: takes numbers")
+        if isinstance(target, np.ufunc) and name not in values.MATH:
+            return target(*arguments)
+        try:
+            return math_function(run, name, arguments, m)
+        except TypeError:
+            raise Unsupported(n.lineno, f"{ast.unparse(n)}: wrong number of arguments") from None
+    raise Unsupported(n.lineno, f"a kernel cannot call {ast.unparse(n.func)}")
+
+
+_HASHABLE = (type, types.BuiltinFunctionType, types.FunctionType)
+
+
+def _math_name(target) -> str | None:
+    if isinstance(target, types.BuiltinFunctionType) and target.__module__ == "math":
+        return target.__name__ if target.__name__ in values.MATH else None
+    if isinstance(target, np.ufunc):
+        name = target.__name__
+        return {"arcsin": "asin", "arccos": "acos", "arctan": "atan"}.get(name, name)
+    return None
+
+
+def _print(run, n, m, arguments):
+    """``print(...)``: every active thread prints its line."""
+    lanes, session = run.lanes, run.session
+    active = np.argwhere(lanes.full(run.array_of(m)))
+    for position in active:
+        session.printed += 1
+        if session.printed > PRINT_LIMIT:
+            raise KernelError(
+                f"line {n.lineno}: this launch has printed {PRINT_LIMIT} lines: "
+                "print from one thread only, with an if"
+            )
+        row = [_printable(lanes.at(a, tuple(position))) for a in arguments]
+        print(*row)
+
+
+def _printable(v):
+    if isinstance(v, tuple):
+        return tuple(_printable(x) for x in v)
+    return v.item() if isinstance(v, np.generic) else v
+
+
+def _length(run, n, m, arguments):
+    (a,) = arguments
+    if isinstance(a, Array):
+        return np.int64(0) + a.shape[0]
+    return np.int64(len(a))
+
+
+def _round(run, n, m, arguments):
+    v = arguments[0]
+    if len(arguments) == 2:
+        if isinstance(arguments[1], np.ndarray):
+            raise Unsupported(n.lineno, f"{ast.unparse(n)}: the digits must be a constant")
+        return np.round(v, int(arguments[1]))
+    return np.rint(v).astype(np.int64) if v.dtype.kind == "f" else v.astype(np.int64)
+
+
+def _minmax(ufunc):
+    def extreme(run, n, m, arguments):
+        if len(arguments) < 2:
+            raise Unsupported(n.lineno, f"{ast.unparse(n)}: takes two numbers or more")
+        return values.extreme(ufunc, arguments)
+
+    return extreme
+
+
+def _pow(run, n, m, arguments):
+    base, exponent = arguments
+    return values.binary(ast.Pow, base, exponent)
+
+
+def _divmod(run, n, m, arguments):
+    a, b = arguments
+    return values.binary(ast.FloorDiv, a, b), values.binary(ast.Mod, a, b)
+
+
+def _sum(run, n, m, arguments):
+    total = np.int64(0)
+    for v in arguments[0]:
+        total = values.binary(ast.Add, total, v)
+    return total
+
+
+BUILTINS = {
+    abs: lambda run, n, m, a: np.abs(a[0]),
+    min: _minmax(np.minimum),
+    max: _minmax(np.maximum),
+    int: lambda run, n, m, a: values.to_int(a[0]),
+    float: lambda run, n, m, a: values.to_float(a[0]),
+    bool: lambda run, n, m, a: np.bool_(True) & values.truth(a[0]),
+    len: _length,
+    round: _round,
+    pow: _pow,
+    divmod: _divmod,
+    sum: _sum,
+    print: _print,
+}
+
+
+def math_function(run, name: str, arguments, m):
+    """A function of `math`."""
+    if run.tracer is not None and name not in values.PLAIN_MATH:
+        run.tracer.special += m.n
+    return values.math_call(name, arguments)
+
+
+def array_method(run, a: Array, name: str, arguments: list, n):
+    """Methods of an array inside a kernel."""
+    if name == "reshape" and a.contiguous:
+        shape = arguments[0] if isinstance(arguments[0], tuple) else tuple(arguments)
+        shape = tuple(int(s) for s in shape)
+        if math.prod(shape) == math.prod(a.shape):
+            return Array(a.buffer, a.offset, shape, memory.row_major(shape))
+    if name in ("ravel", "flatten") and a.contiguous:
+        return Array(a.buffer, a.offset, (math.prod(a.shape),), (1,))
+    if name == "item" and not arguments:
+        return run.load(a, tuple(np.int64(0) for _ in a.shape), run.lanes.all, n)
+    raise Unsupported(n.lineno, f"{ast.unparse(n)}: an array has no such method in a kernel")
