@@ -177,8 +177,8 @@ def sweep(
     for name, value in (levels or {}).items():
         ax.axhline(value, color=INK, linewidth=1, linestyle=(0, (4, 3)))
         ax.annotate(
-            f"{name}: {quantity(value, unit)}", (0.01, value), xycoords=("axes fraction", "data"),
-            textcoords="offset points", xytext=(0, 4), fontsize=9,
+            f"{name}: {quantity(value, unit)}", (0.99, value), xycoords=("axes fraction", "data"),
+            textcoords="offset points", xytext=(0, 4), ha="right", fontsize=9,
         )  # fmt: skip
     for name, value in (verticals or {}).items():
         ax.axvline(value, color="#808080", linewidth=1, linestyle=":")
