@@ -48,7 +48,7 @@ def test_spelling_the_loop_as_while_saves_most_instructions():
     loops = {name: ptx.load("naive", name) for name in ("numba", "while", "cpp")}
     a_step = {name: loop.instructions_per_step for name, loop in loops.items()}
     assert a_step["numba"] > 2 * a_step["while"]
-    assert a_step["while"] < 1.25 * a_step["cpp"]
+    assert a_step["cpp"] < a_step["while"] < 2 * a_step["cpp"]
 
 
 @pytest.mark.parametrize(

@@ -70,15 +70,16 @@ def inner_loop(ptx: str) -> Loop:
 
 
 class SpellWhile(ast.NodeTransformer):
-    """Turn ``for k in range(n)`` into a while loop that counts k in a uint32."""
+    """Turn ``for k in range(n)`` into a while loop that counts k in 32 bits."""
 
     def visit_For(self, loop: ast.For) -> list[ast.stmt]:
         self.generic_visit(loop)
         k, n = loop.target.id, ast.unparse(loop.iter.args[0])
-        text = f"{k} = uint32(0)\nwhile {k} < {n}:\n    {k} += uint32(1)"
-        start, counted = ast.parse(text).body
+        # Numba adds integers in 64 bits: without the outer uint32 the counter would grow.
+        text = f"{k} = uint32(0)\nend = {n}\nwhile {k} < end:\n    {k} = uint32({k} + uint32(1))"
+        *start, counted = ast.parse(text).body
         counted.body = [*loop.body, *counted.body]
-        return [start, counted]
+        return [*start, counted]
 
 
 def compile_numba(
