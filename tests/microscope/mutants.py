@@ -63,7 +63,7 @@ class Mutant:
     @property
     def key(self) -> str:
         """What identifies the mutant when comments and lines change: a hash of its code."""
-        code = ast.dump(_functions(ast.parse(self.source))[self.rung])
+        code = ast.unparse(_functions(ast.parse(self.source))[self.rung])
         return f"{self.rung}-{hashlib.sha256(code.encode()).hexdigest()[:10]}"
 
 

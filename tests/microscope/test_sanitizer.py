@@ -1,0 +1,40 @@
+"""compute-sanitizer's recorded verdict on the mutants, beside ours."""
+
+import json
+
+import pytest
+
+from tests.microscope import mutants, score
+
+RECORDS = {path.stem: json.loads(path.read_text())
+           for path in sorted(score.FOLDER.glob("sanitizer*.json"))}
+OURS = {"memcheck": ("out of bounds",), "racecheck": ("race:",), "synccheck": ("barrier",)}
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_rungs_are_clean(name):
+    rows = RECORDS[name]["originals"]
+    assert {row["rung"] for row in rows} == set(mutants.FILES)
+    for row in rows:
+        for tool, verdict in row["tools"].items():
+            assert verdict == {"end": "right", "findings": {}}, (row["rung"], tool)
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_what_it_reports_we_report(name):
+    """Each finding of the sanitizer is a problem of the same sort in the microscope."""
+    record = {row["key"]: row["tools"] for row in RECORDS[name]["mutants"]}
+    known = [m for m in mutants.mutants() if m.key in record]
+    assert len(known) > 0.8 * len(mutants.mutants()), "the rungs have changed: record again"
+    for mutant in known:
+        verdict = mutants.judge(mutant.rung, mutants.kernel(mutant))
+        for tool, kinds in OURS.items():
+            if record[mutant.key][tool]["findings"]:
+                assert any(kind in p for p in verdict.problems for kind in kinds), mutant.label
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_every_launch_ended_or_says_why(name):
+    for row in RECORDS[name]["mutants"]:
+        for verdict in row["tools"].values():
+            assert verdict["end"].split()[0] in ("right", "wrong", "error", "hung", "crashed")
