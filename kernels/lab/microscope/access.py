@@ -50,23 +50,24 @@ class Access:
         for i, size, stride in zip(index, a.shape, a.strides, strict=True):
             if not values.is_value(i) or i.dtype.kind not in "iub":
                 raise Unsupported(n.lineno, f"an index must be an integer: {ast.unparse(n)}")
-            if isinstance(i, np.ndarray):
-                if i.dtype.kind == "i":
-                    i = values.cast(values.INT64, i)
-                    inside = type(size) is int and i.view(np.uint64).max() < size
+            bad = None
+            if not isinstance(i, np.ndarray):
+                if type(size) is int and 0 <= i < size:
+                    i = int(i)
                 else:
-                    inside = type(size) is int and i.max() < size
-                    i = i.astype(np.int64) if inside else i
-                if not inside:
                     i, bad = self.wrap(i, size, m, n, a, checked)
-                    if bad is not None:
-                        outside = bad if outside is None else outside | bad
-            elif type(size) is int and 0 <= i < size:
-                i = int(i)
+            elif type(size) is not int:
+                i, bad = self.wrap(i, size, m, n, a, checked)
+            elif i.dtype.kind == "i":
+                i = values.cast(values.INT64, i)
+                if i.view(np.uint64).max() >= size:  # one look finds both ends
+                    i, bad = self.wrap(i, size, m, n, a, checked)
+            elif i.max() < size:
+                i = i.astype(np.int64)
             else:
                 i, bad = self.wrap(i, size, m, n, a, checked)
-                if bad is not None:
-                    outside = bad if outside is None else outside | bad
+            if bad is not None:
+                outside = bad if outside is None else outside | bad
             if type(stride) is int and stride == 1:
                 elements = i if type(elements) is int and elements == 0 else elements + i
             else:
@@ -76,16 +77,10 @@ class Access:
             elements = np.clip(elements, 0, max(0, a.buffer.size - 1))
         if outside is None:
             return elements, m
-        outside = outside if m.array is None else outside & m.array
         if not checked:
             self.out_of_bounds(a, index, outside, n)
-        elements = np.where(outside, 0, elements)
-        return elements, self.lanes.mask(
-            np.broadcast_to(~outside, np.broadcast_shapes(outside.shape, (1, 1, 1, 1)))
-            if m.array is None
-            else m.array & ~outside,
-            m,
-        )
+        inside = ~outside if m.array is None else m.array & ~outside
+        return np.where(outside, 0, elements), self.lanes.mask(inside, m)
 
     def wrap(self, i, size, m: Mask, n, a: Array, checked: bool = False):
         """Indices brought into bounds as Numba does: negative ones count from the end.

@@ -263,7 +263,11 @@ class Launch(Session):
 
 
 class Progress:
-    """A bar on a terminal's stderr for launches that take their time."""
+    """A bar on stderr for launches that take their time.
+
+    Shown on a terminal only, so that it leaves no trace in a notebook's outputs;
+    ``KERNELS_PROGRESS=1`` shows it everywhere, ``KERNELS_PROGRESS=0`` nowhere.
+    """
 
     def __init__(self, name: str, total: int):
         self.name, self.total = name, total

@@ -91,7 +91,8 @@ class Site:
         The access as it stands in the source, such as ``A[row, k]``.
     array : str
         Name of the array.
-    space : {"global", "shared", "local"}
+    space : {"global", "shared", "local", "constant"}
+        Of "local" and "constant" accesses only requests and lanes are meaningful.
     op : {"load", "store", "atomic"}
     itemsize : int
         Bytes of an element.
@@ -137,7 +138,7 @@ class Site:
     @property
     def bytes_moved(self) -> int:
         """Bytes moved: whole sectors (global), 128 bytes a wavefront (shared)."""
-        return self.sectors * SECTOR if self.space == "global" else self.wavefronts * LINE
+        return self.wavefronts * LINE if self.space == "shared" else self.sectors * SECTOR
 
     @property
     def sectors_per_request(self) -> float:

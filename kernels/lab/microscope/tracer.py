@@ -109,13 +109,11 @@ class Tracer:
         """
         site = self._site(node, buffer, op)
         space = buffer.space
-        if space == "local":
+        if space in ("local", "constant"):
             site.requests += self._active_warps(mask, lanes)
             site.lanes += mask.n
             return
         self._cost(site, buffer, elements, mask, lanes)
-        if space == "constant":
-            return
         self._heat(buffer, op).add(elements, mask, lanes)
         if buffer in self.races:
             self.races[buffer].note(Access(site, cells, mask, lanes))
