@@ -27,10 +27,11 @@ def test_what_it_reports_we_report(name):
     known = [m for m in mutants.mutants() if m.key in record]
     assert len(known) > 0.8 * len(mutants.mutants()), "the rungs have changed: record again"
     for mutant in known:
-        verdict = mutants.judge(mutant.rung, mutants.kernel(mutant))
-        for tool, kinds in OURS.items():
-            if record[mutant.key][tool]["findings"]:
-                assert any(kind in p for p in verdict.problems for kind in kinds), mutant.label
+        reporting = [tool for tool in OURS if record[mutant.key][tool]["findings"]]
+        if reporting:
+            problems = mutants.judge(mutant.rung, mutants.kernel(mutant)).problems
+        for tool in reporting:
+            assert any(kind in p for p in problems for kind in OURS[tool]), mutant.label
 
 
 @pytest.mark.parametrize("name", RECORDS)
