@@ -1,4 +1,4 @@
-"""The proof in tables: ``python -m tests.microscope.score`` prints mutants and hardware counters."""
+"""The proof in tables: `python -m tests.microscope.score` prints mutants and hardware counters."""
 
 import json
 from collections import Counter
