@@ -1,0 +1,76 @@
+"""What every widget shares; its script and style sheet are joined to the common ones.
+
+How to add a widget
+-------------------
+1. Write ``name.py`` with a subclass of `Widget`. Data (records, models, traces) and settings are
+   traits tagged ``sync=True``; everything else happens in the script. List the settings that its
+   text form shows in ``shown``.
+2. Write ``name.js`` and ``name.css`` beside it. They are found by the module's name and follow
+   ``common.js`` and ``common.css``, whose functions and classes they use without importing them.
+   The script ends with ``export default { render }``; ``render({ model, el })`` builds the widget
+   with `frame`, `slider`, `choice`… and returns a function that undoes what outlives it. Pure
+   formulas go into an object ``formulas``, exported beside the default, for the tests.
+3. Add the class to ``__init__.py``, and tests to ``tests/widgets``: formulas against the Python
+   models, and the mounted widget in a browser.
+
+A script may use no more of the model than ``get``, ``set``, ``save_changes``, ``on``, ``off`` and
+``send``: in the static page nothing else is there. Text from outside goes into the page as text
+(``make`` and ``draw`` do so), never as HTML.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, ClassVar
+
+import anywidget
+
+from kernels.lab import data
+
+FOLDER = Path(__file__).parent
+
+
+class Widget(anywidget.AnyWidget):
+    """A picture with controls, drawn by its own script in any page, with or without a kernel.
+
+    Attributes
+    ----------
+    shown : tuple of str
+        Names of the traits that the text form of the widget shows.
+    """
+
+    shown: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        name = cls.__module__.rpartition(".")[2]
+        cls._esm = _joined(name, "js")
+        cls._css = _joined(name, "css")
+        super().__init_subclass__(**kwargs)
+
+    def __repr__(self) -> str:
+        settings = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.shown)
+        return f"{type(self).__name__}({settings})"
+
+
+def _joined(name: str, kind: str) -> str:
+    parts = (FOLDER / f"{part}.{kind}" for part in ("common", name))
+    return "\n".join(part.read_text(encoding="utf-8") for part in parts)
+
+
+def data_sheets() -> dict[str, dict[str, Any]]:
+    """Data sheets of all GPUs by short name, as a trait can hold them.
+
+    Beside the fields of `kernels.lab.data.Gpu`, each has ``bandwidth`` (bytes a second) and
+    ``fp32_peak`` (FLOP a second).
+    """
+    return {
+        name: {**asdict(sheet), "bandwidth": sheet.bandwidth, "fp32_peak": sheet.fp32_peak}
+        for name, sheet in data.gpus().items()
+    }
+
+
+def plain(value: Any) -> Any:
+    """Rows of a record, or other nested data, as plain JSON values that a trait can hold."""
+    return json.loads(json.dumps(value))
