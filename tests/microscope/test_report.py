@@ -102,7 +102,8 @@ def test_picture_of_a_bank_conflict(seen):
 
 def test_describe_counts_used_and_moved_bytes(seen):
     words = describe(site(seen, "store", "C[x, y]"))
-    assert words.endswith("32 lanes ask for 32 elements, 128 bytes, in 32 sectors: 1024 bytes move.")
+    said = "32 lanes ask for 32 elements, 128 bytes, in 32 sectors: 1024 bytes move."
+    assert words.endswith(said)
 
 
 def test_local_memory_has_no_picture():
