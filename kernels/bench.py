@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import platform
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -17,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from kernels import vector_add
-from kernels.lab import cpp, data, oracle, probes, records
+from kernels import profiler, vector_add
+from kernels.lab import cpp, data, ncu, oracle, probes, records
 from kernels.lab.backend import cuda, cupy, on_gpu, why_cpu
 from kernels.lab.device import device
 from kernels.lab.occupancy import occupancy
@@ -53,6 +54,7 @@ def steps(sizes: tuple[int, ...] = SIZES, large: int | None = LARGE) -> list[Ste
     return [
         *(Step(f"ladder {n}³", lambda n=n, r=r: timings(n, n, n, r)) for n, r in ladder),
         Step("registers and occupancy", resources),
+        Step("hardware counters", profiles),
         Step("bandwidth", lambda: bandwidth(lengths[-1])),
         Step("vector add by length", lambda: vector_lengths(lengths)),
         Step("vector add by block", lambda: vector_blocks(min(2**26, lengths[-1]))),
@@ -150,6 +152,15 @@ def resources() -> Tables:
                 "threads_per_block": threads, **used, **residency(threads, used),
             })  # fmt: skip
     return {"resources": rows}
+
+
+def profiles() -> Tables:
+    """What the hardware counts in each version; no rows, and a word why, where it may not."""
+    try:
+        return {"profiles": profiler.profiles()}
+    except ncu.ProfilerError as error:
+        warnings.warn(f"no hardware counters: {error}", stacklevel=2)
+        return {}
 
 
 def twin(rung: str, options: dict[str, int]) -> Any:

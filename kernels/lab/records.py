@@ -28,7 +28,10 @@ FOLDER = Path(__file__).parents[2] / "chapters" / "records"
 #: What a measurement found; every other field of a row says what was measured.
 MEASURED = frozenset(
     "seconds gflops cublas_gflops bytes_per_second share_of_copy correct flushed date cycles ns "
-    "registers local_bytes blocks_per_sm occupancy library cores".split()
+    "registers local_bytes blocks_per_sm occupancy library cores "
+    "dram_read_bytes dram_write_bytes requests sectors shared_load_instructions shared_wavefronts "
+    "l1_hit_rate l2_hit_rate sm_throughput l1_throughput l2_throughput dram_throughput "
+    "load_store_unit fma_unit occupancy_achieved".split()
 )
 #: The figure a table is there to give, and its unit, for one-line reading.
 HEADLINE = {"gflops": ("FLOP/s", 1e9), "bytes_per_second": ("B/s", 1), "ns": ("s", 1e-9)}
@@ -114,7 +117,7 @@ class Record:
         What ``lab.device()`` said on the recorded machine.
     tables : dict of str to list of Row
         ``timings``, ``resources``, ``bandwidth``, ``vector_add``, ``launch``, ``latency``,
-        ``transfers``, ``cpu``.
+        ``transfers``, ``cpu``, and ``profiles`` where counters could be read.
     earlier : list of dict
         Provenance of older runs that some rows still come from.
     """

@@ -6,7 +6,6 @@ and where all this was measured, and writes one JSON file.
 """
 
 import argparse
-import csv
 import datetime
 import hashlib
 import importlib.metadata
@@ -17,9 +16,10 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections import Counter
 from pathlib import Path
+
+from kernels.lab import ncu
 
 # What each figure is called by the profiler, the first name that this version knows.
 METRICS = {
@@ -126,53 +126,7 @@ def provenance() -> dict[str, str]:
             "date": datetime.date.today().isoformat()}
 
 
-def profile(metrics: list[str]) -> str:
-    """Launch all cases under the profiler; returns its CSV, asking only for metrics that exist."""
-    metrics = list(metrics)
-    with tempfile.TemporaryDirectory() as folder:
-        log = Path(folder, "ncu.csv")
-        while True:
-            done = subprocess.run(
-                ["ncu", "--clock-control", "none", "--csv", "--page", "raw", "--print-units",
-                 "base", "--metrics", ",".join(metrics), "--log-file", str(log), sys.executable,
-                 "-m", "tests.microscope.counters", "--launch"],
-                cwd=REPOSITORY, capture_output=True, text=True)
-            text = log.read_text() if log.exists() else ""
-            said = text + done.stdout + done.stderr
-            unknown = [name for name in metrics if re.search(
-                rf"(?im)^==.*(?:fail|unknown|invalid|not).*{re.escape(name)}", said)]
-            if not unknown:
-                break
-            metrics = [name for name in metrics if name not in unknown]
-    if done.returncode:
-        raise SystemExit(f"ncu ended with {done.returncode}:\n{said[-4000:]}")
-    return text
-
-
-# ------------------------------------------------------------------------------- parsing
-def parse(text: str) -> list[tuple[str, dict[str, int]]]:
-    """Kernel name and metrics of each launch, in order, from the profiler's raw CSV.
-
-    Lines before the table (``==PROF== …``) and the row of units are skipped; a metric that the
-    profiler could not read ("n/a" or empty) is left out.
-    """
-    lines = text.splitlines()
-    try:
-        start = next(i for i, line in enumerate(lines) if line.startswith('"ID"'))
-    except StopIteration:
-        raise ValueError(f"no table in the profiler's output: {text[:500]!r}") from None
-    launches = []
-    for row in csv.DictReader(lines[start:]):
-        if not (row["ID"] or "").isdigit():
-            continue
-        values = {}
-        for name, value in row.items():
-            if "__" in (name or "") and value and re.fullmatch(r"[\d,]+(\.\d+)?", value):
-                values[name] = round(float(value.replace(",", "")))
-        launches.append((row["Kernel Name"], values))
-    return launches
-
-
+# ------------------------------------------------------------------------------- matching
 def named(values: dict[str, int]) -> dict[str, int]:
     """The figures under our names, from the profiler's."""
     found = {}
@@ -183,15 +137,17 @@ def named(values: dict[str, int]) -> dict[str, int]:
     return found
 
 
-def assign(cases, launches) -> dict[str, dict[str, int]]:
+def assign(cases, launches: list[ncu.Launch]) -> dict[str, dict[str, int]]:
     """Match profiled launches to cases, by order, checking the kernels' names."""
     if len(cases) != len(launches):
         raise ValueError(f"{len(cases)} cases but {len(launches)} profiled launches: "
-                         f"{[name for name, _ in launches]}")
-    for case, (name, _) in zip(cases, launches, strict=True):
-        if case.function.__name__ not in name:
-            raise ValueError(f"case {case.name} expects {case.function.__name__}, got {name}")
-    return {case.name: named(values) for case, (_, values) in zip(cases, launches, strict=True)}
+                         f"{[launch.kernel for launch in launches]}")
+    pairs = list(zip(cases, launches, strict=True))
+    for case, launch in pairs:
+        if case.function.__name__ not in launch.kernel:
+            raise ValueError(
+                f"case {case.name} expects {case.function.__name__}, got {launch.kernel}")
+    return {case.name: named(launch.metrics) for case, launch in pairs}
 
 
 def main() -> None:
@@ -218,13 +174,10 @@ def main() -> None:
     for case in cases:
         record["outputs"][case.name] = output_hashes(case, launch(case))
         record["compiled"][case.name] = accesses(case)
-    text = profile([name for names in METRICS.values() for name in names])
+    command = [sys.executable, "-m", "tests.microscope.counters", "--launch"]
+    metrics = [name for names in METRICS.values() for name in names]
+    record["cases"] = assign(cases, ncu.profile(command, metrics, folder=REPOSITORY))
     options.out.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        record["cases"] = assign(cases, parse(text))
-    except ValueError:
-        options.out.with_suffix(".csv").write_text(text)
-        raise
     options.out.write_text(json.dumps(record, indent=1) + "\n")
     print(f"{len(cases)} launches recorded in {options.out}")
 

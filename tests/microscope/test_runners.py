@@ -4,44 +4,38 @@ from types import SimpleNamespace
 
 import pytest
 
+from kernels.lab import ncu
 from tests.microscope import counters, sanitize
-
-NCU = '''==PROF== Connected to process 4711 (/usr/bin/python3.12)
-==PROF== Profiling "vec_add" - 0: 0%....50%....100% - 2 passes
-"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size",\
-"Grid Size","Device","CC","l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",\
-"smsp__inst_executed_op_shared_ld.sum","smsp__sass_inst_executed_op_shared_ld.sum",\
-"l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum"
-"","","","","","","","","","","","","inst","inst","sector"
-"0","4711","python3.12","127.0.0.1","cudapy::truth_kernels::vec_add[abi:v1](Array<float, 1>)",\
-"1","7","(256, 1, 1)","(4, 1, 1)","0","9.0","1,024","0","0","n/a"
-"1","4711","python3.12","127.0.0.1","cudapy::truth_kernels::naive[abi:v2](Array<float, 2>)",\
-"1","7","(16, 16, 1)","(4, 4, 1)","0","9.0","64","12","12","250.000000"
-==PROF== Disconnected from process 4711
-'''
 
 
 def case(name, function):
     return SimpleNamespace(name=name, function=SimpleNamespace(__name__=function))
 
 
-def test_profiler_table():
-    launches = counters.parse(NCU)
-    assert [name.split("::")[2].split("[")[0] for name, _ in launches] == ["vec_add", "naive"]
-    found = counters.assign([case("a", "vec_add"), case("b", "naive")], launches)
+LAUNCHES = [
+    ncu.Launch("cudapy::truth_kernels::vec_add[abi:v1](Array<float, 1>)", {
+        "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum": 1024,
+        "smsp__inst_executed_op_shared_ld.sum": 0,
+        "smsp__sass_inst_executed_op_shared_ld.sum": 3}),
+    ncu.Launch("cudapy::truth_kernels::naive[abi:v2](Array<float, 2>)", {
+        "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum": 64,
+        "smsp__sass_inst_executed_op_shared_ld.sum": 12,
+        "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum": 250}),
+]
+
+
+def test_launches_become_cases():
+    found = counters.assign([case("a", "vec_add"), case("b", "naive")], LAUNCHES)
     assert found["a"] == {"global_load_requests": 1024, "shared_load_instructions": 0}
     assert found["b"] == {"global_load_requests": 64, "shared_load_instructions": 12,
                           "global_red_sectors": 250}
 
 
-def test_profiler_mismatch():
-    launches = counters.parse(NCU)
+def test_launches_that_are_not_the_cases():
     with pytest.raises(ValueError, match="1 cases but 2 profiled"):
-        counters.assign([case("a", "vec_add")], launches)
+        counters.assign([case("a", "vec_add")], LAUNCHES)
     with pytest.raises(ValueError, match="case a expects tiled"):
-        counters.assign([case("a", "tiled"), case("b", "naive")], launches)
-    with pytest.raises(ValueError, match="no table"):
-        counters.parse("==ERROR== No kernels were profiled")
+        counters.assign([case("a", "tiled"), case("b", "naive")], LAUNCHES)
 
 
 def test_accesses_in_compiled_code():
@@ -113,21 +107,3 @@ def test_tools_of_a_crashed_process(monkeypatch):
     text, ends = sanitize.sandbox("memcheck", [1, 2, 3])
     assert ends == {1: "right", 2: "crashed", 3: "wrong"}
     assert text.count("@begin") == 4
-
-
-def test_metrics_the_profiler_does_not_know(monkeypatch):
-    """Names that this version lacks are left out, and the rest is asked for again."""
-    asked = []
-
-    def fake(command, **_):
-        wanted = command[command.index("--metrics") + 1].split(",")
-        asked.append(wanted)
-        log = command[command.index("--log-file") + 1]
-        missing = "old__metric.sum" in wanted
-        with open(log, "w") as file:
-            file.write("==ERROR== Failed to find metric old__metric.sum\n" if missing else NCU)
-        return SimpleNamespace(returncode=int(missing), stderr="", stdout="")
-
-    monkeypatch.setattr(counters.subprocess, "run", fake)
-    assert counters.profile(["new__metric.sum", "old__metric.sum"]) == NCU
-    assert asked == [["new__metric.sum", "old__metric.sum"], ["new__metric.sum"]]

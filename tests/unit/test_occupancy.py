@@ -1,4 +1,4 @@
-"""The occupancy calculator: worked by hand, and against placing blocks one by one."""
+"""The occupancy calculator: worked by hand; `tests/microscope` has the brute force."""
 
 import pytest
 
@@ -27,50 +27,6 @@ def test_worked_examples(threads, registers, shared_bytes, gpu, blocks, limiter)
     assert (got.blocks, got.limiter) == (blocks, limiter)
     assert got.warps == blocks * -(-threads // 32)
     assert got.fraction == got.warps / gpus()[gpu].warps_per_sm
-
-
-def _packed(threads, registers, shared_bytes, sheet):
-    """Put one block after another onto an SM's resources until one of them does not fit."""
-    warps = -(-threads // 32)
-    modern = int(sheet.compute_capability.split(".")[0]) >= 8
-    unit, reserved = (128, 1024) if modern else (256, 0)
-    free = {"warps": sheet.warps_per_sm, "blocks": sheet.blocks_per_sm}
-    free["shared"] = sheet.shared_per_sm
-    files = [sheet.registers_per_sm // 4] * 4  # one register file a scheduler
-    a_warp = -(-registers * 32 // 256) * 256
-    placed = 0
-    while free["warps"] >= warps and free["blocks"]:
-        need = -(-(shared_bytes + reserved) // unit) * unit if shared_bytes else 0
-        if free["shared"] < need:
-            break
-        if registers:
-            room = [f // a_warp for f in files]
-            if sum(room) < warps:
-                break
-            for _ in range(warps):
-                files[max(range(4), key=files.__getitem__)] -= a_warp
-        free["warps"] -= warps
-        free["blocks"] -= 1
-        free["shared"] -= need
-        placed += 1
-    return placed
-
-
-@pytest.mark.parametrize("gpu", sorted(gpus()))
-def test_equals_placing_blocks_one_by_one(gpu):
-    sheet, checked = gpus()[gpu], 0
-    for threads in (32, 33, 64, 96, 128, 192, 256, 500, 512, 768, 1024):
-        for registers in (0, 16, 24, 32, 40, 63, 64, 96, 128, 168, 255):
-            for shared in (0, 512, 2048, 8192, 16640, 33000, 49152):
-                expected = _packed(threads, registers, shared, sheet)
-                if expected:
-                    got = occupancy(threads, registers=registers, shared_bytes=shared, gpu=gpu)
-                    assert got.blocks == expected, (threads, registers, shared)
-                else:
-                    with pytest.raises(ValueError, match="use"):
-                        occupancy(threads, registers=registers, shared_bytes=shared, gpu=gpu)
-                checked += 1
-    assert checked == 11 * 11 * 7
 
 
 @pytest.mark.parametrize(
