@@ -44,9 +44,11 @@ class Widget(anywidget.AnyWidget):
     shown: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        name = cls.__module__.rpartition(".")[2]
-        cls._esm = _joined(name, "js")
-        cls._css = _joined(name, "css")
+        # anywidget derives a class for each instance, whose script is a trait by then.
+        if "_esm" not in cls.__dict__:
+            name = cls.__module__.rpartition(".")[2]
+            cls._esm = _joined(name, "js")
+            cls._css = _joined(name, "css")
         super().__init_subclass__(**kwargs)
 
     def __repr__(self) -> str:
