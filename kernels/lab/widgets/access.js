@@ -1,0 +1,287 @@
+/* Access: which elements of A and B the threads of the naive and of the swapped kernel ask for, and what moves for it. */
+
+const WARP = 32;
+const SECTOR = 8; // float32 elements: 32 bytes
+const LINE = 32; // 128 bytes
+const MOST = 64;
+const KERNELS = ["naive", "swapped"];
+const distinct = (items) => [...new Set(items)];
+
+/** The thread that owns an element of C. In `naive` x is the column, in `swapped` it is the row. */
+function owner(kernel, side, row, col) {
+  const [x, y] = kernel === "naive" ? [col, row] : [row, col];
+  const tx = x % side, ty = y % side, number = tx + ty * side;
+  return { bx: Math.floor(x / side), by: Math.floor(y / side), tx, ty, warp: Math.floor(number / WARP), lane: number % WARP };
+}
+
+/** Elements of C that the threads of one warp own, lane by lane, as [row, col]; the guard keeps out the others. */
+function warpOwns(kernel, side, { bx, by, warp }, { M, N }) {
+  const owned = [];
+  for (let number = warp * WARP; number < Math.min((warp + 1) * WARP, side * side); number += 1) {
+    const x = bx * side + (number % side), y = by * side + Math.floor(number / side);
+    const [row, col] = kernel === "naive" ? [y, x] : [x, y];
+    if (row < M && col < N) owned.push([row, col]);
+  }
+  return owned;
+}
+
+/** Elements of C that a scope owns, with [row, col] in it: its "thread", "warp", "block", or the "grid". */
+function scopeOwns(kernel, side, scope, row, col, sizes) {
+  if (scope === "thread") return [[row, col]];
+  if (scope === "warp") return warpOwns(kernel, side, owner(kernel, side, row, col), sizes);
+  const whole = scope === "grid", first = (i) => (whole ? 0 : i - (i % side));
+  const owned = [];
+  for (let r = first(row); r < Math.min(whole ? sizes.M : first(row) + side, sizes.M); r += 1) {
+    for (let c = first(col); c < Math.min(whole ? sizes.N : first(col) + side, sizes.N); c += 1) owned.push([r, c]);
+  }
+  return owned;
+}
+
+/** How often the owners of some elements of C load each element of A and B: at one step k, or (k null) at all. */
+function heat(owned, { M, N, K }, k) {
+  const A = new Array(M * K).fill(0), B = new Array(K * N).fill(0);
+  for (let step = k ?? 0; step <= (k ?? K - 1); step += 1) {
+    for (const [row, col] of owned) {
+      A[row * K + step] += 1;
+      B[step * N + col] += 1;
+    }
+  }
+  return { A, B };
+}
+
+/** What one request touches. `places` are the elements its lanes ask for, counted from the start of the array. */
+function cost(places) {
+  return {
+    lanes: places.length,
+    elements: distinct(places).length,
+    sectors: distinct(places.map((place) => Math.floor(place / SECTOR))),
+    lines: distinct(places.map((place) => Math.floor(place / LINE))).length,
+  };
+}
+
+/** The requests of one warp: its loads of A and B at step k, and its store to C. */
+function requests(owned, { N, K }, k) {
+  return {
+    A: cost(owned.map(([row]) => row * K + k)),
+    B: cost(owned.map(([, col]) => k * N + col)),
+    C: cost(owned.map(([row, col]) => row * N + col)),
+  };
+}
+
+/** Requests, sectors and elements of the whole launch, array by array. */
+function totals(kernel, side, sizes) {
+  const { M, N, K } = sizes;
+  const [across, down] = kernel === "naive" ? [N, M] : [M, N];
+  const sum = Object.fromEntries(["A", "B", "C"].map((name) => [name, { requests: 0, sectors: 0, elements: 0 }]));
+  const add = (array, lanes, places) => {
+    sum[array].requests += 1;
+    sum[array].sectors += new Set(places.map((place) => Math.floor(place / SECTOR))).size;
+    sum[array].elements += lanes;
+  };
+  for (let by = 0; by < cdiv(down, side); by += 1) {
+    for (let bx = 0; bx < cdiv(across, side); bx += 1) {
+      for (let warp = 0; warp < cdiv(side * side, WARP); warp += 1) {
+        const owned = warpOwns(kernel, side, { bx, by, warp }, sizes);
+        if (!owned.length) continue;
+        // A request's address depends on the row alone (A) or on the column alone (B).
+        const rows = distinct(owned.map(([row]) => row)), cols = distinct(owned.map(([, col]) => col));
+        for (let k = 0; k < K; k += 1) {
+          add("A", owned.length, rows.map((row) => row * K + k));
+          add("B", owned.length, cols.map((col) => k * N + col));
+        }
+        add("C", owned.length, owned.map(([row, col]) => row * N + col));
+      }
+    }
+  }
+  return sum;
+}
+
+/** What is wrong with the texts of the size fields, in one line; empty if nothing is. */
+function fault(texts) {
+  for (const [name, text] of Object.entries(texts)) {
+    const way = `use a whole number from 1 to ${MOST}`;
+    if (!/^\d+$/.test(text.trim())) return `${name} is “${text.trim()}”: ${way}.`;
+    if (Number(text) < 1 || Number(text) > MOST) return `${name} is ${text.trim()}: ${way}.`;
+  }
+  return "";
+}
+
+function render({ model, el }) {
+  const host = frame(el, "access", "Loads of the naive and the swapped kernel");
+  const state = () => {
+    const sizes = Object.fromEntries(["M", "N", "K"].map((name) => [name, model.get(name)]));
+    const at = { row: Math.min(model.get("row"), sizes.M - 1), col: Math.min(model.get("col"), sizes.N - 1), k: Math.min(model.get("k"), sizes.K - 1) };
+    return { sizes, ...at, kernel: model.get("kernel"), side: model.get("side"), scope: model.get("scope"), allSteps: model.get("all_steps") };
+  };
+
+  // ---- Controls ----
+  const warning = make("p", { class: "warning", role: "alert", hidden: true });
+  const chosen = (name, number) => (value) => put(model, { [name]: number ? Number(value) : value });
+  const kernel = choice("kernel", [["naive", "naive: x is the column"], ["swapped", "swapped: x is the row"]], chosen("kernel"));
+  const side = choice("block", [8, 16, 32].map((n) => [n, `${n} × ${n}`]), chosen("side", true));
+  const scope = choice("who loads", [["thread", "one thread"], ["warp", "its warp"], ["block", "its block"], ["grid", "the whole grid"]], chosen("scope"));
+  const steps = check("all steps of k", (on) => put(model, { all_steps: on }));
+  const fields = Object.fromEntries(["M", "N", "K"].map((name) => [name, numberField(name, { min: 1, max: MOST, change() {} })]));
+  const entered = () => {
+    const texts = Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, field.input.value]));
+    const wrong = fault(texts);
+    warning.hidden = !wrong;
+    warning.textContent = wrong;
+    if (!wrong) put(model, Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, Number(text)])));
+  };
+  Object.values(fields).forEach((field) => field.input.addEventListener("input", entered));
+  const sliders = {
+    k: slider("Step k", { min: 0, max: 1, change: chosen("k") }),
+    row: slider("Row of C", { min: 0, max: 1, change: chosen("row") }),
+    col: slider("Column of C", { min: 0, max: 1, change: chosen("col") }),
+  };
+  host.controls.append(
+    kernel.element, side.element, scope.element, ...Object.values(fields).map((f) => f.element),
+    ...Object.values(sliders).map((s) => s.element), steps.element,
+  );
+  host.controls.after(warning);
+
+  const comparison = make("p", { class: "comparison" });
+
+  // ---- Picture: A left of C, B above it, drawn at the width it has ----
+  const image = draw("svg", { role: "img" });
+  host.picture.append(image);
+  let place = null; // where C lies, for the pointer
+  let known = { key: "", sums: null }; // the totals of a launch change with its sizes only
+  const totalsOf = ({ side, sizes }) => {
+    const key = [side, sizes.M, sizes.N, sizes.K].join();
+    if (known.key !== key) known = { key, sums: KERNELS.map((name) => totals(name, side, sizes)) };
+    return known.sums;
+  };
+
+  const squares = (indices, columns, x, y, cell) => {
+    let d = "";
+    for (const i of indices) d += `M${x + (i % columns) * cell} ${y + Math.floor(i / columns) * cell}h${cell}v${cell}h${-cell}z`;
+    return d;
+  };
+  /** The cells of one matrix by how often they are loaded: the more often, the denser. */
+  function drawHeat(counts, columns, x, y, cell, name) {
+    const most = Math.max(...counts.filter(Boolean)), groups = new Map();
+    counts.forEach((loads, i) => {
+      if (!groups.has(loads)) groups.set(loads, []);
+      groups.get(loads).push(i);
+    });
+    groups.delete(0);
+    return [...groups].map(([loads, indices]) =>
+      draw("path", { d: squares(indices, columns, x, y, cell), class: name, "fill-opacity": 0.25 + 0.7 * (loads / most) }));
+  }
+  /** The elements of the sectors that move, asked for or not. */
+  const moved = (sectors, size) => sectors.flatMap((s) => Array.from({ length: SECTOR }, (_, i) => s * SECTOR + i)).filter((i) => i < size);
+
+  function redraw() {
+    const s = state(), { M, N, K } = s.sizes, width = Math.max(280, host.picture.clientWidth);
+    const gap = 26, edge = 14;
+    const cell = Math.min((Math.min(width, 660) - gap - 2 * edge) / (K + N), 11);
+    const left = edge + (width - 2 * edge - gap - (K + N) * cell) / 2;
+    const at = { A: [left, edge + K * cell + gap], B: [left + K * cell + gap, edge + 6], C: [left + K * cell + gap, edge + K * cell + gap] };
+    const owned = scopeOwns(s.kernel, s.side, s.scope, s.row, s.col, s.sizes);
+    const counts = heat(owned, s.sizes, s.allSteps ? null : s.k);
+    const warp = warpOwns(s.kernel, s.side, owner(s.kernel, s.side, s.row, s.col), s.sizes);
+    const asked = requests(warp, s.sizes, s.k);
+    const oneRequest = s.scope === "warp" && !s.allSteps;
+    place = { x: at.C[0], y: at.C[1], cell };
+
+    const shapes = { A: [M, K], B: [K, N], C: [M, N] };
+    const parts = [];
+    for (const name of ["A", "B", "C"]) {
+      const [rows, columns] = shapes[name], [x, y] = at[name];
+      if (oneRequest && name !== "C") {
+        parts.push(draw("path", { d: squares(moved(asked[name].sectors, rows * columns), columns, x, y, cell), class: "moved" }));
+      }
+      const cells = name === "C" ? shown(owned, N) : counts[name];
+      parts.push(...drawHeat(cells, columns, x, y, cell, name.toLowerCase()));
+      parts.push(draw("rect", { x, y, width: columns * cell, height: rows * cell, class: "frame" }));
+      parts.push(draw("text", name === "B" ? { x: x - 16, y: y + 12 } : { x, y: y - 5 }, name === "C" ? "C" : name));
+    }
+    for (let x = s.side; x < N; x += s.side) parts.push(line(at.C[0] + x * cell, at.C[1], 0, M * cell));
+    for (let y = s.side; y < M; y += s.side) parts.push(line(at.C[0], at.C[1] + y * cell, N * cell, 0));
+    parts.push(draw("rect", { x: at.C[0] + s.col * cell - 1, y: at.C[1] + s.row * cell - 1, width: cell + 2, height: cell + 2, class: "pick" }));
+    const bottom = at.C[1] + M * cell + 4;
+    image.setAttribute("viewBox", `0 0 ${width} ${bottom}`);
+    image.replaceChildren(...parts);
+
+    kernel.show(s.kernel);
+    side.show(String(s.side));
+    scope.show(s.scope);
+    steps.show(s.allSteps);
+    if (warning.hidden) for (const [name, field] of Object.entries(fields)) field.show(s.sizes[name]);
+    sliders.k.limit(K - 1);
+    sliders.row.limit(M - 1);
+    sliders.col.limit(N - 1);
+    for (const name of ["k", "row", "col"]) sliders[name].show(s[name]);
+    sliders.k.input.disabled = s.allSteps;
+
+    const me = owner(s.kernel, s.side, s.row, s.col);
+    const who = { thread: "This thread", warp: `Its warp, ${warp.length} lanes at work,`, block: "Its block", grid: "The whole grid" }[s.scope];
+    const when = s.allSteps ? "at all steps" : `at k = ${s.k}`;
+    const loads = ["A", "B"].map((name) => {
+      const hot = counts[name].filter(Boolean);
+      const sectors = oneRequest ? `, which touch ${asked[name].sectors.length} ${asked[name].sectors.length === 1 ? "sector" : "sectors"}` : "";
+      return `${integer(hot.length)} ${hot.length === 1 ? "element" : "elements"} of ${name}, ${times(hot)}${sectors}`;
+    });
+    image.setAttribute("aria-label", `A left of C, B above it, with the loads of ${s.kernel} marked; the text below says which.`);
+    host.say(
+      `${s.kernel}: C[${s.row}, ${s.col}] belongs to thread (x ${me.tx}, y ${me.ty}) of block (${me.bx}, ${me.by}), warp ${me.warp}, lane ${me.lane}. ` +
+      `${who} loads ${loads.join("; and ")}, ${when}.`,
+    );
+    const sums = totalsOf(s);
+    const compared = KERNELS.map((name) => requests(warpOwns(name, s.side, owner(name, s.side, s.row, s.col), s.sizes), s.sizes, s.k));
+    const loaded = (found) => `${found.A.sectors.length} + ${found.B.sectors.length}`;
+    const whole = (sum) => integer(sum.A.sectors + sum.B.sectors);
+    comparison.textContent =
+      `Sectors for A and B at k = ${s.k}, the warp of C[${s.row}, ${s.col}]: naive ${loaded(compared[0])}, swapped ${loaded(compared[1])}. ` +
+      `Whole launch: naive ${whole(sums[0])}, swapped ${whole(sums[1])}.`;
+    const pair = (values) => values.map((value) => [typeof value === "string" ? value : integer(value)]);
+    host.table(["", ...KERNELS], [
+      ...["A", "B", "C"].map((name) => [
+        `sectors, this warp's ${name === "C" ? "store to C" : `load of ${name} at k = ${s.k}`}`,
+        ...pair(compared.map((found) => found[name].sectors.length)),
+      ]),
+      ...["A", "B"].map((name) => [`lines of 128 bytes, its load of ${name}`, ...pair(compared.map((found) => found[name].lines))]),
+      ...["A", "B", "C"].map((name) => [`requests, whole launch, ${name}`, ...pair(sums.map((sum) => sum[name].requests))]),
+      ...["A", "B", "C"].map((name) => [`sectors, whole launch, ${name}`, ...pair(sums.map((sum) => sum[name].sectors))]),
+      ...["A", "B"].map((name) => [`sectors a request, whole launch, ${name}`, ...pair(sums.map((sum) => short(sum[name].sectors / sum[name].requests)))]),
+      ...["A", "B"].map((name) => [`loads of ${name}, whole launch`, ...pair(sums.map((sum) => sum[name].elements))]),
+      ["loads of each element of A", ...pair([N, N])],
+      ["loads of each element of B", ...pair([M, M])],
+    ], "Counts of the kernels as written, every array starting on a sector of its own.");
+  }
+
+  const shown = (owned, columns) => {
+    const cells = [];
+    for (const [row, col] of owned) cells[row * columns + col] = 1;
+    return cells;
+  };
+  const times = (hot) => {
+    const low = Math.min(...hot), high = Math.max(...hot);
+    if (high === 1) return hot.length === 1 ? "once" : "once each";
+    if (hot.length === 1) return `${integer(high)} times`;
+    return low === high ? `${integer(high)} times each` : `${integer(low)} to ${integer(high)} times each`;
+  };
+  const line = (x, y, dx, dy) => draw("path", { d: `M${x} ${y}l${dx} ${dy}`, class: "seam" });
+
+  const picked = (event) => {
+    const box = image.getBoundingClientRect(), scale = image.viewBox.baseVal.width / box.width;
+    const col = Math.floor(((event.clientX - box.left) * scale - place.x) / place.cell);
+    const row = Math.floor(((event.clientY - box.top) * scale - place.y) / place.cell);
+    if (row >= 0 && col >= 0 && row < model.get("M") && col < model.get("N")) put(model, { row, col });
+  };
+  image.addEventListener("pointermove", picked);
+  image.addEventListener("pointerdown", picked);
+
+  host.notes.append(comparison, make("p", { class: "source" },
+    "Dark: asked for, the darker the more often. Pale, with one warp at one step: moved in the same sectors of 32 bytes, and not asked for. In C: the elements these threads own."));
+  const watch = new ResizeObserver(redraw);
+  watch.observe(host.picture);
+  host.onClose(() => watch.disconnect());
+  follow(model, ["kernel", "side", "M", "N", "K", "row", "col", "k", "scope", "all_steps"], host, redraw);
+  return host.close;
+}
+
+export const formulas = { owner, warpOwns, scopeOwns, heat, cost, requests, totals, fault };
+export default { render };

@@ -1,0 +1,266 @@
+/* Hierarchy: a grid on a GPU, a block on an SM, a warp at a scheduler, a thread on a core. */
+
+const WARP = 32;
+const SCHEDULERS = 4;
+const MOST = { grid: [2147483647, 65535], block: [1024, 1024], threads: 1024 };
+
+/** Blocks that an SM holds at once, as the occupancy calculator counts them without registers and shared memory. */
+function occupancy(threads, gpu) {
+  const warps = cdiv(threads, WARP);
+  const byThreads = Math.floor(gpu.warps_per_sm / warps);
+  const blocks = Math.min(byThreads, gpu.blocks_per_sm);
+  return {
+    blocks,
+    warps: blocks * warps,
+    threads: blocks * threads,
+    fraction: (blocks * warps) / gpu.warps_per_sm,
+    limiter: byThreads <= gpu.blocks_per_sm ? "threads" : "blocks",
+  };
+}
+
+/** What becomes of a launch on a GPU, if all blocks take equally long. */
+function placement(grid, block, gpu) {
+  const blocks = grid[0] * grid[1];
+  const threads = block[0] * block[1];
+  const warps = cdiv(threads, WARP);
+  const resident = occupancy(threads, gpu);
+  const atOnce = gpu.sms * resident.blocks;
+  const waves = cdiv(blocks, atOnce);
+  const last = blocks - (waves - 1) * atOnce;
+  return {
+    blocks, threads, warps, resident, atOnce, waves, last,
+    idleLanes: warps * WARP - threads,
+    lastShare: last / atOnce,
+    used: blocks / (waves * atOnce),
+  };
+}
+
+/** Blocks on each SM in one wave (counted from 0), dealt one by one to the SMs in turn. */
+function dealt(wave, { waves, last, atOnce }, sms) {
+  const count = wave < waves - 1 ? atOnce : last;
+  return Array.from({ length: sms }, (_, sm) => cdiv(count - sm, sms));
+}
+
+/** Where a thread of a block sits. */
+function seat(thread, block) {
+  const warp = Math.floor(thread / WARP);
+  return { tx: thread % block[0], ty: Math.floor(thread / block[0]), warp, lane: thread % WARP, scheduler: warp % SCHEDULERS };
+}
+
+/** What is wrong with the texts of the four fields, in one line; empty if nothing is. */
+function fault(grid, block) {
+  for (const [name, texts, most] of [["grid", grid, MOST.grid], ["block", block, MOST.block]]) {
+    for (const [i, axis] of ["x", "y"].entries()) {
+      const text = texts[i].trim();
+      const way = `use a whole number from 1 to ${integer(most[i])}`;
+      if (!/^\d+$/.test(text)) return `${name} ${axis} is “${text}”: ${way}.`;
+      if (Number(text) < 1 || Number(text) > most[i]) return `${name} ${axis} is ${text}: ${way}.`;
+    }
+  }
+  const [x, y] = block.map(Number);
+  if (x * y <= MOST.threads) return "";
+  return `A block of ${x} × ${y} has ${integer(x * y)} threads and may have ${MOST.threads}: with x = ${x}, y goes up to ${Math.floor(MOST.threads / x)}.`;
+}
+
+function render({ model, el }) {
+  const host = frame(el, "hierarchy", "Grid, blocks, warps and threads on a GPU");
+  const gpus = model.get("gpus");
+  const state = () => {
+    const grid = model.get("grid"), block = model.get("block"), gpu = gpus[model.get("gpu")];
+    const found = placement(grid, block, gpu);
+    return {
+      grid, block, gpu, ...found,
+      wave: clamp(model.get("wave"), 0, found.waves - 1),
+      thread: clamp(model.get("thread"), 0, found.threads - 1),
+    };
+  };
+
+  // ---- Controls ----
+  const machine = choice("GPU", Object.entries(gpus).map(([key, gpu]) => [key, gpu.name]), (gpu) => put(model, { gpu }));
+  const warning = make("p", { class: "warning", role: "alert", hidden: true });
+  const fields = ["grid x", "grid y", "block x", "block y"].map((name, i) =>
+    numberField(name, { min: 1, max: [...MOST.grid, ...MOST.block][i], change() {} }));
+  const entered = () => {
+    const texts = fields.map((field) => field.input.value);
+    const wrong = fault(texts.slice(0, 2), texts.slice(2));
+    warning.hidden = !wrong;
+    warning.textContent = wrong;
+    if (!wrong) put(model, { grid: texts.slice(0, 2).map(Number), block: texts.slice(2).map(Number) });
+  };
+  fields.forEach((field) => field.input.addEventListener("input", entered));
+  const along = (name, index) => (value) => {
+    warning.hidden = true;
+    put(model, { [name]: model.get(name).map((old, i) => (i === index ? value : old)) });
+  };
+  const sliders = {
+    grid: slider("Blocks along x", { min: 1, max: 4000, write: integer, change: along("grid", 0) }),
+    block: slider("Threads along x", { min: 1, max: 1024, write: integer, change: along("block", 0) }),
+    wave: slider("Wave", { min: 1, max: 1, write: integer, change: (wave) => put(model, { wave: wave - 1 }) }),
+    thread: slider("Thread of a block", { min: 0, max: 1, write: integer, change: (thread) => put(model, { thread }) }),
+  };
+  host.controls.append(machine.element, ...fields.map((f) => f.element), ...Object.values(sliders).map((s) => s.element));
+  host.controls.after(warning);
+
+  // ---- Picture: drawn at the width it has, so that its text keeps its size ----
+  const image = draw("svg", { role: "img" });
+  host.picture.append(image);
+  const marks = hatches();
+  let seats = null; // where the cells of the block lie, for the pointer
+
+  const heading = (y, left, right) => [
+    draw("text", { x: 0, y, class: "head" }, left),
+    draw("text", { x: 0, y: y + 16, class: "small faint" }, right),
+  ];
+  const rect = (x, y, width, height, name) => draw("rect", { x, y, width, height, class: name });
+
+  /** All SMs in one wave: each is filled as high as it has resident blocks, and tells how many. */
+  function drawChip(s, width, top) {
+    const across = Math.min(s.gpu.sms, Math.floor(width / (width < 480 ? 19 : 27)));
+    const cell = width / across, high = 20;
+    const parts = dealt(s.wave, s, s.gpu.sms).map((blocks, sm) => {
+      const x = (sm % across) * cell, y = top + Math.floor(sm / across) * (high + 2);
+      const fill = (blocks / s.resident.blocks) * high;
+      return [
+        rect(x, y + high - fill, cell - 2, fill, "block"),
+        rect(x, y, cell - 2, high, sm ? "room" : "room chosen"),
+        draw("text", { x: x + cell / 2 - 1, y: y + 14, class: "small middle" }, blocks || "–"),
+      ];
+    });
+    return [parts, top + cdiv(s.gpu.sms, across) * (high + 2)];
+  }
+
+  /** One bar a wave, as high as the share of places it uses; the middle is left out when there are too many. */
+  function drawWaves(s, width, top) {
+    const room = Math.floor(width / 14), high = 34;
+    const half = Math.floor((room - 2) / 2);
+    const shown = s.waves <= room
+      ? Array.from({ length: s.waves }, (_, i) => i)
+      : [...Array.from({ length: half }, (_, i) => i), null, ...Array.from({ length: half }, (_, i) => s.waves - half + i)];
+    const parts = shown.map((wave, i) => {
+      if (wave === null) return draw("text", { x: i * 14 + 1, y: top + high - 4 }, "…");
+      const fill = (wave === s.waves - 1 ? s.lastShare : 1) * high;
+      return [
+        rect(i * 14, top + high - fill, 11, fill, "block"),
+        rect(i * 14, top, 11, high, wave === s.wave ? "room chosen" : "room"),
+      ];
+    });
+    return [parts, top + high];
+  }
+
+  /** The places for warps of the first SM, one row a scheduler; each tells which of the SM's blocks it belongs to. */
+  function drawSm(s, width, top) {
+    const label = 86, slots = s.gpu.warps_per_sm / SCHEDULERS, cell = (width - label) / slots, high = 18;
+    const blocks = dealt(s.wave, s, s.gpu.sms)[0];
+    const parts = [];
+    for (let scheduler = 0; scheduler < SCHEDULERS; scheduler += 1) {
+      const y = top + scheduler * (high + 2);
+      parts.push(draw("text", { x: 0, y: y + 13, class: "small" }, `scheduler ${scheduler}`));
+      for (let slot = 0; slot < slots; slot += 1) {
+        const place = slot * SCHEDULERS + scheduler, owner = Math.floor(place / s.warps), x = label + slot * cell;
+        const taken = owner < blocks;
+        parts.push(rect(x, y, cell - 1, high, taken ? `block${owner % 2 ? " odd" : ""}` : "room"));
+        if (taken) parts.push(draw("text", { x: x + cell / 2, y: y + 13, class: "small middle" }, owner));
+      }
+    }
+    return [parts, top + SCHEDULERS * (high + 2)];
+  }
+
+  /** One block, a row a warp: its threads, and the lanes that have none. */
+  function drawBlock(s, width, top) {
+    const label = 62, cell = (width - label) / WARP, high = clamp(Math.floor(200 / s.warps), 7, 16);
+    const path = { thread: "", odd: "", idle: "" };
+    const at = (thread) => [label + (thread % WARP) * cell, top + Math.floor(thread / WARP) * high];
+    for (let place = 0; place < s.warps * WARP; place += 1) {
+      const [x, y] = at(place);
+      const kind = place >= s.threads ? "idle" : seat(place, s.block).ty % 2 ? "odd" : "thread";
+      path[kind] += `M${x} ${y}h${cell - 1}v${high - 1}h${1 - cell}z`;
+    }
+    const [x, y] = at(s.thread);
+    const rows = high < 12 ? [0, s.warps - 1] : Array.from({ length: s.warps }, (_, i) => i);
+    seats = { top, label, cell, high };
+    const parts = [
+      [...new Set(rows)].map((warp) => draw("text", { x: 0, y: top + (warp + 0.5) * high + 4, class: "small" }, `warp ${warp}`)),
+      draw("path", { d: path.thread, class: "lane" }),
+      draw("path", { d: path.odd, class: "lane odd" }),
+      path.idle && draw("path", { d: path.idle, class: "idle", fill: marks.fill("none") }),
+      draw("rect", { x: x - 1, y: y - 1, width: cell + 1, height: high + 1, class: "pick" }),
+    ];
+    return [parts, top + s.warps * high];
+  }
+
+  function redraw() {
+    const s = state(), width = Math.max(280, host.picture.clientWidth);
+    const blocks = dealt(s.wave, s, s.gpu.sms)[0];
+    const parts = [marks.element];
+    let y = 0;
+    for (const [drawing, left, right] of [
+      [drawChip, `Grid on the GPU: wave ${integer(s.wave + 1)} of ${integer(s.waves)}`, `${s.gpu.sms} SMs; the number is how many blocks each holds`],
+      [drawWaves, "Waves: how much of the GPU each one fills", `the last: ${integer(s.last)} of ${integer(s.atOnce)} places for blocks`],
+      [drawSm, `Blocks on the first SM: ${blocks}`, `${s.gpu.warps_per_sm} places for warps; the number is the block's`],
+      [drawBlock, `One block: ${s.threads} threads in ${s.warps} ${s.warps === 1 ? "warp" : "warps"}`, `32 lanes a warp; shade: rows of the block; ruled: lanes without a thread`],
+    ]) {
+      parts.push(...heading(y + 14, left, right));
+      const [drawn, end] = drawing(s, width, y + 38);
+      parts.push(drawn);
+      y = end + 18;
+    }
+    image.setAttribute("viewBox", `0 0 ${width} ${y}`);
+    image.replaceChildren(...parts.flat(Infinity).filter(Boolean));
+
+    machine.show(model.get("gpu"));
+    [...s.grid, ...s.block].forEach((value, i) => { if (warning.hidden) fields[i].show(value); });
+    sliders.grid.limit(Math.max(4000, s.grid[0]));
+    sliders.block.limit(Math.floor(MOST.threads / s.block[1]));
+    sliders.wave.limit(s.waves);
+    sliders.thread.limit(s.threads - 1);
+    sliders.grid.show(s.grid[0]);
+    sliders.block.show(s.block[0]);
+    sliders.wave.show(s.wave + 1);
+    sliders.thread.show(s.thread);
+
+    const me = seat(s.thread, s.block);
+    image.setAttribute("aria-label", `${integer(s.blocks)} blocks on ${s.gpu.sms} SMs in ${integer(s.waves)} waves; the text below says the rest.`);
+    host.say(
+      `${integer(s.blocks)} blocks of ${s.threads} threads on the ${s.gpu.name}: ${s.resident.blocks} blocks fit on an SM, limited by its places for ` +
+      `${s.resident.limiter}, so ${integer(s.atOnce)} run at once. That takes ${integer(s.waves)} ${s.waves === 1 ? "wave" : "waves"}; the last one fills ${percent(s.lastShare)} ` +
+      `of the places. ${s.idleLanes ? `In the last warp of every block ${s.idleLanes} lanes have no thread.` : "Every lane has a thread."} ` +
+      `Thread ${s.thread} (x ${me.tx}, y ${me.ty}) is lane ${me.lane} of warp ${me.warp}.`,
+    );
+    host.table(["what", "how many"], [
+      ["blocks in the grid", [integer(s.blocks)]],
+      ["threads a block", [integer(s.threads)]],
+      ["warps a block", [integer(s.warps)]],
+      ["lanes without a thread, a block", [integer(s.idleLanes)]],
+      [`blocks on an SM at once (limit: places for ${s.resident.limiter})`, [integer(s.resident.blocks)]],
+      ["threads on an SM at once", [integer(s.resident.threads)]],
+      ["occupancy: places for warps taken", [percent(s.resident.fraction)]],
+      ["blocks on the GPU at once", [integer(s.atOnce)]],
+      ["waves", [integer(s.waves)]],
+      ["blocks in the last wave", [integer(s.last)]],
+      ["places the last wave fills", [percent(s.lastShare)]],
+      ["places filled, all waves together", [percent(s.used)]],
+    ], `Data sheet: ${s.gpu.name}, ${s.gpu.sms} SMs. Registers and shared memory are left out of account.`);
+  }
+
+  const picked = (event) => {
+    const box = image.getBoundingClientRect();
+    const scale = image.viewBox.baseVal.width / box.width;
+    const lane = Math.floor(((event.clientX - box.left) * scale - seats.label) / seats.cell);
+    const warp = Math.floor(((event.clientY - box.top) * scale - seats.top) / seats.high);
+    const thread = warp * WARP + lane;
+    if (lane >= 0 && lane < WARP && warp >= 0 && thread < state().threads) put(model, { thread });
+  };
+  image.addEventListener("pointermove", picked);
+  image.addEventListener("pointerdown", picked);
+
+  host.notes.append(make("p", { class: "source" },
+    "Predicted, as if all blocks took equally long and were dealt out in turn. On a GPU a block starts wherever another one ends."));
+  const watch = new ResizeObserver(redraw);
+  watch.observe(host.picture);
+  host.onClose(() => watch.disconnect());
+  follow(model, ["gpu", "grid", "block", "wave", "thread"], host, redraw);
+  return host.close;
+}
+
+export const formulas = { occupancy, placement, dealt, seat, fault };
+export default { render };
