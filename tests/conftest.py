@@ -1,9 +1,26 @@
-"""What all tests share: those marked `gpu` are skipped, with the reason, where there is no GPU.
+"""What all tests share: a browser, and a skip with its reason for tests marked `gpu` without one.
 
 `pytest -m gpu` runs them all, and only them, on a machine with an NVIDIA GPU.
 """
 
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+
 import pytest
+
+BROWSERS = (
+    "chromium",
+    "google-chrome",
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+)
+FLAGS = (
+    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-sync "
+    "--disable-background-networking --disable-component-update"
+).split()
 
 
 def pytest_collection_modifyitems(items):
@@ -15,3 +32,19 @@ def pytest_collection_modifyitems(items):
     if why_cpu:
         for item in gpu_tests:
             item.add_marker(pytest.mark.skip(reason=f"needs an NVIDIA GPU: {why_cpu}"))
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator:
+    """The machine's own Chromium or Chrome; where CI is set its absence is a failure."""
+    from playwright.sync_api import sync_playwright
+
+    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if path is None:
+        if os.environ.get("CI"):
+            pytest.fail("no Chromium on this machine: apt install chromium")
+        pytest.skip("no Chromium on this machine")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield chromium
+        chromium.close()

@@ -1,11 +1,8 @@
-"""What the tests of the site share: the built books, a browser, and the scripts of site/ as
-modules."""
+"""What the tests of the site share: the built books, and the scripts of site/ as modules."""
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 import socket
 import subprocess
 import sys
@@ -19,17 +16,6 @@ ROOT = Path(__file__).parents[2]
 FIXTURE = Path(__file__).parent / "fixture"
 SERVE = (sys.executable, str(ROOT / "site" / "serve.py"))
 sys.path.insert(0, str(ROOT / "site"))
-
-BROWSERS = (
-    "chromium",
-    "google-chrome",
-    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
-    "/Applications/Chromium.app/Contents/MacOS/Chromium",
-)
-FLAGS = (
-    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-sync "
-    "--disable-background-networking --disable-component-update"
-).split()
 
 
 @pytest.fixture(scope="session")
@@ -46,22 +32,6 @@ def small_book(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from book import build
 
     return build(FIXTURE, tmp_path_factory.mktemp("small"))
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator:
-    """The machine's own Chromium or Chrome; where CI is set its absence is a failure."""
-    from playwright.sync_api import sync_playwright
-
-    path = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if path is None:
-        if os.environ.get("CI"):
-            pytest.fail("no Chromium on this machine: apt install chromium")
-        pytest.skip("no Chromium on this machine")
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        yield chromium
-        chromium.close()
 
 
 class Served(NamedTuple):

@@ -2,3 +2,7 @@
 
 >>> from kernels.lab.widgets import TilePlayer   # needs anywidget; nothing else of the course does
 """
+
+from kernels.lab.widgets.tile_player import TilePlayer
+
+__all__ = ["TilePlayer"]
