@@ -215,6 +215,8 @@ function countWrong(moments, { M, N, K, T }) {
 
 const formulas = { access, tiledModel, naiveModel, occupancy, tileTrouble, raceMessages, play, followThread, countWrong, elementA, elementB, splitOf };
 
+const signed = (value) => String(value).replace("-", "−");
+
 // ---- Pictures -----------------------------------------------------------------------------------
 
 const VIEW = 400;
@@ -284,7 +286,7 @@ function drawBench({ M, N, K, T, row, col, moment, own, barriers, names, hatch }
         if (!inside) paths.zero += box;
         if (T <= 8) {
           const value = name === "A" ? elementA(by * T + r, held * T + c) : elementB(held * T + r, bx * T + c);
-          parts.push(label(x0 + (c + 0.5) * cell, y0 + (r + 0.5) * cell + 5, String(inside ? value : 0)));
+          parts.push(label(x0 + (c + 0.5) * cell, y0 + (r + 0.5) * cell + 5, signed(inside ? value : 0)));
         }
       }
     }
@@ -297,6 +299,7 @@ function drawBench({ M, N, K, T, row, col, moment, own, barriers, names, hatch }
       draw("path", { class: "grid", d: gridPath(x0, y0, size, size, cell) }),
       rect(x0, y0, size, size, { class: `tile ${key}` }),
     );
+    if (paths.zero) parts.push(label(x0 + size / 2, y0 + size + 14, "pale: zero-fill past the edge", { class: "small" }));
     const part = moment.tiles[0] === moment.tiles[1] ? "" : " (part)";
     parts.push(label(x0 + size / 2, 16, newest < 0 ? `s${name}: nothing yet` : `s${name}: tile ${newest} of ${name}${part}`));
     if (act.do === "multiply") {
@@ -334,7 +337,7 @@ function drawBench({ M, N, K, T, row, col, moment, own, barriers, names, hatch }
     parts.push(
       i ? rect(x - 9, y - 9, 18, 18, { class: "runner slow" }) : draw("circle", { cx: x, cy: y, r: 9.5, class: "runner quick" }),
       label(x, y + 4.5, i ? "S" : "Q", { class: "runner-name" }),
-      label(from, y - 16, names[i], { "text-anchor": "start", class: "small" }),
+      label(from, y - 16, `${i ? "slow" : "quick"}: ${names[i]}`, { "text-anchor": "start", class: "small halo" }),
     );
   });
   return parts;
@@ -349,12 +352,13 @@ function drawSpeeds(points, tile) {
     draw("path", { class: "axis", d: `M${left} ${top}V${bottom}H${width - 8}` }),
     draw("path", { class: "now", d: `M${x(tile)} ${top}V${bottom}` }),
     label((left + width) / 2, height - 4, "tile size"),
+    label(left + 6, top + 2, most >= 1000 ? "TFLOP/s" : "GFLOP/s", { "text-anchor": "start", class: "small" }),
   ];
   for (const T of [4, 8, 16, 24, 32]) parts.push(label(x(T), bottom + 17, String(T), { class: "small" }));
   const unit = 10 ** Math.floor(Math.log10(most)), step = [0.2, 0.5, 1, 2, 5].map((n) => n * unit).find((n) => most / n <= 5);
   for (let value = step; value < most; value += step) {
     parts.push(draw("path", { class: "rule", d: `M${left} ${y(value)}H${width - 8}` }));
-    parts.push(label(left - 5, y(value) + 4, quantity(value * 1e9, "").replace(/\.?0+ /, " "), { "text-anchor": "end", class: "small" }));
+    parts.push(label(left - 5, y(value) + 4, short(most >= 1000 ? value / 1000 : value), { "text-anchor": "end", class: "small" }));
   }
   for (const p of points) {
     const px = x(p.tile), py = y(p.gflops), text = draw("title", {}, `tile ${p.tile}, ${p.what}: ${quantity(p.gflops * 1e9, "FLOP/s")}`);
@@ -450,10 +454,10 @@ function render({ model, el }) {
   const transport = make(
     "div", { class: "controls" },
     playButton,
-    button("⏮", { "aria-label": "Back to the tile before", onclick: () => turn(-1) }),
-    button("◀", { "aria-label": "One moment back", onclick: nudge(-1) }),
-    button("▶", { "aria-label": "One moment on", onclick: nudge(1) }),
-    button("⏭", { "aria-label": "On to the next tile", onclick: () => turn(1) }),
+    button("«", { "aria-label": "Back to the tile before", onclick: () => turn(-1) }),
+    button("‹", { "aria-label": "One moment back", onclick: nudge(-1) }),
+    button("›", { "aria-label": "One moment on", onclick: nudge(1) }),
+    button("»", { "aria-label": "On to the next tile", onclick: () => turn(1) }),
     position.element, pace.element,
   );
 
@@ -498,7 +502,7 @@ function render({ model, el }) {
   const sum = make("p", { class: "sum" });
   const race = make("div", { class: "race" });
   const gpu = choice("Occupancy on", Object.entries(get("gpus")).map(([key, sheet]) => [key, `${sheet.name} (data sheet)`]), (key) => put(model, { gpu: key }));
-  const ledger = make("div", { class: "scroll" });
+  const block = make("div", { class: "scroll" }), product = make("div", { class: "scroll" });
   const speeds = draw("svg", { viewBox: "0 0 400 190", role: "img" });
   const speedText = make("p", { class: "source" });
   const runButton = button("Run on this machine", { onclick: () => run() });
@@ -507,11 +511,10 @@ function render({ model, el }) {
   host.picture.append(warning, transport, stage, make("div", {}, hint), make("div", { class: "below" }, code, make("div", {}, sum, race)));
   host.notes.append(
     make("div", { class: "columns" },
-      make("div", {}, make("div", { class: "controls" }, gpu.element), ledger),
-      make("div", {}, speeds, speedText, make("div", { class: "run" }, runButton, bar, runText)),
+      make("div", {}, make("div", { class: "controls" }, gpu.element), block),
+      make("div", {}, product, speeds, speedText, make("div", { class: "run" }, runButton, bar, runText)),
     ),
   );
-  speeds.replaceChildren();
   host.root.prepend(draw("svg", { width: 0, height: 0, "aria-hidden": "true", class: "defs" }, hatch.element));
 
   // -- What is shown
@@ -535,7 +538,7 @@ function render({ model, el }) {
     const warps = cdiv(T * T, WARP), half = Math.ceil(warps / 2);
     const range = (a, b) => (a === b ? `warp ${a}` : `warps ${a} to ${b}`);
     const many = warps > 1 ? [range(0, half - 1), range(half, warps - 1)] : ["first half of the warp", "second half of the warp"];
-    return [`quick: ${many[0]}`, `slow: ${many[1]}`];
+    return many;
   };
   const deed = (act) => ({
     load: `load tile ${act.t}`, wait: `wait at barrier ${act.barrier}`, open: `pass barrier ${act.barrier}`,
@@ -549,15 +552,15 @@ function render({ model, el }) {
     const before = sums[step] - part.reduce((n, term) => n + (term.a ?? 0) * (term.b ?? 0), 0);
     const owner = `Thread (${col % T}, ${row % T}) of block (${Math.floor(col / T)}, ${Math.floor(row / T)})`;
     const owns = row < M && col < N ? `owns C[${row}, ${col}]` : "owns no element of C, and loads all the same";
-    const number = (value) => (value === null ? "?" : value < 0 ? `(−${-value})` : String(value));
+    const number = (value) => (value === null ? "?" : value < 0 ? `(${signed(value)})` : String(value));
     sum.replaceChildren(
       make("b", {}, `${owner} ${owns}. `),
-      count ? `${before ? `${before} from the tiles before; tile ${t}: ` : `tile ${t}: `}` : "Nothing added yet.",
+      count ? `${before ? `${signed(before)} from the tiles before; tile ${t}: ` : `tile ${t}: `}` : "Nothing added yet.",
       ...part.flatMap((term, i) => [
         i ? " + " : "",
         make("span", { class: term.wrong ? "wrong" : term.padding ? "padding" : null }, `${number(term.a)}·${number(term.b)}`),
       ]),
-      count ? make("b", {}, `  acc = ${sums[step]}`) : "",
+      count ? make("b", {}, ` acc = ${signed(sums[step])}`) : "",
     );
     const act = cached.moments[step].acts[own];
     if (act.do === "store") sum.append(row < M && col < N ? ` goes to C[${row}, ${col}].` : " goes nowhere.");
@@ -624,13 +627,16 @@ function render({ model, el }) {
       ["occupancy", [percent(fits.fraction)]],
       ["loads a thread", [integer(2 * cdiv(K, T))]], ["intensity of the loads, T/4", [`${short(T / 4)} FLOP/byte`]],
     ];
-    ledger.replaceChildren(
+    block.replaceChildren(
       makeTable(["one block", "tiled"], one),
+      make("p", { class: "source" },
+        registers ? `With ${registers} registers a thread, as recorded.` : `Registers of tile ${T} on this GPU are not recorded and left out of account.`),
+    );
+    product.replaceChildren(
       makeTable(["the whole product", "tiled", "naive", "saved"], rows),
       make("p", { class: "source" },
-        `Predicted for M, N, K = ${M}, ${N}, ${K}, naive in blocks of the same size. `,
-        tiled.requests === null ? `A warp covers no whole rows of ${T} threads, so requests are not predicted. ` : "",
-        registers ? `${registers} registers a thread, as recorded.` : `Registers of tile ${T} on this GPU are not recorded and left out of account.`),
+        `Predicted for M, N, K = ${M}, ${N}, ${K}; naive in blocks of the same size. `,
+        tiled.requests === null && `A warp covers no whole rows of ${T} threads, so requests are not predicted.`),
     );
   }
 
@@ -638,6 +644,7 @@ function render({ model, el }) {
     const points = get("speeds").map((p) => ({ ...p, kind: p.engine, what: `${p.engine === "cpp" ? "CUDA C++" : "Numba"} on ${p.gpu}, recorded` }));
     const here = get("measured").filter((p) => p.on_gpu).map((p) => ({ ...p, kind: "here", what: `measured here on ${p.gpu}` }));
     const all = [...points, ...here];
+    speeds.toggleAttribute("hidden", !all.length);
     speeds.replaceChildren(...drawSpeeds(all, now.T));
     const told = (p) => `${quantity(p.gflops * 1e9, "FLOP/s")} (${p.what}${p.size ? `, ${p.size}³` : ""}${p.cublas_gflops ? `, ${percent(p.gflops / p.cublas_gflops)} of cuBLAS` : ""})`;
     const at = all.filter((p) => p.tile === now.T);
@@ -671,8 +678,8 @@ function render({ model, el }) {
     showRace(now, run, step);
     const steps = cdiv(now.K, now.T);
     host.say(
-      `Tile ${act.t + 1} of ${steps}. ${names.map((name, i) => `${name[0].toUpperCase()}${name.slice(1)} ${deed(moment.acts[i])}`).join("; ")}. ` +
-      `The thread you follow, (${now.col % now.T}, ${now.row % now.T}), is a ${own ? "slow" : "quick"} one and has added ${counts[step]} of ${steps * now.T} terms: acc = ${sums[step]}.`,
+      `Tile t = ${act.t} of ${steps}. The quick ones (${names[0]}) ${deed(moment.acts[0])}; the slow ones (${names[1]}) ${deed(moment.acts[1])}. ` +
+      `The thread you follow, (${now.col % now.T}, ${now.row % now.T}), is a ${own ? "slow" : "quick"} one and has added ${counts[step]} of ${steps * now.T} terms: acc = ${signed(sums[step])}.`,
     );
     const static_ = JSON.stringify([now.M, now.N, now.K, now.T, get("gpu"), get("measured").length]);
     if (cached.static !== static_) {
@@ -694,8 +701,8 @@ function render({ model, el }) {
       const kA = t * T + (col % T), kB = t * T + (row % T), terms = followed.terms.filter((term) => term.t === t);
       const sum = followed.terms.filter((term) => term.t <= t).reduce((n, term) => n + (term.a ?? 0) * (term.b ?? 0), 0);
       return [
-        t, row < M && kA < K ? `A[${row}, ${kA}] = ${elementA(row, kA)}` : "zero", kB < K && col < N ? `B[${kB}, ${col}] = ${elementB(kB, col)}` : "zero",
-        [integer(terms.length)], [integer(terms.filter((term) => term.wrong).length)], [String(sum)],
+        t, row < M && kA < K ? `A[${row}, ${kA}] = ${signed(elementA(row, kA))}` : "zero", kB < K && col < N ? `B[${kB}, ${col}] = ${signed(elementB(kB, col))}` : "zero",
+        [integer(terms.length)], [integer(terms.filter((term) => term.wrong).length)], [signed(sum)],
       ];
     });
     host.table(["tile", "loads to sA", "loads to sB", "terms added", "of them wrong", "acc after it"], rows,

@@ -18,7 +18,9 @@ from kernels.lab.widgets.base import Widget, data_sheets, plain
 LARGEST = 64  #: rows and columns the picture can hold
 SIZE_ON_GPU = 2048  #: M, N and K of a launch that is worth timing
 #: The statements of the kernel that the player plays, in the order of the source.
-STATEMENTS = ("loop", "load A", "load B", "barrier 1", "inner", "multiply", "barrier 2", "guard", "store")
+STATEMENTS = (
+    "loop", "load A", "load B", "barrier 1", "inner", "multiply", "barrier 2", "guard", "store",
+)  # fmt: skip
 
 
 class TilePlayer(Widget):
