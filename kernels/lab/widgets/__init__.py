@@ -3,6 +3,9 @@
 >>> from kernels.lab.widgets import TilePlayer   # needs anywidget; nothing else of the course does
 """
 
+from kernels.lab.widgets.access import Access
+from kernels.lab.widgets.hierarchy import Hierarchy
+from kernels.lab.widgets.launch import Launch
 from kernels.lab.widgets.tile_player import TilePlayer
 
-__all__ = ["TilePlayer"]
+__all__ = ["Access", "Hierarchy", "Launch", "TilePlayer"]

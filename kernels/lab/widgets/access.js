@@ -275,7 +275,7 @@ function render({ model, el }) {
   image.addEventListener("pointerdown", picked);
 
   host.notes.append(comparison, make("p", { class: "source" },
-    "Dark: asked for, the darker the more often. Pale, with one warp at one step: moved in the same sectors of 32 bytes, and not asked for. In C: the elements these threads own."));
+    "Coloured: asked for, the stronger the more often. Grey, with one warp at one step: moved in the same sectors of 32 bytes, and not asked for. In C: the elements these threads own."));
   const watch = new ResizeObserver(redraw);
   watch.observe(host.picture);
   host.onClose(() => watch.disconnect());

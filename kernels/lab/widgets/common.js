@@ -132,15 +132,16 @@ function makeTable(headings, rows, caption = "") {
 
 /** A labelled slider. `write(value)` words the value; `change(value)` hears of it. Set it with `.show(value)`. */
 function slider(label, { min, max, step = 1, write = String, change }) {
-  const output = make("output");
-  const input = make("input", { type: "range", min, max, step });
-  const show = (value) => {
-    input.value = String(value);
-    output.textContent = write(Number(input.value));
+  // No <output>: the label would name it in place of the slider.
+  const value = make("span", { class: "value", "aria-hidden": "true" });
+  const input = make("input", { type: "range", min, max, step, "aria-label": label });
+  const show = (wanted) => {
+    input.value = String(wanted);
+    value.textContent = write(Number(input.value));
     input.setAttribute("aria-valuetext", write(Number(input.value)));
   };
   input.addEventListener("input", () => { show(input.value); change(Number(input.value)); });
-  const element = make("label", {}, make("span", {}, `${label} `, output), input);
+  const element = make("label", {}, make("span", {}, `${label} `, value), input);
   return { element, input, show, limit(high) { input.max = String(high); } };
 }
 

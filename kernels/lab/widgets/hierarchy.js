@@ -118,12 +118,12 @@ function render({ model, el }) {
     const across = Math.min(s.gpu.sms, Math.floor(width / (width < 480 ? 19 : 27)));
     const cell = width / across, high = 20;
     const parts = dealt(s.wave, s, s.gpu.sms).map((blocks, sm) => {
-      const x = (sm % across) * cell, y = top + Math.floor(sm / across) * (high + 2);
+      const x = (sm % across) * cell + 1, y = top + Math.floor(sm / across) * (high + 2);
       const fill = (blocks / s.resident.blocks) * high;
       return [
-        rect(x, y + high - fill, cell - 2, fill, "block"),
-        rect(x, y, cell - 2, high, sm ? "room" : "room chosen"),
-        draw("text", { x: x + cell / 2 - 1, y: y + 14, class: "small middle" }, blocks || "–"),
+        rect(x, y + high - fill, cell - 3, fill, "block"),
+        rect(x, y, cell - 3, high, sm ? "room" : "room chosen"),
+        draw("text", { x: x + cell / 2, y: y + 14, class: "small middle" }, blocks || "–"),
       ];
     });
     return [parts, top + cdiv(s.gpu.sms, across) * (high + 2)];
@@ -131,17 +131,17 @@ function render({ model, el }) {
 
   /** One bar a wave, as high as the share of places it uses; the middle is left out when there are too many. */
   function drawWaves(s, width, top) {
-    const room = Math.floor(width / 14), high = 34;
+    const step = clamp(Math.floor(width / s.waves), 14, 56), room = Math.floor(width / step), high = 34;
     const half = Math.floor((room - 2) / 2);
     const shown = s.waves <= room
       ? Array.from({ length: s.waves }, (_, i) => i)
       : [...Array.from({ length: half }, (_, i) => i), null, ...Array.from({ length: half }, (_, i) => s.waves - half + i)];
     const parts = shown.map((wave, i) => {
-      if (wave === null) return draw("text", { x: i * 14 + 1, y: top + high - 4 }, "…");
+      if (wave === null) return draw("text", { x: i * step + 1, y: top + high - 4 }, "…");
       const fill = (wave === s.waves - 1 ? s.lastShare : 1) * high;
       return [
-        rect(i * 14, top + high - fill, 11, fill, "block"),
-        rect(i * 14, top, 11, high, wave === s.wave ? "room chosen" : "room"),
+        rect(i * step + 1, top + high - fill, step - 4, fill, "block"),
+        rect(i * step + 1, top, step - 4, high, wave === s.wave ? "room chosen" : "room"),
       ];
     });
     return [parts, top + high];
@@ -150,8 +150,9 @@ function render({ model, el }) {
   /** The places for warps of the first SM, one row a scheduler; each tells which of the SM's blocks it belongs to. */
   function drawSm(s, width, top) {
     const label = 86, slots = s.gpu.warps_per_sm / SCHEDULERS, cell = (width - label) / slots, high = 18;
-    const blocks = dealt(s.wave, s, s.gpu.sms)[0];
+    const blocks = dealt(s.wave, s, s.gpu.sms)[0], mine = seat(s.thread, s.block).warp;
     const parts = [];
+    let pick = null;
     for (let scheduler = 0; scheduler < SCHEDULERS; scheduler += 1) {
       const y = top + scheduler * (high + 2);
       parts.push(draw("text", { x: 0, y: y + 13, class: "small" }, `scheduler ${scheduler}`));
@@ -160,9 +161,10 @@ function render({ model, el }) {
         const taken = owner < blocks;
         parts.push(rect(x, y, cell - 1, high, taken ? `block${owner % 2 ? " odd" : ""}` : "room"));
         if (taken) parts.push(draw("text", { x: x + cell / 2, y: y + 13, class: "small middle" }, owner));
+        if (place === mine) pick = rect(x - 1, y - 1, cell + 1, high + 2, "pick");
       }
     }
-    return [parts, top + SCHEDULERS * (high + 2)];
+    return [[parts, pick], top + SCHEDULERS * (high + 2)];
   }
 
   /** One block, a row a warp: its threads, and the lanes that have none. */
@@ -196,8 +198,8 @@ function render({ model, el }) {
     for (const [drawing, left, right] of [
       [drawChip, `Grid on the GPU: wave ${integer(s.wave + 1)} of ${integer(s.waves)}`, `${s.gpu.sms} SMs; the number is how many blocks each holds`],
       [drawWaves, "Waves: how much of the GPU each one fills", `the last: ${integer(s.last)} of ${integer(s.atOnce)} places for blocks`],
-      [drawSm, `Blocks on the first SM: ${blocks}`, `${s.gpu.warps_per_sm} places for warps; the number is the block's`],
-      [drawBlock, `One block: ${s.threads} threads in ${s.warps} ${s.warps === 1 ? "warp" : "warps"}`, `32 lanes a warp; shade: rows of the block; ruled: lanes without a thread`],
+      [drawSm, `Blocks on the first SM: ${blocks}`, `four schedulers with ${s.gpu.cores_per_sm / SCHEDULERS} cores each; the number is the block's`],
+      [drawBlock, `One block: ${s.threads} threads in ${s.warps} ${s.warps === 1 ? "warp" : "warps"}`, s.idleLanes ? "strong: odd rows of the block; ruled: lanes without a thread" : "32 lanes a warp; strong: odd rows of the block"],
     ]) {
       parts.push(...heading(y + 14, left, right));
       const [drawn, end] = drawing(s, width, y + 38);
@@ -224,7 +226,7 @@ function render({ model, el }) {
       `${integer(s.blocks)} blocks of ${s.threads} threads on the ${s.gpu.name}: ${s.resident.blocks} blocks fit on an SM, limited by its places for ` +
       `${s.resident.limiter}, so ${integer(s.atOnce)} run at once. That takes ${integer(s.waves)} ${s.waves === 1 ? "wave" : "waves"}; the last one fills ${percent(s.lastShare)} ` +
       `of the places. ${s.idleLanes ? `In the last warp of every block ${s.idleLanes} lanes have no thread.` : "Every lane has a thread."} ` +
-      `Thread ${s.thread} (x ${me.tx}, y ${me.ty}) is lane ${me.lane} of warp ${me.warp}.`,
+      `Thread ${s.thread} (x ${me.tx}, y ${me.ty}) is lane ${me.lane} of warp ${me.warp}; in the first block that is a warp of scheduler ${me.scheduler}.`,
     );
     host.table(["what", "how many"], [
       ["blocks in the grid", [integer(s.blocks)]],
@@ -234,6 +236,7 @@ function render({ model, el }) {
       [`blocks on an SM at once (limit: places for ${s.resident.limiter})`, [integer(s.resident.blocks)]],
       ["threads on an SM at once", [integer(s.resident.threads)]],
       ["occupancy: places for warps taken", [percent(s.resident.fraction)]],
+      ["cores a scheduler", [integer(s.gpu.cores_per_sm / SCHEDULERS)]],
       ["blocks on the GPU at once", [integer(s.atOnce)]],
       ["waves", [integer(s.waves)]],
       ["blocks in the last wave", [integer(s.last)]],

@@ -7,7 +7,7 @@ import traitlets
 from .base import Widget, data_sheets
 
 #: What the script needs to know of a GPU.
-FIGURES = ("name", "sms", "warps_per_sm", "blocks_per_sm")
+FIGURES = ("name", "sms", "cores_per_sm", "warps_per_sm", "blocks_per_sm")
 GRID_LIMITS = (2**31 - 1, 2**16 - 1)
 BLOCK_LIMIT = 1024
 
@@ -50,7 +50,9 @@ class Hierarchy(Widget):
     def _known(self, proposal: dict) -> str:
         if proposal["value"] not in self.gpus:
             known = ", ".join(self.gpus)
-            raise traitlets.TraitError(f"no data sheet of {proposal['value']!r}: use one of {known}")
+            raise traitlets.TraitError(
+                f"no data sheet of {proposal['value']!r}: use one of {known}"
+            )
         return proposal["value"]
 
     @traitlets.validate("grid")
