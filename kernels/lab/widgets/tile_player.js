@@ -133,8 +133,8 @@ function splitOf(T) {
 /**
  * All moments of one block: what the quick and the slow threads do, and which tile each part of the bench holds.
  *
- * The slow threads are held up by one moment after each barrier, or, where a barrier is missing, long enough for the
- * quick ones to get a whole tile ahead. A moment is `{ acts, held, tiles }`: `acts` has for each group
+ * The slow threads are held up by one moment at the start and after each barrier, or, where the next barrier is missing,
+ * long enough for the quick ones to get a whole tile ahead. A moment is `{ acts, held, tiles }`: `acts` has for each group
  * `{ do: "load" | "wait" | "open" | "multiply" | "store" | "held" | "done", t, k, barrier }`; `tiles` the tile that each
  * group's part of sA and sB holds when the moment begins, -1 before the first.
  */
@@ -147,9 +147,9 @@ function play(steps, T, barrier1, barrier2) {
     if (barrier2) program.push({ do: "wait", t, k: T - 1, barrier: 2 });
   }
   program.push({ do: "store", t: steps - 1, k: T - 1 });
-  const lag = barrier1 && barrier2 ? 1 : T + 1;
+  const lag = (barrierAhead) => (barrierAhead ? 1 : T + 1);
   const at = [0, 0], moments = [];
-  let held = lag, tiles = [-1, -1];
+  let held = lag(barrier1), tiles = [-1, -1];
   while (at.some((place) => place < program.length)) {
     const now = at.map((place) => program[place] ?? { ...program.at(-1), do: "done" });
     const tilesNow = [...tiles];
@@ -162,7 +162,7 @@ function play(steps, T, barrier1, barrier2) {
       at[group]++;
       return act;
     });
-    if (met) held = lag;
+    if (met) held = lag(now[0].barrier === 1 ? barrier2 : barrier1);
     moments.push({ acts, tiles: tilesNow });
   }
   return moments;
@@ -245,7 +245,7 @@ function drawMatrices({ M, N, K, T, t, k, row, col, doing, hatch }) {
     );
     if (u >= 5) parts.push(draw("path", { class: "grid", d: gridPath(x, y, cols * u, rows * u, u) }));
     parts.push(draw("path", { class: "tiles", d: gridPath(x, y, fullCols * u, fullRows * u, T * u) }));
-    parts.push(label(x + (cols * u) / 2, y - 6, `${name}: ${rows} × ${cols}`));
+    parts.push(label(x, y - 6, `${name}: ${rows} × ${cols}`, { "text-anchor": "start" }));
   };
   matrix("A", "a", left, yC, M, K, down, deep);
   matrix("B", "b", xC, top, K, N, deep, across);
@@ -345,14 +345,14 @@ function drawBench({ M, N, K, T, row, col, moment, own, barriers, names, hatch }
 
 /** Recorded and measured speed against the tile size. */
 function drawSpeeds(points, tile) {
-  const width = 400, height = 190, left = 52, bottom = 150, top = 14;
+  const width = 400, height = 190, left = 52, bottom = 150, top = 26;
   const most = Math.max(1, ...points.map((p) => p.gflops)) * 1.12;
   const x = (T) => left + ((T - 4) / 28) * (width - left - 26), y = (gflops) => bottom - (gflops / most) * (bottom - top);
   const parts = [
     draw("path", { class: "axis", d: `M${left} ${top}V${bottom}H${width - 8}` }),
     draw("path", { class: "now", d: `M${x(tile)} ${top}V${bottom}` }),
     label((left + width) / 2, height - 4, "tile size"),
-    label(left + 6, top + 2, most >= 1000 ? "TFLOP/s" : "GFLOP/s", { "text-anchor": "start", class: "small" }),
+    label(left - 5, top - 9, most >= 1000 ? "TFLOP/s" : "GFLOP/s", { class: "small" }),
   ];
   for (const T of [4, 8, 16, 24, 32]) parts.push(label(x(T), bottom + 17, String(T), { class: "small" }));
   const unit = 10 ** Math.floor(Math.log10(most)), step = [0.2, 0.5, 1, 2, 5].map((n) => n * unit).find((n) => most / n <= 5);
@@ -361,14 +361,13 @@ function drawSpeeds(points, tile) {
     parts.push(label(left - 5, y(value) + 4, short(most >= 1000 ? value / 1000 : value), { "text-anchor": "end", class: "small" }));
   }
   for (const p of points) {
-    const px = x(p.tile), py = y(p.gflops), text = draw("title", {}, `tile ${p.tile}, ${p.what}: ${quantity(p.gflops * 1e9, "FLOP/s")}`);
+    const px = x(p.tile), py = y(p.gflops), look = { class: `speed ${p.kind}` };
     const shape = {
-      numba: () => draw("circle", { cx: px, cy: py, r: 6 }, text),
-      cpp: () => rect(px - 5.5, py - 5.5, 11, 11, {}),
-      here: () => draw("path", { d: `M${px} ${py - 8}l8 8l-8 8l-8 -8z` }, text),
+      numba: () => draw("circle", { cx: px, cy: py, r: 6, ...look }),
+      cpp: () => rect(px - 5.5, py - 5.5, 11, 11, look),
+      here: () => draw("path", { d: `M${px} ${py - 8}l8 8l-8 8l-8 -8z`, ...look }),
     }[p.kind]();
-    shape.setAttribute("class", `speed ${p.kind}`);
-    shape.append(text);
+    shape.append(draw("title", {}, `tile ${p.tile}, ${p.what}: ${quantity(p.gflops * 1e9, "FLOP/s")}`));
     parts.push(shape);
   }
   return parts;
@@ -382,7 +381,7 @@ function render({ model, el }) {
   const host = frame(el, "tile-player", "Tile player");
   const hatch = hatches();
   const get = (key) => model.get(key);
-  let trouble = "", timer = null, cached = {}, live = "", running = null;
+  let trouble = "", timer = null, cached = {};
 
   // -- Controls
   const warning = make("p", { class: "warning", role: "alert", hidden: true });
@@ -555,7 +554,7 @@ function render({ model, el }) {
     const number = (value) => (value === null ? "?" : value < 0 ? `(${signed(value)})` : String(value));
     sum.replaceChildren(
       make("b", {}, `${owner} ${owns}. `),
-      count ? `${before ? `${signed(before)} from the tiles before; tile ${t}: ` : `tile ${t}: `}` : "Nothing added yet.",
+      count ? `${before ? `${signed(before)} from the tiles before; tile ${t}: ` : `tile\u00a0${t}: `}` : "Nothing added yet.",
       ...part.flatMap((term, i) => [
         i ? " + " : "",
         make("span", { class: term.wrong ? "wrong" : term.padding ? "padding" : null }, `${number(term.a)}·${number(term.b)}`),
@@ -563,7 +562,7 @@ function render({ model, el }) {
       count ? make("b", {}, ` acc = ${signed(sums[step])}`) : "",
     );
     const act = cached.moments[step].acts[own];
-    if (act.do === "store") sum.append(row < M && col < N ? ` goes to C[${row}, ${col}].` : " goes nowhere.");
+    if (act.do === "store" || act.do === "done") sum.append(row < M && col < N ? ` goes to C[${row}, ${col}].` : " goes nowhere.");
   }
 
   function showCode(now, moment) {
@@ -710,6 +709,7 @@ function render({ model, el }) {
   }
 
   // -- The kernel behind the page, if there is one
+  let running = null;
   function finish(text) {
     clearTimeout(running);
     running = null;
@@ -725,15 +725,17 @@ function render({ model, el }) {
     runButton.disabled = true;
     bar.hidden = false;
     runText.textContent = "Asking the kernel …";
-    running = setTimeout(() => { runText.textContent = "No answer yet: the kernel is busy, or none is running. Run this cell again if it stays so."; runButton.disabled = false; }, 5000);
+    running = setTimeout(() => finish("No answer: the kernel is busy, or none is running. Run this cell again."), 5000);
     model.send({ type: "run", tile: get("tile") });
   }
   const hear = (message) => {
-    if (message?.type === "here") live = message.text;
-    if (message?.type === "here" && running === null) runText.textContent = `It runs on: ${live}.`;
-    if (message?.type === "progress") { clearTimeout(running); runText.textContent = message.text; }
-    if (message?.type === "result") finish(message.on_gpu ? `${message.text} ${quantity(message.gflops * 1e9, "FLOP/s")}.` : message.text);
-    if (message?.type === "error") finish(message.text);
+    if (message.type === "here" && running === null) runText.textContent = `It runs on: ${message.text}.`;
+    if (message.type === "progress") {
+      clearTimeout(running);
+      runText.textContent = message.text;
+    }
+    if (message.type === "result") finish(message.on_gpu ? `${message.text} ${quantity(message.gflops * 1e9, "FLOP/s")}.` : message.text);
+    if (message.type === "error") finish(message.text);
   };
   model.on("msg:custom", hear);
   host.onClose(() => { clearInterval(timer); clearTimeout(running); model.off("msg:custom", hear); });
