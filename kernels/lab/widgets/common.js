@@ -159,7 +159,7 @@ function numberField(label, { min, max, change }) {
 
 /** A labelled choice among `options`, pairs of value and text. */
 function choice(label, options, change) {
-  const input = make("select", {}, options.map(([value, text]) => make("option", { value }, text)));
+  const input = make("select", { "aria-label": label }, options.map(([value, text]) => make("option", { value }, text)));
   input.addEventListener("change", () => change(input.value));
   return { element: make("label", {}, label, input), input, show(value) { input.value = value; } };
 }

@@ -12,6 +12,8 @@ const formulas = { ridge, attainable, limitOf };
 const ENGINES = { numba: "Numba", cpp: "CUDA C++", library: "library" };
 const COUNTED = [["asked", "asked for by the threads"], ["compulsory", "that must move once"]];
 const WIDTH = 440, HEIGHT = 350, LEFT = 62, RIGHT = 430, TOP = 16, BOTTOM = 306;
+/** Where the number of a point may stand, from the point, best first. */
+const PLACES = [[13, 0], [-13, 0], [0, -13], [0, 13], [12, -10], [-12, 10], [12, 10], [-12, -10], [28, 0], [-28, 0], [28, 10], [-28, -10]];
 const X_DECADES = [-1, 3.7], FINEST = -4, COARSEST = 12;
 
 function render({ model, el }) {
@@ -60,19 +62,21 @@ function render({ model, el }) {
     if (px >= LEFT && px <= RIGHT) {
       parts.push(draw("path", { class: "reading", d: `M${px} ${BOTTOM}V${py}H${LEFT}` }), draw("circle", { class: "reading-point", cx: px, cy: py, r: 5 }));
     }
-    // Numba's numbers stand at the left of their points, the others' at the right, none over another.
-    const taken = { left: [], right: [] };
-    for (const p of [...points].sort((a, b) => b.flops - a.flops)) {
-      const cx = x(p.intensity), cy = y(p.flops), side = p.engine === "numba" ? "left" : "right";
-      const close = taken[side].filter((other) => Math.abs(other.x - cx) < 12).map((other) => other.y);
-      const labelY = Math.max(cy + 4, ...close.map((other) => other + 11));
-      taken[side].push({ x: cx, y: labelY });
-      const shape = p.engine === "cpp"
-        ? draw("rect", { class: "point cpp", x: cx - 5, y: cy - 5, width: 10, height: 10 })
-        : p.engine === "library"
-          ? draw("path", { class: "point library", d: `M${cx} ${cy - 7}l7 7l-7 7l-7 -7z` })
-          : draw("circle", { class: "point numba", cx, cy, r: 5.5 });
-      parts.push(shape, text(cx + (side === "left" ? -9 : 9), labelY, String(p.number), { "text-anchor": side === "left" ? "end" : "start", class: "small halo" }));
+    const spots = points.map((p) => ({ x: x(p.intensity) - 6, y: y(p.flops) - 6, width: 12, height: 12 }));
+    for (const p of points) {
+      const cx = x(p.intensity), cy = y(p.flops);
+      parts.push(
+        p.engine === "cpp" ? draw("rect", { class: "point cpp", x: cx - 5, y: cy - 5, width: 10, height: 10 })
+        : p.engine === "library" ? draw("path", { class: "point library", d: `M${cx} ${cy - 7}l7 7l-7 7l-7 -7z` })
+        : draw("circle", { class: "point numba", cx, cy, r: 5.5 }),
+      );
+      const number = String(p.number), width = 7 * number.length;
+      // The first place beside the point where its number hides nothing.
+      const places = PLACES.map(([dx, dy]) => ({ x: cx + dx - width / 2, y: cy + dy - 5, width, height: 10 }));
+      const free = places.find((a) => !spots.some((b) => a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height));
+      const place = free ?? places[0];
+      spots.push(place);
+      parts.push(text(place.x + width / 2, place.y + 9, number, { class: "small halo" }));
     }
     return parts;
   }
