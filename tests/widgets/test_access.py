@@ -223,3 +223,11 @@ def test_a_redraw_fits_into_a_frame(mounted):
     shown = mounted(Access(M=64, N=64, K=64, scope="grid", all_steps=True))
     assert redraw_time(shown, "Row of C", range(0, 64, 3)) <= 16
     assert redraw_time(shown, "Step k", range(0, 64, 3)) <= 16
+
+
+def test_the_numbers_are_printed_and_the_controls_are_not(mounted):
+    page = mounted(Access()).page
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+    assert page.locator("details table").is_visible()
+    assert not page.locator(".controls").is_visible()

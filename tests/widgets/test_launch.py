@@ -178,3 +178,11 @@ def test_a_redraw_fits_into_a_frame(mounted):
     assert redraw_time(shown, "Elements", range(1, 200, 9)) <= 16
     shown = mounted(Launch(n=100_000, block=1))
     assert redraw_time(shown, "Thread", range(0, 100_000, 7000)) <= 16
+
+
+def test_the_numbers_are_printed_and_the_controls_are_not(mounted):
+    page = mounted(Launch()).page
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+    assert page.locator("details table").is_visible()
+    assert not page.locator(".controls").is_visible()

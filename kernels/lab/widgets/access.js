@@ -159,16 +159,16 @@ function render({ model, el }) {
     for (const i of indices) d += `M${x + (i % columns) * cell} ${y + Math.floor(i / columns) * cell}h${cell}v${cell}h${-cell}z`;
     return d;
   };
-  /** The cells of one matrix by how often they are loaded: the more often, the denser. */
-  function drawHeat(counts, columns, x, y, cell, name) {
-    const most = Math.max(...counts.filter(Boolean)), groups = new Map();
+  /** The cells of one matrix by how often they are loaded: the stronger, the nearer to the `most` that the whole grid makes it. */
+  function drawHeat(counts, columns, x, y, cell, name, most) {
+    const groups = new Map();
     counts.forEach((loads, i) => {
       if (!groups.has(loads)) groups.set(loads, []);
       groups.get(loads).push(i);
     });
     groups.delete(0);
     return [...groups].map(([loads, indices]) =>
-      draw("path", { d: squares(indices, columns, x, y, cell), class: name, "fill-opacity": 0.25 + 0.7 * (loads / most) }));
+      draw("path", { d: squares(indices, columns, x, y, cell), class: name, "fill-opacity": 0.5 + 0.5 * (loads / most) }));
   }
   /** The elements of the sectors that move, asked for or not. */
   const moved = (sectors, size) => sectors.flatMap((s) => Array.from({ length: SECTOR }, (_, i) => s * SECTOR + i)).filter((i) => i < size);
@@ -194,7 +194,7 @@ function render({ model, el }) {
         parts.push(draw("path", { d: squares(moved(asked[name].sectors, rows * columns), columns, x, y, cell), class: "moved" }));
       }
       const cells = name === "C" ? shown(owned, N) : counts[name];
-      parts.push(...drawHeat(cells, columns, x, y, cell, name.toLowerCase()));
+      parts.push(...drawHeat(cells, columns, x, y, cell, name.toLowerCase(), { A: N, B: M, C: 1 }[name]));
       parts.push(draw("rect", { x, y, width: columns * cell, height: rows * cell, class: "frame" }));
       parts.push(draw("text", name === "B" ? { x: x - 16, y: y + 12 } : { x, y: y - 5 }, name === "C" ? "C" : name));
     }
@@ -237,7 +237,7 @@ function render({ model, el }) {
       `Sectors for A and B at k = ${s.k}, the warp of C[${s.row}, ${s.col}]: naive ${loaded(compared[0])}, swapped ${loaded(compared[1])}. ` +
       `Whole launch: naive ${whole(sums[0])}, swapped ${whole(sums[1])}.`;
     const pair = (values) => values.map((value) => [typeof value === "string" ? value : integer(value)]);
-    host.table(["", ...KERNELS], [
+    host.table(["what", ...KERNELS], [
       ...["A", "B", "C"].map((name) => [
         `sectors, this warp's ${name === "C" ? "store to C" : `load of ${name} at k = ${s.k}`}`,
         ...pair(compared.map((found) => found[name].sectors.length)),
@@ -269,13 +269,13 @@ function render({ model, el }) {
     const box = image.getBoundingClientRect(), scale = image.viewBox.baseVal.width / box.width;
     const col = Math.floor(((event.clientX - box.left) * scale - place.x) / place.cell);
     const row = Math.floor(((event.clientY - box.top) * scale - place.y) / place.cell);
-    if (row >= 0 && col >= 0 && row < model.get("M") && col < model.get("N")) put(model, { row, col });
+    if (row >= 0 && col >= 0 && row < model.get("M") && col < model.get("N") && (row !== model.get("row") || col !== model.get("col"))) put(model, { row, col });
   };
   image.addEventListener("pointermove", picked);
   image.addEventListener("pointerdown", picked);
 
   host.notes.append(comparison, make("p", { class: "source" },
-    "Coloured: asked for, the stronger the more often. Grey, with one warp at one step: moved in the same sectors of 32 bytes, and not asked for. In C: the elements these threads own."));
+    "Coloured: asked for, the stronger the more often, up to the whole grid. Grey, with one warp at one step: moved in the same sectors of 32 bytes, and not asked for. In C: the elements these threads own."));
   const watch = new ResizeObserver(redraw);
   watch.observe(host.picture);
   host.onClose(() => watch.disconnect());

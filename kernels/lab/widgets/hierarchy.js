@@ -111,60 +111,59 @@ function render({ model, el }) {
     draw("text", { x: 0, y, class: "head" }, left),
     draw("text", { x: 0, y: y + 16, class: "small faint" }, right),
   ];
-  const rect = (x, y, width, height, name) => draw("rect", { x, y, width, height, class: name });
+  // All cells of one look are one path: few elements are quick to draw.
+  const cellAt = (x, y, width, height) => `M${x} ${y}h${width}v${height}h${-width}z`;
+  const cells = (paths) => Object.entries(paths).map(([name, d]) => d && draw("path", { d, class: name }));
+  const written = (x, y, text) => draw("text", { x, y, class: "small middle" }, text);
 
   /** All SMs in one wave: each is filled as high as it has resident blocks, and tells how many. */
   function drawChip(s, width, top) {
     const across = Math.min(s.gpu.sms, Math.floor(width / (width < 480 ? 19 : 27)));
-    const cell = width / across, high = 20;
-    const parts = dealt(s.wave, s, s.gpu.sms).map((blocks, sm) => {
-      const x = (sm % across) * cell + 1, y = top + Math.floor(sm / across) * (high + 2);
+    const step = width / across, high = 20;
+    const paths = { block: "", room: "", "room chosen": cellAt(1, top, step - 3, high) };
+    const numbers = dealt(s.wave, s, s.gpu.sms).map((blocks, sm) => {
+      const x = (sm % across) * step + 1, y = top + Math.floor(sm / across) * (high + 2);
       const fill = (blocks / s.resident.blocks) * high;
-      return [
-        rect(x, y + high - fill, cell - 3, fill, "block"),
-        rect(x, y, cell - 3, high, sm ? "room" : "room chosen"),
-        draw("text", { x: x + cell / 2, y: y + 14, class: "small middle" }, blocks || "–"),
-      ];
+      if (fill) paths.block += cellAt(x, y + high - fill, step - 3, fill);
+      paths.room += cellAt(x, y, step - 3, high);
+      return written(x + step / 2 - 1, y + 14, blocks || "–");
     });
-    return [parts, top + cdiv(s.gpu.sms, across) * (high + 2)];
+    return [[cells(paths), numbers], top + cdiv(s.gpu.sms, across) * (high + 2)];
   }
 
   /** One bar a wave, as high as the share of places it uses; the middle is left out when there are too many. */
   function drawWaves(s, width, top) {
     const step = clamp(Math.floor(width / s.waves), 14, 56), room = Math.floor(width / step), high = 34;
     const half = Math.floor((room - 2) / 2);
-    const shown = s.waves <= room
-      ? Array.from({ length: s.waves }, (_, i) => i)
-      : [...Array.from({ length: half }, (_, i) => i), null, ...Array.from({ length: half }, (_, i) => s.waves - half + i)];
-    const parts = shown.map((wave, i) => {
-      if (wave === null) return draw("text", { x: i * step + 1, y: top + high - 4 }, "…");
+    const range = (length, first) => Array.from({ length }, (_, i) => first + i);
+    const shown = s.waves <= room ? range(s.waves, 0) : [...range(half, 0), null, ...range(half, s.waves - half)];
+    const paths = { block: "", room: "", "room chosen": "" };
+    shown.forEach((wave, i) => {
+      if (wave === null) return;
       const fill = (wave === s.waves - 1 ? s.lastShare : 1) * high;
-      return [
-        rect(i * step + 1, top + high - fill, step - 4, fill, "block"),
-        rect(i * step + 1, top, step - 4, high, wave === s.wave ? "room chosen" : "room"),
-      ];
+      paths.block += cellAt(i * step + 1, top + high - fill, step - 4, fill);
+      paths[wave === s.wave ? "room chosen" : "room"] += cellAt(i * step + 1, top, step - 4, high);
     });
-    return [parts, top + high];
+    const gap = shown.indexOf(null);
+    return [[cells(paths), gap > 0 && draw("text", { x: gap * step + 1, y: top + high - 4 }, "…")], top + high];
   }
 
   /** The places for warps of the first SM, one row a scheduler; each tells which of the SM's blocks it belongs to. */
   function drawSm(s, width, top) {
-    const label = 86, slots = s.gpu.warps_per_sm / SCHEDULERS, cell = (width - label) / slots, high = 18;
+    const label = 86, slots = s.gpu.warps_per_sm / SCHEDULERS, step = (width - label) / slots, high = 18;
     const blocks = dealt(s.wave, s, s.gpu.sms)[0], mine = seat(s.thread, s.block).warp;
-    const parts = [];
-    let pick = null;
-    for (let scheduler = 0; scheduler < SCHEDULERS; scheduler += 1) {
-      const y = top + scheduler * (high + 2);
-      parts.push(draw("text", { x: 0, y: y + 13, class: "small" }, `scheduler ${scheduler}`));
-      for (let slot = 0; slot < slots; slot += 1) {
-        const place = slot * SCHEDULERS + scheduler, owner = Math.floor(place / s.warps), x = label + slot * cell;
-        const taken = owner < blocks;
-        parts.push(rect(x, y, cell - 1, high, taken ? `block${owner % 2 ? " odd" : ""}` : "room"));
-        if (taken) parts.push(draw("text", { x: x + cell / 2, y: y + 13, class: "small middle" }, owner));
-        if (place === mine) pick = rect(x - 1, y - 1, cell + 1, high + 2, "pick");
-      }
+    const paths = { block: "", "block odd": "", room: "", pick: "" }, texts = [];
+    for (let place = 0; place < s.gpu.warps_per_sm; place += 1) {
+      const scheduler = place % SCHEDULERS, owner = Math.floor(place / s.warps);
+      const x = label + Math.floor(place / SCHEDULERS) * step, y = top + scheduler * (high + 2);
+      paths[owner >= blocks ? "room" : owner % 2 ? "block odd" : "block"] += cellAt(x, y, step - 1, high);
+      if (owner < blocks) texts.push(written(x + step / 2, y + 13, owner));
+      if (place === mine) paths.pick = cellAt(x - 1, y - 1, step + 1, high + 2);
     }
-    return [[parts, pick], top + SCHEDULERS * (high + 2)];
+    for (let scheduler = 0; scheduler < SCHEDULERS; scheduler += 1) {
+      texts.push(draw("text", { x: 0, y: top + scheduler * (high + 2) + 13, class: "small" }, `scheduler ${scheduler}`));
+    }
+    return [[cells(paths), texts], top + SCHEDULERS * (high + 2)];
   }
 
   /** One block, a row a warp: its threads, and the lanes that have none. */
@@ -175,7 +174,7 @@ function render({ model, el }) {
     for (let place = 0; place < s.warps * WARP; place += 1) {
       const [x, y] = at(place);
       const kind = place >= s.threads ? "idle" : seat(place, s.block).ty % 2 ? "odd" : "thread";
-      path[kind] += `M${x} ${y}h${cell - 1}v${high - 1}h${1 - cell}z`;
+      path[kind] += cellAt(x, y, cell - 1, high - 1);
     }
     const [x, y] = at(s.thread);
     const rows = high < 12 ? [0, s.warps - 1] : Array.from({ length: s.warps }, (_, i) => i);
@@ -199,7 +198,7 @@ function render({ model, el }) {
       [drawChip, `Grid on the GPU: wave ${integer(s.wave + 1)} of ${integer(s.waves)}`, `${s.gpu.sms} SMs; the number is how many blocks each holds`],
       [drawWaves, "Waves: how much of the GPU each one fills", `the last: ${integer(s.last)} of ${integer(s.atOnce)} places for blocks`],
       [drawSm, `Blocks on the first SM: ${blocks}`, `four schedulers with ${s.gpu.cores_per_sm / SCHEDULERS} cores each; the number is the block's`],
-      [drawBlock, `One block: ${s.threads} threads in ${s.warps} ${s.warps === 1 ? "warp" : "warps"}`, s.idleLanes ? "strong: odd rows of the block; ruled: lanes without a thread" : "32 lanes a warp; strong: odd rows of the block"],
+      [drawBlock, `One block: ${s.threads} threads in ${s.warps} ${s.warps === 1 ? "warp" : "warps"}`, ["32 lanes a warp", s.block[1] > 1 && "strong: odd rows of the block", s.idleLanes && "ruled: no thread"].filter(Boolean).join("; ")],
     ]) {
       parts.push(...heading(y + 14, left, right));
       const [drawn, end] = drawing(s, width, y + 38);
@@ -223,8 +222,8 @@ function render({ model, el }) {
     const me = seat(s.thread, s.block);
     image.setAttribute("aria-label", `${integer(s.blocks)} blocks on ${s.gpu.sms} SMs in ${integer(s.waves)} waves; the text below says the rest.`);
     host.say(
-      `${integer(s.blocks)} blocks of ${s.threads} threads on the ${s.gpu.name}: ${s.resident.blocks} blocks fit on an SM, limited by its places for ` +
-      `${s.resident.limiter}, so ${integer(s.atOnce)} run at once. That takes ${integer(s.waves)} ${s.waves === 1 ? "wave" : "waves"}; the last one fills ${percent(s.lastShare)} ` +
+      `${integer(s.blocks)} blocks of ${s.threads} threads on the ${s.gpu.name}: ${s.resident.blocks} of them ${s.resident.blocks === 1 ? "fits" : "fit"} on an SM, limited by its places for ` +
+      `${s.resident.limiter}, so ${integer(s.atOnce)} run at once. That takes ${s.waves === 1 ? "1 wave, which" : `${integer(s.waves)} waves; the last one`} fills ${percent(s.lastShare)} ` +
       `of the places. ${s.idleLanes ? `In the last warp of every block ${s.idleLanes} lanes have no thread.` : "Every lane has a thread."} ` +
       `Thread ${s.thread} (x ${me.tx}, y ${me.ty}) is lane ${me.lane} of warp ${me.warp}; in the first block that is a warp of scheduler ${me.scheduler}.`,
     );
@@ -235,7 +234,7 @@ function render({ model, el }) {
       ["lanes without a thread, a block", [integer(s.idleLanes)]],
       [`blocks on an SM at once (limit: places for ${s.resident.limiter})`, [integer(s.resident.blocks)]],
       ["threads on an SM at once", [integer(s.resident.threads)]],
-      ["occupancy: places for warps taken", [percent(s.resident.fraction)]],
+      ["occupancy: places for warps taken on a full SM", [percent(s.resident.fraction)]],
       ["cores a scheduler", [integer(s.gpu.cores_per_sm / SCHEDULERS)]],
       ["blocks on the GPU at once", [integer(s.atOnce)]],
       ["waves", [integer(s.waves)]],
@@ -251,7 +250,7 @@ function render({ model, el }) {
     const lane = Math.floor(((event.clientX - box.left) * scale - seats.label) / seats.cell);
     const warp = Math.floor(((event.clientY - box.top) * scale - seats.top) / seats.high);
     const thread = warp * WARP + lane;
-    if (lane >= 0 && lane < WARP && warp >= 0 && thread < state().threads) put(model, { thread });
+    if (lane >= 0 && lane < WARP && warp >= 0 && thread < state().threads && thread !== model.get("thread")) put(model, { thread });
   };
   image.addEventListener("pointermove", picked);
   image.addEventListener("pointerdown", picked);

@@ -181,7 +181,8 @@ function render({ model, el }) {
     const row = drawn.rows[Math.floor(((event.clientY - box.top) * scale) / drawn.high)];
     if (!row || lane < 0 || lane >= WARP) return;
     const threadIdx = row[1] * WARP + lane, block = model.get("block");
-    if (threadIdx < block) put(model, { thread: row[0] * block + threadIdx });
+    const thread = row[0] * block + threadIdx;
+    if (threadIdx < block && thread !== model.get("thread")) put(model, { thread });
   };
   image.addEventListener("pointermove", picked);
   image.addEventListener("pointerdown", picked);

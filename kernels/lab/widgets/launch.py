@@ -1,4 +1,4 @@
-"""Which thread adds which elements of two vectors, and which threads and lanes have nothing to do."""
+"""Which thread adds which elements of two vectors, and which threads and lanes are idle."""
 
 from __future__ import annotations
 
