@@ -90,9 +90,9 @@ function render({ model, el }) {
     intensity.show(Math.log2(at));
     chart.replaceChildren(...picture(shown, points, at));
     const bytes = COUNTED.find(([key]) => key === which)[1];
-    const reading = (r) => `${quantity(attainable(r, at), "FLOP/s")} (${r.name}; limit: ${limitOf(r, at) === "memory" ? "memory" : "arithmetic"})`;
+    const reading = (r) => `${quantity(attainable(r, at), "FLOP/s")} (${r.name}; limit: ${limitOf(r, at) === "memory" ? "memory" : "arithmetic"}, ridge at ${short(ridge(r))})`;
     const above = points.filter((p) => p.flops > attainable(roof, p.intensity));
-    const text = `At ${short(at)} FLOP/byte the roof is ${shown.roofs.map(reading).join(", or ")}. Its ridge is at ${short(ridge(roof))} FLOP/byte. ` +
+    const text = `At ${short(at)} FLOP/byte the roof is ${shown.roofs.map(reading).join(", or ")}. ` +
       (above.length ? `${above.length} of ${points.length} points stand above the roof: not all the bytes they count came from DRAM.` : "");
     host.say(text);
     chart.setAttribute("aria-label", `Roofline of the ${shown.name}, FLOP a second against FLOP per byte, both logarithmic. ${text}`);
