@@ -5,42 +5,51 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 import click
+from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from kernels import LADDER, Rung, bench, lab
-from kernels.lab import data, host, notebooks, oracle, records, showcase
+from kernels.lab import data, host, oracle, records
 from kernels.lab.backend import cupy, engine_name, on_gpu, why_cpu
-from kernels.lab.plots import ENGINE_TITLES
 from kernels.lab.timing import time as time_launch
 from kernels.lab.units import percent, quantity
+from kernels.ladder import ENGINE_TITLES
 
+# `notebooks` and `showcase` are imported where they are used: Jupyter and Matplotlib take seconds
+# to load, and only recording needs them.
 out = Console(highlight=False, soft_wrap=True)
 ROOT = Path(__file__).parents[1]
 STAGING = ROOT / "_build" / "record"
-#: Products that the interpreter finishes in seconds.
-INTERPRETED = 1024**3
-#: Products that it traces in seconds, all blocks.
-TRACED = 192**3
+#: Sizes whose product the interpreter finishes in less than a minute, and traces in seconds: all
+#: blocks, or one.
+INTERPRETED, TRACED, TRACED_IN_PART = 2048, 192, 4096
 WAY_OUT = "use a whole number of at least 1, such as 1024"
 
 
-class Size(click.ParamType):
-    """A size of a matrix."""
+class Whole(click.ParamType):
+    """A whole number of at least 1."""
 
-    name = "size"
+    def __init__(self, name: str, way_out: str) -> None:
+        self.name, self.way_out = name, way_out
 
     def convert(self, value: Any, param: Any, ctx: Any) -> int:
         try:
-            return host.check_whole(int(value), "size", WAY_OUT)
+            number = int(value)
         except ValueError:
-            raise click.BadParameter(f"{value!r}: {WAY_OUT}") from None
+            raise ValueError(f"{self.name} {value!r} is no whole number: {self.way_out}") from None
+        return host.check_whole(number, self.name, self.way_out)
+
+
+SIZE = Whole("size", WAY_OUT)
 
 
 class RungName(click.ParamType):
@@ -55,7 +64,7 @@ class RungName(click.ParamType):
             return LADDER[value]
         near = get_close_matches(value, LADDER, n=1)
         meant = f"did you mean {near[0]!r}? " if near else ""
-        raise click.BadParameter(f"no rung {value!r}: {meant}There are {', '.join(LADDER)}")
+        raise LookupError(f"no rung {value!r}: {meant}There are {', '.join(LADDER)}")
 
 
 class Sizes(click.ParamType):
@@ -66,7 +75,7 @@ class Sizes(click.ParamType):
     def convert(self, value: Any, param: Any, ctx: Any) -> tuple[int, ...]:
         if isinstance(value, tuple):
             return value
-        return tuple(Size().convert(part, param, ctx) for part in value.split(","))
+        return tuple(SIZE.convert(part.strip(), param, ctx) for part in value.split(","))
 
 
 def rung_options(command: Any) -> Any:
@@ -74,9 +83,10 @@ def rung_options(command: Any) -> Any:
     names = list(dict.fromkeys(name for rung in LADDER.values() for name in rung.options))
     for name in reversed(names):
         rungs = [rung for rung in LADDER.values() if name in rung.options]
-        values = ", ".join(str(value) for value in rungs[0].options[name])
+        *values, last = map(str, rungs[0].options[name])
+        values = f"{', '.join(values)} or {last}"
         told = f"{' and '.join(rung.name for rung in rungs)}: {values}."
-        command = click.option(f"--{name}", type=int, help=told)(command)
+        command = click.option(f"--{name}", type=Whole(name, f"use {values}"), help=told)(command)
     return command
 
 
@@ -92,6 +102,14 @@ def progress() -> Progress:
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
         console=console, transient=True, disable=not console.is_terminal,
     )  # fmt: skip
+
+
+@contextmanager
+def busy(doing: str) -> Iterator[None]:
+    """Show that work goes on whose end is not known, and for how long it has."""
+    with progress() as bar:
+        bar.add_task(doing, total=None)
+        yield
 
 
 def facts(rows: dict[str, str]) -> None:
@@ -136,10 +154,10 @@ def info() -> None:
 
 @cli.command()
 @click.argument("rung", type=RungName())
-@click.argument("size", type=Size(), required=False)
-@click.option("-m", "M", type=Size(), help="Rows of A and C, if not SIZE.")
-@click.option("-n", "N", type=Size(), help="Columns of B and C, if not SIZE.")
-@click.option("-k", "K", type=Size(), help="Columns of A and rows of B, if not SIZE.")
+@click.argument("size", type=SIZE, required=False)
+@click.option("-m", "M", type=SIZE, help="Rows of A and C, if not SIZE.")
+@click.option("-n", "N", type=SIZE, help="Columns of B and C, if not SIZE.")
+@click.option("-k", "K", type=SIZE, help="Columns of A and rows of B, if not SIZE.")
 @click.option("--engine", type=click.Choice(["numba", "cpp"]), default="numba", show_default=True)
 @rung_options
 def run(
@@ -209,12 +227,15 @@ def _run_on_cpu(rung: Rung, engine: str, shape: tuple[int, int, int], options: d
     M, N, K = shape
     seen = _trace(rung, (1, 1, 1), options)
     told = {"shared": f"{seen.shared_bytes:,} bytes a block"}
-    if M * N * K > INTERPRETED:
-        told["result"] = "not run: the CPU interpreter takes minutes at this size; try 1024 or less"
+    if M * N * K > INTERPRETED**3:
+        told["result"] = (
+            f"not run: the CPU interpreter takes minutes at this size; try {INTERPRETED} or less"
+        )
     else:
         A, B = oracle.inputs(M, N, K)
         C = oracle.poisoned(M, N)
-        found = time_launch(lambda: rung.matmul(A, B, out=C, **options), repeat=1, warmup=0)
+        with busy("CPU interpreter"):
+            found = time_launch(lambda: rung.matmul(A, B, out=C, **options), repeat=1, warmup=0)
         told["time"] = f"no GPU: {found.median:.3g} s are the CPU interpreter's time"
         told["result"] = str(oracle.check(C, A, B))
     return told | {"recorded": _recorded(rung.name, engine, shape, options)}
@@ -244,38 +265,39 @@ def _trace(
 
 @cli.command()
 @click.argument("rung", type=RungName())
-@click.argument("size", type=Size())
+@click.argument("size", type=SIZE)
 @rung_options
 def trace(rung: Rung, size: int, **options: int | None) -> None:
     """Count the memory requests of RUNG at SIZE with the microscope, line by line."""
     options = rung.defaults | given(options)
-    whole = size**3 <= TRACED
+    if size > TRACED_IN_PART:
+        raise ValueError(f"size {size} is too large to trace: use {TRACED_IN_PART} or less")
+    whole = size <= TRACED
     seen = _trace(rung, (size, size, size), options, None if whole else [(0, 0)])
     out.print(str(seen.table()), markup=False)
     for problem in seen.problems:
         out.print(str(problem), markup=False)
     if not whole:
-        out.print(f"Block (0, 0) alone: sizes up to {round(TRACED ** (1 / 3))} are traced whole.")
+        out.print(f"Block (0, 0) alone: sizes up to {TRACED} are traced whole.")
 
 
 @cli.command()
 @click.option("--sizes", type=Sizes(), help="Such as 1024,2048,4096; M = N = K.")
 @click.option("--json", "file", type=click.Path(path_type=Path, dir_okay=False), help="Also here.")
 def compare(sizes: tuple[int, ...] | None, file: Path | None) -> None:
-    """Run every rung against cuBLAS: the ladder in one table."""
-    if on_gpu:
-        rows = _compare_on_gpu(sizes or bench.SIZES)
-        about = bench.provenance()
-    else:
-        rows = _compare_on_cpu(sizes or (64, 100))
-        about = {"gpu": None, "note": "no GPU: counts of the microscope, no times"}
+    """Run every rung against cuBLAS: the ladder in one table.
+
+    Without a GPU, small sizes are traced by the microscope and of large ones the record is shown.
+    """
     if file:
-        text = json.dumps({"provenance": about, "timings": rows}, indent=1, ensure_ascii=False)
-        records.replace_text(file, text + "\n")
-        out.print(f"written to {file}")
+        records.check_folder(file.absolute().parent)
+    about = _compare_on_gpu(sizes or bench.SIZES) if on_gpu else _compare_on_cpu(sizes)
+    if file:
+        records.replace_text(file, json.dumps(about, indent=1, ensure_ascii=False) + "\n")
+        out.print(f"written to {file}", markup=False)
 
 
-def _compare_on_gpu(sizes: tuple[int, ...]) -> list[dict[str, Any]]:
+def _compare_on_gpu(sizes: tuple[int, ...]) -> dict[str, Any]:
     rows: list[dict[str, Any]] = []
     with progress() as bar:
         task = bar.add_task("", total=len(sizes))
@@ -284,28 +306,58 @@ def _compare_on_gpu(sizes: tuple[int, ...]) -> list[dict[str, Any]]:
             with host.memory_errors(12 * size * size):
                 rows += bench.timings(size, size, size, list(LADDER.values()))["timings"]
             bar.advance(task)
-    table = Table("rung", "language", *(f"{size}³" for size in sizes), "result", title="GFLOP/s")
+    _print_ladder(rows, sizes, "GFLOP/s")
+    return {"provenance": bench.provenance(), "timings": rows}
+
+
+def _print_ladder(rows: Iterable[dict[str, Any]], sizes: Iterable[int], title: str) -> None:
+    """A line a version of a rung, a column a size."""
+    columns = ("rung", "language", *(f"{size}³" for size in sizes), "result")
+    table = Table(*columns, title=title, box=box.SIMPLE, padding=(0, 1, 0, 0))
     found: dict[tuple[str, str], dict[int, records.Row]] = {}
     for row in map(records.Row, rows):
-        options = " ".join(f"{k} {v}" for k, v in row.options.items())
-        key = (f"{row.rung} {options}".strip(), ENGINE_TITLES[row.engine])
+        key = (" ".join(map(str, (row.rung, *row.options.values()))), ENGINE_TITLES[row.engine])
         found.setdefault(key, {})[row.M] = row
     for (label, language), line in found.items():
-        cells = [f"{line[size].gflops:,.0f} ({percent(line[size].share)})" for size in sizes]
+        cells = [
+            f"{line[size].gflops:,.0f} ({percent(line[size].share)})" if size in line else ""
+            for size in sizes
+        ]
         right = "right" if all(row.correct for row in line.values()) else "WRONG"
         table.add_row(label, language, *cells, right)
     out.print(table)
-    return rows
 
 
-def _compare_on_cpu(sizes: tuple[int, ...]) -> list[dict[str, Any]]:
-    out.print(f"No GPU ({why_cpu}): counts from the microscope, times from the record.")
-    too_large = [size for size in sizes if size**3 > TRACED]
-    if too_large:
-        raise click.BadParameter(
-            f"size {too_large[0]} takes minutes on the CPU interpreter: use sizes up to 192"
-        )
-    table = Table("rung", "size", "requests", "sectors", "result", "recorded")
+def _compare_on_cpu(sizes: tuple[int, ...] | None) -> dict[str, Any]:
+    record = records.load()
+    timings = record.rows("timings")
+    recorded = sorted({row.M for row in timings if row.M == row.N == row.K})
+    sizes = sizes or (64, 100, *(size for size in recorded if size in bench.SIZES))
+    for size in sizes:
+        if size > TRACED and size not in recorded:
+            known = f", and not one of {', '.join(map(str, recorded))}, recorded" if record else ""
+            raise ValueError(
+                f"size {size} is too large for the CPU interpreter to count{known}: "
+                f"use {TRACED} or less"
+            )
+    out.print(f"No GPU ({why_cpu}): nothing is measured here.", markup=False)
+    counted = _count_requests([size for size in sizes if size <= TRACED])
+    large = [size for size in sizes if size > TRACED]
+    rows = [row for size in large for row in record.rows("timings", M=size, N=size, K=size)]
+    if rows:
+        _print_ladder(rows, large, "recorded GFLOP/s")
+        out.print(record.caption(), markup=False)
+    return {
+        "provenance": {"gpu": None, "note": "no GPU: counts of the microscope, no times"},
+        "timings": counted,
+        "recorded": {"provenance": record.provenance, "timings": rows},
+    }
+
+
+def _count_requests(sizes: list[int]) -> list[dict[str, Any]]:
+    """What the microscope counts of every rung, with the default options."""
+    columns = ("rung", "size", "requests", "sectors", "result")
+    table = Table(*columns, title="counted", box=box.SIMPLE)
     rows = []
     with progress() as bar:
         task = bar.add_task("", total=len(sizes) * len(LADDER))
@@ -315,18 +367,16 @@ def _compare_on_cpu(sizes: tuple[int, ...]) -> list[dict[str, Any]]:
                 A, B = oracle.inputs(size, size, size)
                 seen = _trace(rung, (size, size, size), rung.defaults)
                 oracle.check(seen.outputs["C"], A, B)
-                counted = seen.count(space="global")
+                found = seen.count(space="global")
                 row = {"rung": rung.name, "engine": "microscope", "options": rung.defaults,
-                       "M": size, "N": size, "K": size, "requests": counted["requests"],
-                       "sectors": counted["sectors"], "correct": True}  # fmt: skip
+                       "M": size, "N": size, "K": size, "requests": found["requests"],
+                       "sectors": found["sectors"], "correct": True}  # fmt: skip
                 rows.append(row)
-                shape = (size, size, size)
-                known = bool(records.names())
-                told = _recorded(rung.name, "numba", shape, rung.defaults) if known else "–"
                 table.add_row(rung.name, f"{size}³", f"{row['requests']:,}", f"{row['sectors']:,}",
-                              "right", told.split(". ")[0])  # fmt: skip
+                              "right")  # fmt: skip
                 bar.advance(task)
-    out.print(table)
+    if rows:
+        out.print(table)
     return rows
 
 
@@ -336,13 +386,14 @@ def _compare_on_cpu(sizes: tuple[int, ...]) -> list[dict[str, Any]]:
 def run_bench(folder: Path | None) -> None:
     """Measure all that a record of this GPU holds; an interrupted run goes on where it stopped."""
     path = _measure(folder)
-    out.print(f"recorded in {_near(path)}")
+    out.print(f"recorded in {_near(path)}", markup=False)
     if folder is None:
         _front_page(records.read(path))
 
 
 def _measure(folder: Path | None) -> Path:
     about = bench.provenance()
+    records.check_folder(folder or records.folder())
     todo = bench.steps()
     with progress() as bar:
         task = bar.add_task("", total=len(todo))
@@ -355,6 +406,8 @@ def _measure(folder: Path | None) -> Path:
 
 
 def _front_page(record: records.Record) -> None:
+    from kernels.lab import showcase
+
     for path in showcase.write(record):
         out.print(f"written: {_near(path)}")
 
@@ -378,13 +431,16 @@ def readme() -> None:
               help="Put the executed chapters here and leave chapters/ alone.")  # fmt: skip
 def record(only: str | None, engine: str, measure: bool, preview: Path | None) -> None:
     """Execute the chapters on this GPU and store what they show and what was measured."""
+    from kernels.lab import notebooks
+
     cpu = engine == "cpu"
     if not cpu and not on_gpu:
-        raise click.UsageError(
+        raise RuntimeError(
             f"recording needs an NVIDIA GPU, but {why_cpu}: --engine cpu --preview DIR executes "
             "the chapters on the CPU into a folder of their own"
         )
     chapters = notebooks.chapters(only)
+    records.check_folder(preview or notebooks.CHAPTERS)
     shutil.rmtree(STAGING, ignore_errors=True)
     STAGING.mkdir(parents=True)
     environment = {"KERNELS_ENGINE": engine}
@@ -400,8 +456,7 @@ def record(only: str | None, engine: str, measure: bool, preview: Path | None) -
         environment["KERNELS_RECORDS"] = str(kept)
     with progress() as bar:
         for chapter in chapters:
-            count = sum(cell.cell_type == "code" for cell in _cells(chapter))
-            task = bar.add_task(chapter.stem, total=count)
+            task = bar.add_task(chapter.stem, total=notebooks.code_cells(chapter))
             done = notebooks.execute(
                 chapter, cpu=cpu, environment=environment,
                 cell_done=lambda task=task: bar.advance(task),
@@ -416,30 +471,32 @@ def record(only: str | None, engine: str, measure: bool, preview: Path | None) -
     shutil.rmtree(STAGING, ignore_errors=True)
 
 
-def _cells(chapter: Path) -> list[Any]:
-    return notebooks.nbformat.read(chapter, as_version=4).cells
-
-
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; every foreseen error is one line on stderr and exit code 2."""
     try:
         cli.main(arguments, prog_name="python -m kernels", standalone_mode=False)
         return 0
     except (KeyboardInterrupt, click.Abort):
-        told, code = "interrupted: nothing in chapters/ was changed; run again to go on", 130
+        told, code = "interrupted: no chapter and no record was changed", 130
     except click.exceptions.Exit as leave:
         return leave.exit_code
-    except click.NoSuchOption as error:
-        # A negative size looks like an option.
-        negative = error.option_name.lstrip("-").isdigit()
-        told = f"{error.option_name}: {WAY_OUT}" if negative else error.format_message()
-        code = 2
+    except click.exceptions.NoArgsIsHelpError as error:
+        print(error.format_message())
+        return 0
     except click.ClickException as error:
-        told, code = error.format_message(), 2
+        told, code = _told(error), 2
     except FORESEEN as error:
         told, code = str(error), 2
     print("error: " + " ".join(told.split()), file=sys.stderr)
     return code
+
+
+def _told(error: click.ClickException) -> str:
+    """What an error of the command line says, with where to read on."""
+    if isinstance(error, click.NoSuchOption) and error.option_name.lstrip("-").isdigit():
+        return f"size {error.option_name} is negative: {WAY_OUT}"  # it only looks like an option
+    told, context = error.format_message().rstrip("."), getattr(error, "ctx", None)
+    return f"{told}: see `{context.command_path} --help`" if context else told
 
 
 #: What the instruments raise with a message for the reader.

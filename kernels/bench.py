@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import platform
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -77,16 +77,6 @@ def steps(sizes: tuple[int, ...] = SIZES, large: int | None = LARGE) -> list[Ste
 # The ladder -----------------------------------------------------------------------
 
 
-def variants(rung: Rung) -> Iterator[tuple[str, dict[str, int]]]:
-    """Engine and options of every version of a rung that is measured."""
-    choices = [{}]
-    for name, values in rung.options.items():
-        choices = [{**choice, name: value} for choice in choices for value in values]
-    for engine in rung.engines:
-        for options in choices:
-            yield engine, options
-
-
 def timings(M: int, N: int, K: int, rungs: list[Rung]) -> Tables:
     """All versions of the rungs for A (M×K) and B (K×N), and cuBLAS before them."""
     A, B = (cupy.asarray(matrix) for matrix in oracle.inputs(M, N, K))
@@ -94,7 +84,7 @@ def timings(M: int, N: int, K: int, rungs: list[Rung]) -> Tables:
     library = measure(lambda: cupy.matmul(A, B, out=C), C, A, B)
     rows = [{"rung": "cublas", "engine": "library", "options": {}, **library}]
     for rung in rungs:
-        for engine, options in variants(rung):
+        for engine, options in rung.versions():
             found = measure(product(rung, engine, options, A, B, C), C, A, B)
             rows.append({"rung": rung.name, "engine": engine, "options": options, **found})
     for row in rows:
@@ -138,7 +128,7 @@ def resources() -> Tables:
     rows = []
     matrices = [cuda.device_array((64, 64), np.float32) for _ in range(3)]
     for rung in LADDER.values():
-        for engine, options in variants(rung):
+        for engine, options in rung.versions():
             grid, block = rung.launch(64, 64, **options)
             if engine == "numba":
                 kernel = rung.kernel(**options)

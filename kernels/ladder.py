@@ -1,12 +1,16 @@
 """The rungs of the ladder, in the order in which the chapters climb them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import product
 
 from kernels import naive, tiled
 from kernels.lab.model import Model
 
-__all__ = ["LADDER", "Rung", "UnknownRung"]
+__all__ = ["ENGINE_TITLES", "LADDER", "Rung", "UnknownRung"]
+
+#: What a table or a chart calls the language of an engine.
+ENGINE_TITLES = {"numba": "Numba", "cpp": "CUDA C++", "library": "cuBLAS"}
 
 
 class UnknownRung(KeyError):
@@ -62,6 +66,12 @@ class Rung:
     def model(self, M: int, N: int, K: int, **options) -> Model:
         """Return the work and traffic predicted for A (M×K) and B (K×N)."""
         return self._model(M, N, K, **self._checked(options))
+
+    def versions(self) -> Iterator[tuple[str, dict[str, int]]]:
+        """Yield (engine, options) of every version of it that is tested and measured."""
+        for engine in self.engines:
+            for values in product(*self.options.values()):
+                yield engine, dict(zip(self.options, values, strict=True))
 
     def _checked(self, options: dict) -> dict:
         for name in options:

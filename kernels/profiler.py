@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from kernels.lab import ncu
+from kernels.lab import ncu, oracle
+from kernels.lab.backend import cupy
 from kernels.ladder import LADDER
 
 SIZE = 2048
@@ -38,10 +39,8 @@ SHARES = {
 def versions() -> Iterator[tuple[str, str, dict[str, int]]]:
     """Rung, engine and options of every launch that is counted, in order."""
     for rung in LADDER.values():
-        for engine in rung.engines:
-            for name, values in rung.options.items():
-                for value in values:
-                    yield rung.name, engine, {name: value}
+        for engine, options in rung.versions():
+            yield rung.name, engine, options
 
 
 def profiles(size: int = SIZE) -> list[dict[str, Any]]:
@@ -81,9 +80,6 @@ def counters(metrics: dict[str, float]) -> dict[str, float]:
 
 def launch_all(size: int) -> None:
     """Launch every version once: what the profiler runs."""
-    from kernels.lab import oracle
-    from kernels.lab.backend import cupy
-
     A, B = (cupy.asarray(matrix) for matrix in oracle.inputs(size, size, size))
     for rung, engine, options in versions():
         LADDER[rung].matmul(A, B, engine=engine, **options)

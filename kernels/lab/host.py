@@ -18,6 +18,9 @@ __all__ = [
     "check_grid",
     "check_sizes",
     "check_tile",
+    "check_whole",
+    "free_bytes",
+    "memory_errors",
 ]
 
 

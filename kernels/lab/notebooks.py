@@ -49,6 +49,12 @@ def chapters(only: str | None = None, folder: Path = CHAPTERS) -> list[Path]:
     return found
 
 
+def code_cells(path: Path) -> int:
+    """How many code cells a chapter has."""
+    cells = nbformat.read(path, as_version=4).cells
+    return sum(cell.cell_type == "code" for cell in cells)
+
+
 def execute(
     path: Path,
     *,

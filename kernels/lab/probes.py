@@ -24,16 +24,18 @@ LINE = 128  # bytes: two steps of a chase never share a cache line
 
 def spread(seconds: list[float]) -> dict[str, float]:
     """Median, quartiles and number of some times, as a record holds them."""
-    q1, median, q3 = (float(f"{value:.6g}") for value in np.quantile(seconds, (0.25, 0.5, 0.75)))
-    return {"median": median, "q1": q1, "q3": q3, "n": len(seconds)}
+    q1, median, q3 = np.quantile(seconds, (0.25, 0.5, 0.75))
+    return _rounded(median, q1, q3) | {"n": len(seconds)}
 
 
 def timing(found: Timing) -> dict[str, float]:
     """The same of a `Timing`."""
-    values = (found.median, found.q1, found.q3)
-    return dict(zip(("median", "q1", "q3"), (float(f"{v:.6g}") for v in values), strict=True)) | {
-        "n": found.n
-    }
+    return _rounded(found.median, found.q1, found.q3) | {"n": found.n}
+
+
+def _rounded(*times: float) -> dict[str, float]:
+    six_digits = (float(f"{value:.6g}") for value in times)
+    return dict(zip(("median", "q1", "q3"), six_digits, strict=True))
 
 
 def repeat(work: Callable[[], Any], limit: float = 0.5, most: int = 20) -> list[float]:

@@ -21,7 +21,10 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from kernels.lab.backend import on_gpu
+from kernels.lab.device import device
 from kernels.lab.units import percent, quantity
+from kernels.ladder import LADDER
 
 DEFAULT_GPU = "h200"
 FOLDER = Path(__file__).parents[2] / "chapters" / "records"
@@ -202,12 +205,12 @@ class Record:
         Raises
         ------
         RecordError
-                When no row matches.
+            When no row matches.
         """
         if rung == "cublas":
             engine = "library"
-        elif rung in _defaults():
-            options = _defaults()[rung] | options
+        elif rung in LADDER:
+            options = LADDER[rung].defaults | options
         sizes = {"M": M, "N": N or M, "K": K or M}
         return self.row("timings", rung=rung, engine=engine, dtype=dtype, **sizes, **options)
 
@@ -218,11 +221,11 @@ class Record:
         """
 
         def shown(row: Row) -> bool:
-            usual = _defaults().get(row["rung"], {})
+            usual = LADDER[row["rung"]].defaults if row["rung"] in LADDER else {}
             return all(name == "tile" or usual.get(name) == v for name, v in row["options"].items())
 
         rows = [row for row in self.rows("timings", M=M, N=N or M, K=K or M) if shown(row)]
-        order = [*_defaults(), "cublas"]
+        order = [*LADDER, "cublas"]
         return sorted(rows, key=lambda row: order.index(row["rung"]))
 
 
@@ -265,9 +268,12 @@ def read(path: Path) -> Record:
         raise RecordError(
             f"{path.name} is not whole JSON ({error}): restore it from git or record again"
         ) from None
-    missing = [part for part in ("provenance", "timings") if part not in data]
+    parts = data if isinstance(data, dict) else {}
+    missing = [part for part in ("provenance", "timings") if part not in parts]
     if missing:
-        raise RecordError(f"{path.name} has no {' and no '.join(missing)}: record again")
+        raise RecordError(
+            f"{path.name} has no {' and no '.join(missing)}: restore it from git or record again"
+        )
     rest = {name: data.pop(name, empty) for name, empty in (("device", {}), ("earlier", []))}
     provenance = data.pop("provenance")
     tables = {name: [Row(row) for row in rows] for name, rows in data.items()}
@@ -307,9 +313,20 @@ def write(record: Record, path: Path | None = None) -> Path:
     return path
 
 
+def check_folder(path: Path) -> None:
+    """Make a folder if it is missing; OSError, in one line, if no file can be made in it."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=path).close()
+    except OSError as error:
+        raise OSError(
+            f"cannot write to the folder {path} ({error.strerror}): name another, or allow it"
+        ) from None
+
+
 def replace_text(path: Path, text: str) -> None:
     """Replace a file's text atomically, with Unix newlines."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    check_folder(path.parent)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
@@ -322,20 +339,8 @@ def replace_text(path: Path, text: str) -> None:
         raise
 
 
-def _defaults() -> dict[str, dict[str, int]]:
-    from kernels.ladder import LADDER
-
-    return {name: rung.defaults for name, rung in LADDER.items()}
-
-
 def _own_gpu() -> str | None:
-    from kernels.lab.backend import on_gpu
-
-    if not on_gpu:
-        return None
-    from kernels.lab.device import device
-
-    return slug(device().name)
+    return slug(device().name) if on_gpu else None
 
 
 class Table:

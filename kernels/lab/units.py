@@ -40,11 +40,11 @@ def quantity(value: float, unit: str, digits: int = 3) -> str:
 
 def size(count: float) -> str:
     """Bytes with a binary prefix, as caches are sized: ``size(49152)`` is ``"48 KiB"``."""
-    for prefix in ("", "Ki", "Mi", "Gi", "Ti"):
-        if abs(count) < 1024 or prefix == "Ti":
+    for prefix in ("", "Ki", "Mi", "Gi"):
+        if abs(count) < 1024:
             return f"{count:.4g} {prefix}B"
         count /= 1024
-    raise AssertionError("unreachable")
+    return f"{count:.4g} TiB"
 
 
 def percent(share: float) -> str:

@@ -77,7 +77,7 @@ def test_a_second_run_keeps_what_it_did_not_measure(tmp_path):
 
 
 def test_every_version_of_a_rung_is_measured():
-    assert list(bench.variants(LADDER["tiled"])) == [
+    assert list(LADDER["tiled"].versions()) == [
         (engine, {"tile": tile}) for engine in ("numba", "cpp") for tile in (8, 16, 32)
     ]
 
@@ -142,7 +142,7 @@ def test_numpy_vector_add_rows():
 @pytest.mark.gpu
 def test_small_steps_on_the_gpu(tmp_path):
     rows = bench.timings(70, 45, 33, list(LADDER.values()))["timings"]
-    assert len(rows) == 1 + sum(len(list(bench.variants(rung))) for rung in LADDER.values())
+    assert len(rows) == 1 + sum(len(list(rung.versions())) for rung in LADDER.values())
     assert all(row["correct"] and row["gflops"] > 0 for row in rows)
     used = bench.resources()["resources"]
     assert all(row["registers"] > 0 and row["local_bytes"] == 0 for row in used)

@@ -1,6 +1,7 @@
 """The command line: what it prints, and one line for every bad input."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -34,11 +35,14 @@ def call(capsys, line):
     [
         ("run tiled 64 --tile 64", "tile 64 needs 4096 threads a block; this GPU allows 1024"),
         ("run tiled 64 --tile 0", "tile must be at least 1, got 0: use 8, 16 or 32"),
-        ("run tiled 64 --tile x", "'--tile': 'x' is not a valid integer"),
-        ("run tiled 0", "'0': use a whole number of at least 1"),
-        ("run tiled -5", "-5: use a whole number of at least 1"),
-        ("run tiled many", "'many': use a whole number of at least 1"),
-        ("run tiled 1.5", "'1.5': use a whole number of at least 1"),
+        ("run tiled 64 --tile x", "tile 'x' is no whole number: use 8, 16 or 32"),
+        ("run tiled 0", "size must be at least 1, got 0: use a whole number"),
+        ("run tiled -5", "size -5 is negative: use a whole number of at least 1"),
+        ("run tiled 8 -k -5", "size must be at least 1, got -5: use a whole number"),
+        ("run tiled many", "size 'many' is no whole number: use a whole number of at least 1"),
+        ("run tiled 1.5", "size '1.5' is no whole number: use a whole number of at least 1"),
+        ("run tiled 64 65", "extra argument (65): see `python -m kernels run --help`"),
+        ("run", "Missing argument 'RUNG': see `python -m kernels run --help`"),
         ("run tiled", "give SIZE, or all of -m, -n and -k"),
         ("run tiled -m 3 -n 4", "give SIZE, or all of -m, -n and -k"),
         ("run tield 64", "no rung 'tield': did you mean 'tiled'? There are swapped, naive"),
@@ -46,16 +50,20 @@ def call(capsys, line):
         ("run naive 64 --tile 8", "naive has no option 'tile': it takes block=8|16|32"),
         ("run tiled 64 --engine rust", "'rust' is not one of 'numba', 'cpp'"),
         ("run tiled 64 --tle 8", "No such option '--tle'. Did you mean '--tile'?"),
-        ("trace tiled none", "'none': use a whole number"),
-        ("compare --sizes 64,,100", "'': use a whole number"),
-        ("compare --sizes 64,-3", "'-3': use a whole number"),
+        ("trace tiled none", "size 'none' is no whole number"),
+        ("trace tiled 100000", "size 100000 is too large to trace: use 4096 or less"),
+        ("compare --sizes 64,,100", "size '' is no whole number"),
+        ("compare --sizes 64,-3", "size must be at least 1, got -3: use a whole number"),
+        ("compare --sizes 33 --json /dev/null/x.json", "cannot write to the folder /dev/null"),
+        ("record --engine cpu --preview /dev/null/x", "cannot write to the folder /dev/null/x"),
         ("record --only 77 --engine cpu", "no chapter '77' in chapters/: there are"),
-        ("dance", "No such command 'dance'"),
+        ("dance", "Did you mean 'trace'?: see `python -m kernels --help`"),
         pytest.param("run tiled 64 --engine cpp", "engine 'cpp' needs an NVIDIA GPU",
                      marks=without_gpu),
         pytest.param("record", "recording needs an NVIDIA GPU", marks=without_gpu),
         pytest.param("bench", "recording needs an NVIDIA GPU", marks=without_gpu),
-        pytest.param("compare --sizes 4096", "size 4096 takes minutes on the CPU interpreter",
+        pytest.param("compare --sizes 3000", "size 3000 is too large for the CPU interpreter to "
+                     "count, and not one of 1024, 2048, 4096, 8192, recorded: use 192 or less",
                      marks=without_gpu),
     ],
 )  # fmt: skip
@@ -74,8 +82,33 @@ def test_no_traceback_reaches_the_shell():
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
 
 
-def test_help_is_no_error(capsys):
-    code, out, error = call(capsys, "--help")
+@pytest.mark.parametrize("engine", ["banana", pytest.param("gpu", marks=without_gpu)])
+def test_an_engine_that_is_not_there_is_one_line(engine):
+    done = subprocess.run(
+        [sys.executable, "-m", "kernels", "info"], cwd=ROOT, capture_output=True, text=True,
+        env={**os.environ, "KERNELS_ENGINE": engine},
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert done.stderr.startswith("error: KERNELS_ENGINE=")
+
+
+@pytest.mark.parametrize("text", ['{"provenance": {"gpu"', "[]", '{"provenance": {}}'])
+def test_half_a_record_is_one_line(capsys, recorded, text):
+    (recorded / "records" / "h200.json").write_text(text)
+    code, _, error = call(capsys, "readme")
+    assert code == 2 and error.count("\n") == 1
+    assert error.startswith("error: h200.json ") and "restore it from git" in error
+
+
+def test_a_record_of_a_gpu_without_a_data_sheet_is_shown(capsys, recorded):
+    (recorded / "records" / "h200.json").unlink()
+    records.write(synthetic.record("quadro-x"))
+    assert call(capsys, "info")[1].rstrip().endswith("recorded  quadro-x")
+
+
+@pytest.mark.parametrize("line", ["--help", ""])
+def test_help_is_no_error(capsys, line):
+    code, out, error = call(capsys, line)
     assert (code, error) == (0, "")
     assert all(name in out for name in ("info", "run", "compare", "trace", "bench", "record"))
 
@@ -128,8 +161,21 @@ def test_compare_on_the_cpu_counts_and_writes_json(capsys, tmp_path):
     assert written["provenance"]["gpu"] is None
     rows = {(row["rung"], row["M"]): row for row in written["timings"]}
     assert len(rows) == 6 and all(row["correct"] for row in rows.values())
+    assert "nothing is measured here" in out
     # The tiled kernel (T = 16) asks 16 times less often, whole tiles at the edges included.
     assert rows["naive", 40]["requests"] > 8 * rows["tiled", 40]["requests"]
+
+
+@without_gpu
+def test_compare_on_the_cpu_shows_what_is_recorded_of_large_sizes(capsys, tmp_path):
+    file = tmp_path / "ladder.json"
+    code, out, _ = call(capsys, f"compare --sizes 2048,4096 --json {file}")
+    assert code == 0
+    assert "recorded GFLOP/s" in out and "640 (16 %)" in out
+    assert "Recorded on H200, synthetic" in out
+    written = json.loads(file.read_text(encoding="utf-8"))
+    assert written["timings"] == []
+    assert {row["M"] for row in written["recorded"]["timings"]} == {2048, 4096}
 
 
 @pytest.fixture
@@ -185,7 +231,7 @@ def test_an_interrupted_recording_changes_nothing(capsys, chapters, monkeypatch)
     code, _, error = call(capsys, "record --engine cpu")
     assert code == 130
     # Click ends the terminal's own ^C with a new line.
-    assert error.strip().startswith("error: interrupted: nothing in chapters/ was changed")
+    assert error.strip().startswith("error: interrupted: no chapter and no record was changed")
     assert stored(chapters / "01-one.ipynb").outputs == []
 
 

@@ -4,6 +4,8 @@ Colours are mid-tones, at least 3:1 against white and against near-black, so tha
 the light and the dark page.
 """
 
+from kernels.ladder import ENGINE_TITLES as ENGINE_TITLES  # beside the colours of the engines
+
 # Matrices and the things drawn on them.
 A, B, C = "#2f80d0", "#c8700a", "#1f9464"
 TILE, THREAD = "#9a5fc9", "#d63a5e"
@@ -29,7 +31,6 @@ HATCH = {
     "A": "//", "B": "\\\\", "C": "..", "tile": "xx", "thread": "",
     "numba": "", "cpp": "//", "library": "..",
 }  # fmt: skip
-ENGINE_TITLES = {"numba": "Numba", "cpp": "CUDA C++", "library": "cuBLAS"}
 
 # Stands for "the colour of the page's text" until the SVG is written.
 INK = "#010203"
