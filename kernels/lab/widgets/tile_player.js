@@ -259,7 +259,7 @@ function drawMatrices({ M, N, K, T, t, k, row, col, doing, hatch }) {
   tile(left + t * T * u, yC + by * T * u, "a");
   tile(xC + bx * T * u, top + t * T * u, "b");
   tile(xC + bx * T * u, yC + by * T * u, "c");
-  const cell = (x, y) => parts.push(rect(x, y, Math.max(u, 3), Math.max(u, 3), { class: "cell" }));
+  const cell = (x, y) => parts.push(rect(x, y, Math.max(u, 3), Math.max(u, 3), { class: "element" }));
   const kA = t * T + (doing === "load" ? col % T : k), kB = t * T + (doing === "load" ? row % T : k);
   if (doing === "load" || doing === "multiply") {
     cell(left + kA * u, yC + row * u);
@@ -306,10 +306,10 @@ function drawBench({ M, N, K, T, row, col, moment, own, barriers, names, hatch }
       parts.push(
         name === "A" ? rect(x0, y0 + ty * cell, size, cell, { class: "line" }) : rect(x0 + tx * cell, y0, cell, size, { class: "line" }),
         name === "A"
-          ? rect(x0 + act.k * cell, y0 + ty * cell, cell, cell, { class: "cell" })
-          : rect(x0 + tx * cell, y0 + act.k * cell, cell, cell, { class: "cell" }),
+          ? rect(x0 + act.k * cell, y0 + ty * cell, cell, cell, { class: "element" })
+          : rect(x0 + tx * cell, y0 + act.k * cell, cell, cell, { class: "element" }),
       );
-    } else if (act.do === "load") parts.push(rect(x0 + tx * cell, y0 + ty * cell, cell, cell, { class: "cell" }));
+    } else if (act.do === "load") parts.push(rect(x0 + tx * cell, y0 + ty * cell, cell, cell, { class: "element" }));
   });
 
   // The way through one turn: load, barrier 1, the inner loop, barrier 2.
