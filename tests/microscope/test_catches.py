@@ -480,3 +480,113 @@ def test_needs_numpy_alone():
     )
     root = HERE.parents[2]
     subprocess.run([sys.executable, "-c", script], cwd=root, check=True, timeout=60)
+
+
+# -- fences, and warps that do not all come
+
+
+def last_block(fence: str):
+    """A sum in one launch: the block that comes last adds up what all blocks have left."""
+    fenced, too_early = fence != "none", fence == "too early"
+
+    @cuda.jit
+    def kernel(a, partial, done, out):
+        last = cuda.shared.array(1, np.bool_)
+        t = cuda.threadIdx.x
+        if t == 0:
+            if not too_early:
+                partial[cuda.blockIdx.x] = a[cuda.blockIdx.x]
+            if fenced:
+                cuda.threadfence()
+            if too_early:
+                partial[cuda.blockIdx.x] = a[cuda.blockIdx.x]
+            last[0] = cuda.atomic.add(done, 0, 1) == cuda.gridDim.x - 1
+        cuda.syncthreads()
+        if last[0] and t == 0:
+            total = 0
+            for b in range(cuda.gridDim.x):
+                total += partial[b]
+            out[0] = total
+            done[0] = 0
+
+    return kernel
+
+
+@pytest.mark.parametrize("schedule", ("lockstep", "warps", "warps-reversed"))
+@pytest.mark.parametrize("fence", ("right", "none", "too early"))
+def test_a_fence_and_an_atomic_order_blocks(fence, schedule):
+    a = np.arange(7)
+    t = trace(last_block(fence), 7, 64, a, np.zeros(7, int), np.zeros(1, np.int32),
+              np.zeros(1, int), schedule=schedule)
+    assert t.outputs["out"][0] == 21
+    racing = {p.array for p in t.problems}
+    assert racing == (set() if fence == "right" else {"partial", "done"})
+
+
+@cuda.jit
+def part_of_a_warp(mask, out):
+    t = cuda.threadIdx.x
+    s = cuda.shared.array(64, np.int64)
+    s[t] = t
+    if t % 32 < 16:
+        cuda.syncwarp(mask)
+        out[t] = s[t // 32 * 32 + (t + 1) % 16]
+
+
+@pytest.mark.parametrize("schedule", ("lockstep", "warps"))
+def test_a_mask_names_the_threads_that_come(schedule):
+    out = np.zeros(64, int)
+    t = trace(part_of_a_warp, 1, 64, np.int64(0xFFFF), out, schedule=schedule)
+    assert not t.problems
+    t = trace(part_of_a_warp, 1, 64, np.int64(0xFFFFFFFF), out, schedule=schedule)
+    (p,) = t.problems
+    assert (p.kind, p.thread, p.count) == (Kind.DIVERGENT_BARRIER, (16, 0, 0), 32)
+    assert "waits for thread (16, 0, 0)" in p.message
+
+
+def test_syncwarp_orders_only_the_threads_that_call_it():
+    """Lanes 16 to 31 have not waited for anybody: what they wrote still counts as pending."""
+
+    @cuda.jit
+    def kernel(out):
+        t = cuda.threadIdx.x
+        s = cuda.shared.array(32, np.int64)
+        s[t] = t
+        if t < 16:
+            cuda.syncwarp(0xFFFF)
+            out[t] = s[t + 16]
+
+    (p,) = trace(kernel, 1, 32, np.zeros(32, int)).problems
+    assert p.kind == Kind.READ_AFTER_WRITE and p.same_warp and p.element == (16,)
+
+
+@cuda.jit
+def shuffle_after_return(a, out):
+    i = cuda.grid(1)
+    if i >= a.size:
+        return
+    out[i] = cuda.shfl_down_sync(0xFFFFFFFF, a[i], 1)
+
+
+@cuda.jit
+def shuffle_in_a_branch(a, out):
+    i = cuda.grid(1)
+    if i < a.size:
+        out[i] = cuda.shfl_down_sync(0xFFFFFFFF, a[i], 1)
+
+
+def test_a_shuffle_in_a_branch_that_part_of_a_warp_takes():
+    a, out = np.arange(40), np.zeros(64, int)
+    (p,) = trace(shuffle_in_a_branch, 1, 64, a, out).problems
+    assert p.thread == (40, 0, 0) and p.kind == Kind.DIVERGENT_BARRIER
+    assert not trace(shuffle_after_return, 1, 64, a, out).problems
+
+
+def test_atomics_take_the_types_that_numba_takes():
+    @cuda.jit
+    def kernel(a):
+        cuda.atomic.inc(a, 0, 1)
+
+    kernel[1, 1](np.zeros(1, np.uint32))
+    with pytest.raises(KernelError, match="takes arrays of uint32, uint64, not of int32"):
+        kernel[1, 1](np.zeros(1, np.int32))

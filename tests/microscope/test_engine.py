@@ -802,3 +802,88 @@ def test_a_function_without_source():
     exec("def kernel(a): a[0] = 1", namespace)
     with pytest.raises(KernelError, match="the source of kernel cannot be read"):
         cuda.jit(namespace["kernel"])
+
+
+# -- barriers and device functions anywhere in an expression
+
+
+@cuda.jit(device=True)
+def turned(s, v):
+    t = cuda.threadIdx.x
+    s[t] = v
+    cuda.syncthreads()
+    v = s[(t + 33) % 64]
+    cuda.syncthreads()
+    return v
+
+
+@cuda.jit(device=True)
+def turned_twice(s, v):
+    return turned(s, v) + turned(s, v + 1)
+
+
+@cuda.jit
+def waits_everywhere(a, out):
+    t = cuda.threadIdx.x
+    s = cuda.shared.array(64, np.int64)
+    out[t, 0] = a[t] + turned_twice(s, a[t]) * 2 if cuda.syncthreads_or(t == 3) and t >= 0 else -1
+    for i in range(turned(s, 2)):
+        out[t, 1:3][i] = turned(s, t) + (0, turned(s, 5))[1]
+    out[t, 3] = 0 < turned(s, 4) <= cuda.syncthreads_count(1) < turned(s, 99)
+    k = 0
+    while cuda.syncthreads_count(k < 3):
+        k += 1
+    out[t, cuda.syncthreads_count(t < 4)] = k
+    x, out[t, 5] = turned(s, 7), 4
+    out[t, 5] += x * cuda.syncthreads_count(t < 10)
+    if cuda.syncthreads_and(t < 64):
+        out[t, 6] = cuda.syncthreads_count(t) - 1
+
+
+def test_values_may_wait_for_other_warps():
+    t = np.arange(64)
+    other = (t + 33) % 64
+    expected = [t + 2 * (other + other + 1), other + 5, other + 5, t * 0 + 1, t * 0 + 3,
+                t * 0 + 74, t * 0 + 62]
+    out = run(waits_everywhere, 1, 64, t, np.zeros((64, 7), np.int64))
+    np.testing.assert_array_equal(out, np.stack(expected, axis=1))
+
+
+@cuda.jit
+def short_circuits(index, a, out):
+    i = cuda.grid(1)
+    out[i] = 0 <= index[i] < a.size != a[index[i]]
+
+
+def test_a_chain_of_comparisons_stops_where_it_fails():
+    index = np.array([-1, 0, 1, 2, 99])
+    out = run(short_circuits, 1, 5, index, np.array([3, 3, 4]), np.zeros(5, np.int64))
+    np.testing.assert_array_equal(out, [0, 0, 0, 1, 0])
+
+
+@cuda.jit
+def gamma_of_positive(a, out):
+    i = cuda.grid(1)
+    if a[i] > 0:
+        out[i] = math.gamma(a[i]) + math.lgamma(a[i]) + math.remainder(a[i], 2.5)
+    fraction, whole = math.modf(a[i])
+    mantissa, exponent = math.frexp(a[i])
+    out[i] += fraction + whole + mantissa * 2.0**exponent
+
+
+def test_functions_undefined_in_lanes_that_do_not_ask():
+    a = np.array([-2.0, 0.0, 3.0, 4.5, 200.0])
+    np.testing.assert_allclose(
+        run(gamma_of_positive, 1, 5, a, np.zeros(5)),
+        [2 * x + (math.gamma(x) + math.lgamma(x) + math.remainder(x, 2.5) if 0 < x < 99 else
+                  math.inf if x > 0 else 0) for x in a])
+
+
+@cuda.jit
+def smallest(a, b, out):
+    out[0] = min(a[0], b[0]) * b[0]
+
+
+def test_small_integers_beside_a_float32_stay_float32_in_min():
+    t = trace(smallest, 1, 1, np.ones(1, np.int8), np.ones(1, np.float32), np.zeros(1))
+    assert t.work.flops == {"float32": 1}

@@ -21,6 +21,11 @@ UFUNCS = {
     "or_": np.bitwise_or,
     "xor": np.bitwise_xor,
 }
+NUMBERS = ("int32", "uint32", "int64", "uint64", "float32", "float64")
+TYPES = dict.fromkeys(("add", "sub", "max", "min", "nanmax", "nanmin"), NUMBERS)
+TYPES |= dict.fromkeys(
+    ("and_", "or_", "xor", "exch", "cas", "compare_and_swap"), NUMBERS[:4]
+) | dict.fromkeys(("inc", "dec"), ("uint32", "uint64"))
 STEPS = {
     "exch": lambda old, v: v,
     "inc": lambda old, v: old.dtype.type(0) if old >= v else old + old.dtype.type(1),
@@ -43,6 +48,12 @@ def atomic(run, op: str, n: ast.Call, m):
         array, index, v = run.exactly(n, m, 3)
     if not isinstance(array, Array):
         raise Unsupported(n.lineno, f"{ast.unparse(n)}: the first argument must be an array")
+    if array.dtype.name not in TYPES[op]:
+        raise Unsupported(
+            n.lineno,
+            f"{ast.unparse(n)}: this takes arrays of {', '.join(TYPES[op])}, "
+            f"not of {array.dtype.name}",
+        )
     index = index if isinstance(index, tuple) else (index,)
     elements, inside = run.locate(array, index, m, n)
     buffer, lanes = array.buffer, run.lanes

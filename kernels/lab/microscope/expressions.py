@@ -17,6 +17,7 @@ from .session import Frame
 from .wording import describe, describe_value
 
 MISSING = object()
+TUPLE_LIMIT = 1000  # parts; Numba's compiler gives up earlier
 
 
 class Expressions(Access):
@@ -35,6 +36,9 @@ class Expressions(Access):
 
     def evaluate(self, n, m: Mask):
         """The value of an expression in the active lanes; other lanes hold anything."""
+        settled = self.frame.settled
+        if settled and n in settled:
+            return settled[n]
         handler = self.EXPRESSIONS.get(type(n))
         if handler is None:
             raise Unsupported(n.lineno, f"{describe(n)} cannot be used in a kernel")
@@ -102,6 +106,8 @@ class Expressions(Access):
         op = type(n.op)
         if not (values.is_value(a) and values.is_value(b)):
             if isinstance(a, tuple) and isinstance(b, tuple) and op is ast.Add:
+                if len(a) + len(b) > TUPLE_LIMIT:
+                    raise Unsupported(n.lineno, f"a tuple has at most {TUPLE_LIMIT} parts")
                 return a + b
             raise self.no_operation(n, a, b)
         try:
@@ -151,28 +157,34 @@ class Expressions(Access):
         return v
 
     def evaluate_compare(self, n: ast.Compare, m: Mask):
-        """Comparisons, chained ones too."""
+        """Comparisons; in a chain each runs only in lanes where those before it hold."""
         left, result = self.evaluate(n.left, m), None
         for op, x in zip(n.ops, n.comparators, strict=True):
+            if result is not None:
+                m, _ = self.lanes.split(values.truth(result), m)
+                if m is None:
+                    return result
             right = self.evaluate(x, m)
-            if isinstance(op, (ast.Is, ast.IsNot)):
-                v = np.bool_((left is right) == isinstance(op, ast.Is))
-            elif isinstance(op, (ast.In, ast.NotIn)):
-                v = self.contains(left, right, n)
-                v = ~v if isinstance(op, ast.NotIn) else v
-            elif isinstance(left, tuple) and isinstance(right, tuple):
-                v = self.compare_tuples(op, left, right, n)
-            elif values.is_value(left) and values.is_value(right):
-                v = values.COMPARISONS[type(op)](left, right)
-            else:
-                raise Unsupported(
-                    n.lineno,
-                    f"{ast.unparse(n)}: cannot compare {describe_value(left)} with "
-                    f"{describe_value(right)}",
-                )
+            v = self.compare(op, left, right, n)
             result = v if result is None else result & v
             left = right
         return result
+
+    def compare(self, op: ast.cmpop, left, right, n: ast.Compare):
+        """One comparison."""
+        if isinstance(op, (ast.Is, ast.IsNot)):
+            return np.bool_((left is right) == isinstance(op, ast.Is))
+        if isinstance(op, (ast.In, ast.NotIn)):
+            v = self.contains(left, right, n)
+            return ~v if isinstance(op, ast.NotIn) else v
+        if isinstance(left, tuple) and isinstance(right, tuple):
+            return self.compare_tuples(op, left, right, n)
+        if values.is_value(left) and values.is_value(right):
+            return values.COMPARISONS[type(op)](left, right)
+        raise Unsupported(
+            n.lineno,
+            f"{ast.unparse(n)}: cannot compare {describe_value(left)} with {describe_value(right)}",
+        )
 
     def contains(self, left, right, n):
         if not isinstance(right, tuple):
@@ -312,9 +324,6 @@ class Expressions(Access):
             return self.method(n, m)
         if isinstance(target, names.Intrinsic):
             return intrinsics.call(self, target.name, n, m)
-        if is_device_function(target):
-            code = self.session.code(function_of(target))
-            return self.call_now(code, self.arguments(n, m), m, f"line {n.lineno}: {code.name}")
         return functions.python_call(self, target, n, m)
 
     def method(self, n: ast.Call, m: Mask):

@@ -35,6 +35,8 @@ def python_call(run, target, n: ast.Call, m):
         arguments = run.arguments(n, m)
         if not all(values.is_value(a) for a in arguments):
             raise Unsupported(n.lineno, f"{ast.unparse(n)}: takes numbers")
+        if isinstance(target, np.ufunc) and len(arguments) != target.nin:
+            raise Unsupported(n.lineno, f"{ast.unparse(n)}: takes {target.nin} numbers")
         if isinstance(target, np.ufunc) and name not in values.MATH:
             return target(*arguments)
         try:

@@ -12,18 +12,18 @@ import ast
 
 import numpy as np
 
-from . import intrinsics, values
+from . import values
 from .errors import KernelError, StopRun, Unsupported
-from .expressions import MISSING, Expressions, function_of, is_device_function
 from .lanes import Lanes, Mask
 from .memory import Array
-from .session import Barrier, Frame, Loop, Session
+from .session import Frame, Loop, Session
 from .source import Code, jumps
 from .trace import Kind, Problem
+from .waiting import Waiting, parts
 from .wording import describe
 
 
-class Runner(Expressions):
+class Runner(Waiting):
     """Runs one group of lanes through a kernel; parameters as `Access`.
 
     Attributes
@@ -52,29 +52,6 @@ class Runner(Expressions):
         self.depth -= 1
         return value
 
-    def call_now(self, code: Code, arguments: list, m: Mask, call: str):
-        """Run a function inside an expression, where this runner cannot wait for others."""
-        return self.drain(self.call(code, arguments, m, call))
-
-    def drain(self, generator):
-        """Run a generator to its end; barriers are met alone."""
-        answer = None
-        while True:
-            try:
-                request = generator.send(answer)
-            except StopIteration as end:
-                return end.value
-            answer = self.meet_alone(request)
-
-    def meet_alone(self, barrier: Barrier):
-        """Pass a barrier inside an expression: possible if the whole block is here."""
-        if self.lanes.warp is not None:
-            raise Unsupported(
-                barrier.line, "this schedule needs every barrier to be a statement of its own"
-            )
-        self.session.meet([barrier])
-        return barrier.result
-
     # -- statements
 
     def block(self, statements, m: Mask | None):
@@ -84,89 +61,62 @@ class Runner(Expressions):
                 return None
             self.session.current = s
             simple = self.SIMPLE.get(type(s))
-            if simple is not None and not self.may_wait(s):
+            if simple is None:
+                m = yield from self.compound(s, m)
+            elif not self.waits(s):
                 m = simple(self, s, m)
             else:
-                m = yield from self.compound(s, m)
+                for part in parts(s):
+                    yield from self.settle(part, m)
+                m = simple(self, s, m)
+                self.frame.settled.clear()
         return m
 
-    def may_wait(self, s) -> bool:
-        """Say whether a simple statement is a call of its own, which may hold a barrier."""
-        return isinstance(getattr(s, "value", None), ast.Call)
-
     def compound(self, s, m: Mask):
-        """Run a statement that may contain a barrier."""
+        """Run a statement that holds others."""
         handler = self.COMPOUND.get(type(s))
         if handler is None:
             raise Unsupported(s.lineno, f"{describe(s)} cannot be used in a kernel")
         return (yield from handler(self, s, m))
 
-    def with_call(self, s, m: Mask):
-        """A statement whose value is a call: barriers and device functions may wait there."""
-        n = s.value
-        target = self.callee(n.func)
-        barrier = intrinsics.BARRIERS.get(getattr(target, "name", None), MISSING)
-        if barrier is not MISSING:
-            v = yield from self.barrier(n, barrier, m)
-        elif is_device_function(target):
-            code = self.session.code(function_of(target))
-            arguments = self.arguments(n, m)
-            v = yield from self.call(code, arguments, m, f"line {n.lineno}: {code.name}")
-        else:
-            self.unused = n if isinstance(s, ast.Expr) else None
-            v = self.evaluate(n, m)
-        if isinstance(s, ast.Expr):
-            return m
-        return self.SIMPLE[type(s)](self, s, m, v)
-
-    def barrier(self, n: ast.Call, reduce: str | None, m: Mask):
-        """``cuda.syncthreads`` and its reducing forms."""
-        predicate = values.truth(self.evaluate(n.args[0], m)) if reduce else None
-        request = Barrier(n.lineno, m, self, reduce, predicate)
-        yield request
-        return request.result
-
-    def assign(self, s: ast.Assign, m: Mask, v=MISSING):
-        if v is MISSING:
-            v = self.evaluate(s.value, m)
+    def assign(self, s: ast.Assign, m: Mask):
+        v = self.evaluate(s.value, m)
         for target in s.targets:
             self.store(target, v, m)
         return m
 
-    def annotated(self, s: ast.AnnAssign, m: Mask, v=MISSING):
+    def annotated(self, s: ast.AnnAssign, m: Mask):
         if s.value is not None:
-            self.store(s.target, self.evaluate(s.value, m) if v is MISSING else v, m)
+            self.store(s.target, self.evaluate(s.value, m), m)
         return m
 
-    def augmented(self, s: ast.AugAssign, m: Mask, v=MISSING):
+    def augmented(self, s: ast.AugAssign, m: Mask):
         target = s.target
         if isinstance(target, ast.Name):
             old = self.evaluate_name(target, m)
-            if v is MISSING:
-                v = self.evaluate(s.value, m)
-            self.store(target, self.binary(s, old, v, m), m)
+            self.store(target, self.binary(s, old, self.evaluate(s.value, m), m), m)
         elif isinstance(target, ast.Subscript):
             array, index = self.evaluate(target.value, m), self.index(target.slice, m)
             old = self.load(array, index, m, target)
-            if v is MISSING:
-                v = self.evaluate(s.value, m)
+            v = self.evaluate(s.value, m)
             self.put(array, index, self.binary(s, old, v, m), m, target, checked=True)
         else:
             raise Unsupported(s.lineno, f"cannot assign to {ast.unparse(target)}")
         return m
 
-    def expression(self, s: ast.Expr, m: Mask, v=MISSING):
+    def expression(self, s: ast.Expr, m: Mask):
         if not isinstance(s.value, ast.Constant):
+            self.unused = s.value
             self.evaluate(s.value, m)
         return m
 
     def nothing(self, s, m: Mask):
         return m
 
-    def returns(self, s: ast.Return, m: Mask, v=MISSING):
+    def returns(self, s: ast.Return, m: Mask):
         frame = self.frame
         if s.value is not None:
-            v = self.evaluate(s.value, m) if v is MISSING else v
+            v = self.evaluate(s.value, m)
             if self.depth == 1 and v is not None:
                 raise Unsupported(s.lineno, "a kernel returns nothing: store results in an array")
             frame.returned = v if frame.exited is None else self.merge(m, v, frame.returned, s)
@@ -196,7 +146,7 @@ class Runner(Expressions):
         return m
 
     def branch(self, s: ast.If, m: Mask):
-        yes, no = self.lanes.split(values.truth(self.evaluate(s.test, m)), m)
+        yes, no = self.lanes.split(values.truth((yield from self.value(s.test, m))), m)
         after_yes = (yield from self.block(s.body, yes)) if yes is not None else None
         after_no = (yield from self.block(s.orelse, no)) if no is not None else None
         if after_yes is yes and after_no is no:
@@ -218,8 +168,11 @@ class Runner(Expressions):
 
     def for_loop(self, s: ast.For, m: Mask):
         start, left, union = m, None, self.lanes.union
+        if self.waits(s.iter):
+            yield from self.settle(s.iter, m)
         trips = self.trips(s, m)
         if trips is not None:
+            self.frame.settled.clear()
             for count, k in enumerate(trips):
                 if self.exhausted(count):
                     return self.endless(s, m)
@@ -230,6 +183,7 @@ class Runner(Expressions):
                     break
         else:
             i, stop, step = self.bounds(s.iter, m)
+            self.frame.settled.clear()
             done, count = None, 0
             while m is not None:
                 m, finished = self.lanes.split(np.where(step > 0, i < stop, i > stop), m)
@@ -252,7 +206,8 @@ class Runner(Expressions):
         start, left, done, union = m, None, None, self.lanes.union
         count = 0
         while m is not None:
-            m, finished = self.lanes.split(values.truth(self.evaluate(s.test, m)), m)
+            test = yield from self.value(s.test, m)
+            m, finished = self.lanes.split(values.truth(test), m)
             done = union(done, finished, start)
             if m is None:
                 break
@@ -367,13 +322,4 @@ class Runner(Expressions):
         ast.Continue: continues,
         ast.Assert: asserts,
     }
-    COMPOUND = {
-        ast.If: branch,
-        ast.For: for_loop,
-        ast.While: while_loop,
-        ast.Assign: with_call,
-        ast.AugAssign: with_call,
-        ast.AnnAssign: with_call,
-        ast.Expr: with_call,
-        ast.Return: with_call,
-    }
+    COMPOUND = {ast.If: branch, ast.For: for_loop, ast.While: while_loop}

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from . import memory, names, values
+from . import memory, names, values, warps
 from .atomics import atomic
 from .errors import KernelError, StopRun, Unsupported
 from .functions import math_function
@@ -44,8 +44,6 @@ def coordinate(run, c: names.Coordinate):
 
 def call(run, name: str, n: ast.Call, m):
     """Call an intrinsic by its name below ``cuda``."""
-    if name in BARRIERS:
-        return run.drain(run.barrier(n, BARRIERS[name], m))
     if name.startswith("atomic."):
         return atomic(run, name.removeprefix("atomic."), n, m)
     return INTRINSICS[name](run, n, m)
@@ -201,89 +199,16 @@ def _not_constant(run, shape) -> str:
 # -- barriers and fences
 
 
-def syncwarp(run, n, m):
-    """``cuda.syncwarp()``."""
-    run.arguments(n, m)
-    if run.tracer is not None:
-        if m.array is None and run.lanes.warp is None:
-            warps = None
-        else:
-            rows = run.lanes.rows(run.lanes.full(run.array_of(m)), False).any(axis=2)
-            first = 0 if run.lanes.warp is None else run.lanes.warp
-            numbers = run.lanes.block_number * run.session.warps_per_block
-            warps = (numbers + first + np.arange(rows.shape[1]))[rows]
-        for races in run.tracer.races.values():
-            races.sync_warps(warps)
-
-
 def nothing(run, n, m):
-    """A fence: the interpreter's memory is always in order."""
+    """What has nothing to do here: a nap, or a fence inside a block."""
     run.arguments(n, m)
 
 
-# -- talking inside a warp
-
-
-def _shuffle(source):
-    def shuffle(run, n, m):
-        _, v, lane = run.exactly(n, m, 3)
-        lanes = run.lanes
-        rows = lanes.rows(lanes.full(v), 0)
-        wanted = source(np.arange(WARP), lanes.rows(lanes.full(lane).astype(np.int64), 0))
-        own = np.broadcast_to(np.arange(WARP), rows.shape)
-        exists = lanes.rows(lanes.full(np.bool_(True)), False)
-        inside = (wanted >= 0) & (wanted < WARP)
-        inside &= np.take_along_axis(exists, wanted % WARP, axis=2)
-        wanted = np.where(inside, wanted, own)
-        return lanes.from_rows(np.take_along_axis(rows, wanted, axis=2))
-
-    return shuffle
-
-
-def _vote(decide):
-    """Make an intrinsic out of a function of (predicate, active), both (blocks, warps, 32)."""
-
-    def vote(run, n, m):
-        _, predicate = run.exactly(n, m, 2)
-        lanes = run.lanes
-        active = lanes.rows(lanes.full(run.array_of(m)), False)
-        chosen = lanes.rows(lanes.full(values.truth(predicate)), False)
-        answer = decide(chosen, active)
-        return lanes.from_rows(np.broadcast_to(answer[:, :, None], chosen.shape))
-
-    return vote
-
-
-def _bits(chosen: np.ndarray) -> np.ndarray:
-    """Lanes of each warp as the bits of an int32."""
-    return (
-        (chosen.astype(np.uint32) << np.arange(WARP, dtype=np.uint32))
-        .sum(axis=2, dtype=np.uint32)
-        .view(np.int32)
-    )
-
-
-def match_any(run, n, m):
-    """``cuda.match_any_sync(mask, v)``: the lanes that hold the same value."""
-    _, v = run.exactly(n, m, 2)
-    lanes = run.lanes
-    rows = lanes.rows(lanes.full(v), 0)
-    active = lanes.rows(lanes.full(run.array_of(m)), False)
-    same = (rows[:, :, :, None] == rows[:, :, None, :]) & active[:, :, None, :]
-    bits = (same.astype(np.uint32) << np.arange(WARP, dtype=np.uint32)).sum(axis=3, dtype=np.uint32)
-    return lanes.from_rows(bits.view(np.int32))
-
-
-def activemask(run, n, m):
-    """``cuda.activemask()``: the lanes that run this together."""
-    rows = run.lanes.rows(run.lanes.full(run.array_of(m)), False)
-    bits = _bits(rows)
-    return run.lanes.from_rows(np.broadcast_to(bits[:, :, None], rows.shape))
-
-
-def lanemask_lt(run, n, m):
-    """``cuda.lanemask_lt()``: the bits of all lanes below one's own."""
-    return ((np.int64(1) << (run.lanes.thread % WARP)) - 1).astype(np.uint32)
+def threadfence(run, n, m):
+    """``cuda.threadfence()``: memory is always in order here, but the tracer wants to know."""
+    run.exactly(n, m, 0)
+    if run.tracer is not None:
+        run.tracer.fence(m, run.lanes)
 
 
 # -- arithmetic
@@ -360,27 +285,16 @@ def _count_zeros(v, places):
 
 
 INTRINSICS = {
+    **warps.FUNCTIONS,
     "grid": grid,
     "gridsize": gridsize,
     "shared.array": shared_array,
     "local.array": local_array,
     "const.array_like": constant_array,
-    "syncwarp": syncwarp,
-    "threadfence": nothing,
+    "threadfence": threadfence,
     "threadfence_block": nothing,
-    "threadfence_system": nothing,
+    "threadfence_system": threadfence,
     "nanosleep": nothing,
-    "shfl_sync": _shuffle(lambda own, lane: lane % WARP),
-    "shfl_up_sync": _shuffle(lambda own, delta: own - delta),
-    "shfl_down_sync": _shuffle(lambda own, delta: own + delta),
-    "shfl_xor_sync": _shuffle(lambda own, mask: own ^ mask),
-    "ballot_sync": _vote(lambda p, active: _bits(p & active)),
-    "all_sync": _vote(lambda p, active: (p | ~active).all(axis=2)),
-    "any_sync": _vote(lambda p, active: (p & active).any(axis=2)),
-    "eq_sync": _vote(lambda p, active: (p | ~active).all(axis=2) | ~(p & active).any(axis=2)),
-    "match_any_sync": match_any,
-    "activemask": activemask,
-    "lanemask_lt": lanemask_lt,
     "fma": fma,
     "selp": select,
     "cbrt": cbrt,

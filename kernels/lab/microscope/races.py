@@ -7,7 +7,9 @@ threads differ, they do; if any two lie in different warps or blocks, so do they
 
 What orders two accesses depends on how far apart the threads are: threads of one warp are ordered
 by `syncwarp` and `syncthreads`, threads of one block by `syncthreads`, threads of different blocks
-by nothing but the end of the kernel. Hence three tables an array, cleared at different times.
+by nothing but the end of the kernel. Hence three tables an array, cleared at different times. (One
+more way there is: a block writes, calls `threadfence` and tells the others by an atomic. See
+`ArrayRaces.release`.)
 """
 
 from __future__ import annotations
@@ -79,11 +81,11 @@ class ArrayRaces:
         if self.logged > LOG_LIMIT:
             self._absorb()
 
-    def sync_warps(self, warps: np.ndarray | None) -> None:
-        """`syncwarp` in these warps (numbers over the grid), or in all."""
+    def sync_warps(self, threads: np.ndarray | None) -> None:
+        """`syncwarp` by these threads (numbers over the grid), or by all."""
         self._absorb()
         self._settle(WARP_LEVEL)
-        self._forget(self.tables[WARP_LEVEL], warps, WARP)
+        self._forget(self.tables[WARP_LEVEL], threads, 1)
 
     def sync_blocks(self, blocks: np.ndarray | None) -> None:
         """`syncthreads` in these blocks (numbers over the grid), or in all."""
@@ -99,6 +101,15 @@ class ArrayRaces:
         self._forget(self.tables[WARP_LEVEL], blocks, self.threads)
         self._forget(self.tables[BLOCK_LEVEL], blocks, self.threads)
 
+    def release(self, blocks: np.ndarray) -> None:
+        """A fence and an atomic: what these blocks did comes before what others do from now on.
+
+        Others must have met the same atomic to know; that they have is taken for granted.
+        """
+        self._absorb()
+        self._settle(GRID_LEVEL)
+        self._forget(self.tables[GRID_LEVEL], blocks, self.threads)
+
     def finish(self) -> None:
         """The kernel has ended."""
         self.sync_blocks(None)
@@ -111,8 +122,8 @@ class ArrayRaces:
         return any(s.op != "load" for s in pending)
 
     def _absorb(self) -> None:
-        """Boil the log down into the warp table."""
-        table = self.tables[WARP_LEVEL]
+        """Boil the log down into the tables of warps and, for global memory, of the grid."""
+        levels = (WARP_LEVEL,) if self.buffer.space == "shared" else (WARP_LEVEL, GRID_LEVEL)
         for site, cells, mask, lanes in self.log:
             number = lanes.block_number.reshape(-1, 1, 1, 1) * self.threads + lanes.thread
             cells, number = lanes.full(cells), lanes.full(number)
@@ -121,19 +132,25 @@ class ArrayRaces:
             else:
                 active = lanes.full(mask.array)
                 cells, number = cells[active], number[active]
-            if site not in table:
-                n = self.buffer.flat.size
-                table[site] = np.zeros(n, np.int64), np.zeros(n, np.int64)
-            low, high = table[site]
-            # Threads ascend, and of equal cells the last assignment stays: the highest thread
-            # going forward, the lowest going backward.
-            high[cells] = np.maximum(high[cells], number + 1)
-            low[cells[::-1]] = np.maximum(low[cells], TOP - number)[::-1]
+            for level in levels:
+                low, high = self._extremes(level, site)
+                # Threads ascend, and of equal cells the last assignment stays: the highest thread
+                # going forward, the lowest going backward.
+                high[cells] = np.maximum(high[cells], number + 1)
+                low[cells[::-1]] = np.maximum(low[cells], TOP - number)[::-1]
         self.log.clear()
         self.logged = 0
 
+    def _extremes(self, level: int, site: Site) -> tuple[np.ndarray, np.ndarray]:
+        """The lowest and the highest thread of a site at each cell, in the table of a level."""
+        table = self.tables[level]
+        if site not in table:
+            n = self.buffer.flat.size
+            table[site] = np.zeros(n, np.int64), np.zeros(n, np.int64)
+        return table[site]
+
     def _settle(self, level: int) -> None:
-        """Look for races of one level, then pass its table on to the next level."""
+        """Look for races of one level; what warps did is then passed on to their blocks."""
         table = self.tables[level]
         sites = list(table)
         for i, first in enumerate(sites):
@@ -141,12 +158,11 @@ class ArrayRaces:
                 ops = {first.op, second.op}
                 if ops != {"load"} and ops != {"atomic"}:
                     self._compare(first, second, level)
-        if level == GRID_LEVEL or (level == BLOCK_LEVEL and self.buffer.space == "shared"):
+        if level != WARP_LEVEL:
             return
-        upper = self.tables[level + 1]
         for site, extremes in table.items():
             touched = np.nonzero(extremes[1])[0]
-            merged = upper.setdefault(site, tuple(np.zeros(e.size, np.int64) for e in extremes))
+            merged = self._extremes(BLOCK_LEVEL, site)
             for into, e in zip(merged, extremes, strict=True):
                 into[touched] = np.maximum(into[touched], e[touched])
 
@@ -180,11 +196,18 @@ class ArrayRaces:
 
     @staticmethod
     def _forget(table: Table, groups: np.ndarray | None, size: int) -> None:
-        """Drop what threads of these groups (warps or blocks of `size` threads) did."""
+        """Drop what these groups of `size` threads did."""
         if groups is None:
             table.clear()
             return
         for low, high in table.values():
             touched = np.nonzero(high)[0]
-            done = touched[np.isin((TOP - low[touched]) // size, groups)]
-            low[done] = high[done] = 0
+            lowest, highest = TOP - low[touched], high[touched] - 1
+            low_done, high_done = (np.isin(x // size, groups) for x in (lowest, highest))
+            both = touched[low_done & high_done]
+            low[both] = high[both] = 0
+            for done, into, stays in (
+                (low_done & ~high_done, low, TOP - highest),
+                (high_done & ~low_done, high, lowest + 1),
+            ):
+                into[touched[done]] = stays[done]

@@ -39,7 +39,8 @@ class Frame:
     """One call of a function.
 
     `scopes` says under which mask a variable was last assigned whole: outside it the variable
-    holds nothing that counts, so that it may be overwritten without merging.
+    holds nothing that counts, so that it may be overwritten without merging. `settled` holds the
+    values of those parts of the current statement that had to be found ahead (see `waiting`).
     """
 
     code: Code
@@ -48,6 +49,7 @@ class Frame:
     loops: list[Loop] = field(default_factory=list)
     returned: object = None
     exited: Mask | None = None
+    settled: dict[ast.AST, object] = field(default_factory=dict)
 
 
 @dataclass(eq=False)
@@ -80,11 +82,13 @@ class Session:
         self.codes: dict[object, Code] = {}
         self.constants: dict[ast.AST, object] = {}
         self.jumps: dict[ast.AST, bool] = {}
+        self.waits: dict[ast.AST, bool] = {}
         self.constant_arrays: dict[int, Array] = {}
         self.printed = 0
         self.trips = 0
         self.current: ast.stmt | None = None  # the statement that runs
         self.warps_per_block = -(-math.prod(block) // WARP)
+        self.padded_threads = self.warps_per_block * WARP  # so that a number names one warp
 
     def code(self, function) -> Code:
         """The code of a device function, read once."""

@@ -83,6 +83,7 @@ class Tracer:
         self.races: dict[Buffer, ArrayRaces] = {}
         self.written: dict[Buffer, np.ndarray] = {}  # shared elements that hold a value
         self.costs: dict[tuple, tuple[Cost, int]] = {}
+        self.fenced: set[int] = set()  # blocks that have written nothing since their last fence
 
     # -- arithmetic
 
@@ -117,6 +118,21 @@ class Tracer:
         self._heat(buffer, op).add(elements, mask, lanes)
         if buffer in self.races:
             self.races[buffer].note(Access(site, cells, mask, lanes))
+        if self.fenced and space == "global" and op != "load":
+            self._tell(op, mask, lanes)
+
+    def fence(self, mask: Mask, lanes: Lanes) -> None:
+        """`threadfence` by the active lanes: it speaks for their blocks."""
+        self.fenced.update(_active_blocks(mask, lanes))
+
+    def _tell(self, op: str, mask: Mask, lanes: Lanes) -> None:
+        """A fenced block writes: an atomic tells other blocks what it did before the fence."""
+        blocks = self.fenced.intersection(_active_blocks(mask, lanes))
+        self.fenced -= blocks
+        if blocks and op == "atomic":
+            for races in self.races.values():
+                if races.buffer.space == "global":
+                    races.release(np.array(sorted(blocks)))
 
     def watch(self, buffer: Buffer, warps_per_block: int) -> None:
         """Look for races in a buffer from now on, and for reads of what nobody wrote if shared."""
@@ -327,6 +343,14 @@ class Tracer:
         counted = trace.count(space="global")
         work.bytes_asked, work.bytes_moved = counted["bytes_asked"], counted["bytes_moved"]
         return trace
+
+
+def _active_blocks(mask: Mask, lanes: Lanes) -> list[int]:
+    """Numbers of the blocks with an active lane."""
+    numbers = lanes.block_number.reshape(-1)
+    if mask.array is not None:
+        numbers = numbers[lanes.full(mask.array).reshape(lanes.blocks, -1).any(axis=1)]
+    return numbers.tolist()
 
 
 def _same_lead(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -72,13 +72,28 @@ MATH |= {
     "erfc": lambda x: _each(math.erfc, x),
     "gamma": lambda x: _each(math.gamma, x),
     "lgamma": lambda x: _each(math.lgamma, x),
+    "remainder": lambda x, y: x - np.rint(x / y) * y,
+    "frexp": lambda x: _pair(*np.frexp(x)),
+    "modf": lambda x: _pair(*np.modf(x)),
 }
 # These cost no special-function unit.
 PLAIN_MATH = {"fabs", "floor", "ceil", "trunc", "isnan", "isinf", "isfinite", "copysign"}
 
 
 def _each(function, x):
-    return np.vectorize(function, otypes=[x.dtype])(x)[()]
+    """Apply a function of `math` element by element; where it has no value, NaN."""
+
+    def safe(v):
+        try:
+            return function(v)
+        except (ValueError, OverflowError):
+            return math.inf if v > 0 else math.nan
+
+    return np.vectorize(safe, otypes=[x.dtype])(x)[()]
+
+
+def _pair(a, b) -> tuple:
+    return a[()], b[()]
 
 
 def is_value(v) -> bool:
@@ -185,11 +200,12 @@ def to_float(v):
 
 
 def extreme(ufunc, values):
-    """``min(...)`` or ``max(...)``; an integer beside a float makes a float64."""
+    """``min(...)`` or ``max(...)``: an integer beside a float as in arithmetic."""
     result = values[0]
     for v in values[1:]:
-        if result.dtype.kind != v.dtype.kind and "f" in result.dtype.kind + v.dtype.kind:
-            result, v = (x if x.dtype.kind == "f" else x.astype(FLOAT64) for x in (result, v))
+        if "f" in result.dtype.kind + v.dtype.kind:
+            a, b = _beside(result.dtype, v.dtype), _beside(v.dtype, result.dtype)
+            result, v = cast(a, result), cast(b, v)
         result = ufunc(result, v)
     return result
 

@@ -1,0 +1,127 @@
+"""Expressions that must wait: those that hold a barrier, or call a function that may.
+
+`evaluate` cannot stop in the middle. So what a statement holds up to its last barrier is found
+ahead, part by part in Python's order, by generators that yield at the barriers; `evaluate` then
+comes upon the values in the frame.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from . import intrinsics, values
+from .errors import Unsupported
+from .expressions import Expressions, function_of, is_device_function
+from .lanes import Mask
+from .session import Barrier
+
+
+class Waiting(Expressions):
+    """The side of a runner that waits for other threads in the middle of an expression."""
+
+    def waits(self, n: ast.AST) -> bool:
+        """Say whether a piece of source may have to wait."""
+        known = self.session.waits.get(n)
+        if known is None:
+            calls = (x for x in ast.walk(n) if isinstance(x, ast.Call))
+            known = self.session.waits[n] = any(self.is_waiting_call(x) for x in calls)
+        return known
+
+    def is_waiting_call(self, n: ast.AST) -> bool:
+        """Say whether this is a call of a barrier or a device function."""
+        if not isinstance(n, ast.Call):
+            return False
+        target = self.callee(n.func)
+        return is_device_function(target) or getattr(target, "name", None) in intrinsics.BARRIERS
+
+    def value(self, n: ast.expr, m: Mask):
+        """The value of an expression that may have to wait (a generator)."""
+        if not self.waits(n):
+            return self.evaluate(n, m)
+        yield from self.settle(n, m)
+        v = self.evaluate(n, m)
+        self.frame.settled.clear()
+        return v
+
+    def settle(self, n: ast.expr, m: Mask):
+        """Find the value of an expression ahead, in Python's order (a generator)."""
+        if not self.waits(n) and not isinstance(n, (ast.Tuple, ast.Slice)):
+            self.frame.settled[n] = self.evaluate(n, m)
+            return
+        how = self.SETTLED_IN_TURN.get(type(n))
+        if how is not None:
+            yield from how(self, n, m)
+            return
+        for part in parts(n):
+            yield from self.settle(part, m)
+        if self.is_waiting_call(n):
+            self.frame.settled[n] = yield from self.wait(n, m)
+        elif isinstance(n, ast.Call) and not self.is_range(n):
+            self.frame.settled[n] = self.evaluate(n, m)
+
+    def settle_ternary(self, n: ast.IfExp, m: Mask):
+        yield from self.settle(n.test, m)
+        yes, no = self.lanes.split(values.truth(self.evaluate(n.test, m)), m)
+        for side, lanes in ((n.body, yes), (n.orelse, no)):
+            if lanes is not None:
+                yield from self.settle(side, lanes)
+
+    def settle_bool(self, n: ast.BoolOp, m: Mask | None):
+        for x in n.values:
+            yield from self.settle(x, m)
+            yes, no = self.lanes.split(values.truth(self.evaluate(x, m)), m)
+            m = yes if isinstance(n.op, ast.And) else no
+            if m is None:
+                return
+
+    def settle_compare(self, n: ast.Compare, m: Mask | None):
+        yield from self.settle(n.left, m)
+        left = self.evaluate(n.left, m)
+        for op, x in zip(n.ops, n.comparators, strict=True):
+            yield from self.settle(x, m)
+            right = self.evaluate(x, m)
+            m, _ = self.lanes.split(values.truth(self.compare(op, left, right, n)), m)
+            if m is None:
+                return
+            left = right
+
+    def wait(self, n: ast.Call, m: Mask):
+        """Call a barrier or a device function (a generator)."""
+        target = self.callee(n.func)
+        if is_device_function(target):
+            code = self.session.code(function_of(target))
+            arguments = self.arguments(n, m)
+            return (yield from self.call(code, arguments, m, f"line {n.lineno}: {code.name}"))
+        reduce = intrinsics.BARRIERS[target.name]
+        arguments = self.exactly(n, m, 1 if reduce else 0)
+        if reduce and not values.is_value(arguments[0]):
+            raise Unsupported(n.lineno, f"{ast.unparse(n)}: takes a condition")
+        request = Barrier(n.lineno, m, self, reduce, values.truth(arguments[0]) if reduce else None)
+        yield request
+        return request.result
+
+    SETTLED_IN_TURN = {
+        ast.IfExp: settle_ternary,
+        ast.BoolOp: settle_bool,
+        ast.Compare: settle_compare,
+    }
+
+
+def parts(n: ast.AST) -> list[ast.expr]:
+    """The expressions that a node evaluates, in Python's order."""
+    match n:
+        case ast.Call():
+            return n.args
+        case ast.Assign():
+            return [n.value, *(x for t in n.targets for x in _of_target(t))]
+        case ast.AnnAssign():
+            return [n.value, *_of_target(n.target)]
+        case ast.AugAssign():
+            return [*_of_target(n.target), n.value]
+    return [x for x in ast.iter_child_nodes(n) if isinstance(x, ast.expr)]
+
+
+def _of_target(target: ast.expr) -> list[ast.expr]:
+    if isinstance(target, (ast.Tuple, ast.List)):
+        return [x for t in target.elts for x in _of_target(t)]
+    return parts(target) if isinstance(target, ast.Subscript) else []
