@@ -12,7 +12,7 @@ help:  ## say what each command does
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1@\2/p' Makefile | awk -F@ '{printf "%-14s %s\n", $$1, $$2}'
 
 serve:  ## the book and its live kernels on this machine (PORT=8000)
-	@$(RUN) site/serve.py --port $(PORT)
+	@$(RUN) site/serve.py --port="$(PORT)"
 
 lab:  ## JupyterLab on the chapters
 	@$(RUN) -m jupyterlab --allow-root --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/chapters
@@ -30,7 +30,7 @@ test:  ## the whole test suite (ARGS="-k name" narrows it)
 	@$(RUN_TEST) -m pytest $(ARGS)
 
 adopt:  ## make the course yours: REPO=owner/name
-	@$(PYTHON) site/adopt.py $(REPO)
+	@$(PYTHON) site/adopt.py "$(REPO)"
 
 lock:  ## resolve the locks anew from pyproject.toml (needs uv)
 	@$(PYTHON) site/lock.py

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -38,6 +39,8 @@ def build(source: Path = ROOT, output: Path = ROOT) -> Path:
     command += ["--path-output", str(output), "--quiet"]
     made = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     if made.returncode:
+        # Sphinx warns of a page only when it reads it: without what it keeps, it reads all again.
+        shutil.rmtree(output / "_build" / ".doctrees", ignore_errors=True)
         said = COLOUR.sub("", made.stdout + made.stderr).splitlines()
         wrong = [line for line in said if "WARNING" in line or "ERROR" in line] or said[-5:]
         sys.exit(

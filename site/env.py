@@ -157,10 +157,12 @@ def prepare(venv, test=False):
         Its interpreter.
     """
     python = venv / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    if not OLDEST <= (version_of(python) or (0, 0)) <= NEWEST:
-        create(venv)
     stamp = venv / "tile-by-tile.json"
     held = json.loads(stamp.read_text()) if stamp.exists() else {}
+    moved = held.get("venv", str(venv)) != str(venv)  # its scripts hold the place it was made in
+    if moved or not OLDEST <= (version_of(python) or (0, 0)) <= NEWEST:
+        create(venv)
+        held = {}
     for lock in locks(cuda_driver(), test):
         if held.get(lock) == digest(lock):
             continue
@@ -170,9 +172,13 @@ def prepare(venv, test=False):
         held[lock] = digest(lock)
         if lock == "requirements-test.lock":  # it holds all of the plain one, at the same versions
             held["requirements.lock"] = digest("requirements.lock")
+        held["venv"] = str(venv)
+        stamp.write_text(json.dumps(held, indent=1) + "\n")
+    if held.get("course") != str(ROOT):
         code = "import sysconfig; print(sysconfig.get_path('purelib'))"
         library = subprocess.check_output([str(python), "-c", code]).decode().strip()
         (Path(library) / "tile-by-tile.pth").write_text(str(ROOT) + "\n")
+        held["course"] = str(ROOT)
         stamp.write_text(json.dumps(held, indent=1) + "\n")
     return python
 
@@ -180,7 +186,7 @@ def prepare(venv, test=False):
 def main(arguments):
     """Prepare the environment and become the command that was asked for."""
     test = arguments[:1] == ["--test"]
-    venv = Path(os.environ.get("TILE_VENV", str(ROOT / ".venv")))
+    venv = Path(os.environ.get("TILE_VENV", str(ROOT / ".venv"))).absolute()
     python = str(prepare(venv, test))
     command = [python] + arguments[test:]
     os.environ["VIRTUAL_ENV"] = str(venv)

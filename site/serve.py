@@ -93,23 +93,25 @@ def server(pages: Path, port: int, token: str) -> ServerApp:
 def main() -> None:
     """Build the book and serve it until Ctrl-C."""
     parser = argparse.ArgumentParser(description="Serve the book and its live kernels.")
-    parser.add_argument("--port", type=int, default=8000)
+    parser.add_argument("--port", default="8000")
     parser.add_argument("--source", type=Path, default=ROOT, help="the folder of the pages")
     parser.add_argument("--output", type=Path, default=ROOT, help="where to build the book")
     options = parser.parse_args()
-    if not 1024 <= options.port <= 65535:
+    port = int(options.port) if options.port.isdecimal() else 0
+    if not 1024 <= port <= 65535:
         sys.exit(f"port {options.port} is not between 1024 and 65535: try `make serve PORT=8001`")
-    if not free(options.port):
-        sys.exit(f"port {options.port} is in use: try `make serve PORT={options.port % 65535 + 1}`")
+    if not free(port):
+        other = port + 1 if port < 65535 else 8001
+        sys.exit(f"port {port} is in use: try `make serve PORT={other}`")
     print("Building the book …", flush=True)
     pages = build(options.source.resolve(), options.output.resolve())
     token = secrets.token_urlsafe(24)
-    app = server(pages, options.port, token)
+    app = server(pages, port, token)
     for ending in (signal.SIGINT, signal.SIGTERM):
         signal.signal(ending, lambda *_: app.stop(from_signal=True))
 
     def announce() -> None:
-        print(f"Read and run the course at http://{HOST}:{options.port}/book/?token={token}")
+        print(f"Read and run the course at http://{HOST}:{port}/book/?token={token}")
         print("Ctrl-C ends it.", flush=True)
 
     app.io_loop.add_callback(announce)  # after the callback by which the server binds its port

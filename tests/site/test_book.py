@@ -138,10 +138,11 @@ def test_a_broken_link_fails_the_build_and_says_where(tmp_path):
     source.mkdir()
     (source / "_toc.yml").write_text("format: jb-book\nroot: index\n")
     (source / "index.md").write_text("# A page\n\nIt links to [nowhere](nowhere.md).\n")
-    with pytest.raises(SystemExit) as stop:
-        builder.build(source, tmp_path)
-    assert "index.md:3" in str(stop.value) and "nowhere.md" in str(stop.value)
-    assert str(stop.value).splitlines()[-1].startswith("The book was not built")
+    for _ in range(2):  # a second build does not pass over what the first one complained of
+        with pytest.raises(SystemExit) as stop:
+            builder.build(source, tmp_path)
+        assert "index.md:3" in str(stop.value) and "nowhere.md" in str(stop.value)
+        assert str(stop.value).splitlines()[-1].startswith("The book was not built")
 
 
 def test_the_palette_is_that_of_the_figures():

@@ -80,6 +80,26 @@ def test_the_environment_is_made_once_and_holds_the_course(tmp_path, monkeypatch
         env.prepare(tmp_path / "venv")
 
 
+def test_an_environment_serves_the_course_that_calls_it_and_is_made_anew_where_it_is_moved(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(env, "cuda_driver", lambda: None)
+    monkeypatch.setattr(env, "install", lambda *_: None)
+    for number, name in enumerate(("first", "second")):
+        course = tmp_path / name
+        course.mkdir()
+        (course / "requirements.lock").write_text("")
+        (course / "marker.py").write_text(f"NUMBER = {number}\n")
+        monkeypatch.setattr(env, "ROOT", course)
+        python = env.prepare(tmp_path / "venv")
+        told = subprocess.check_output([python, "-c", "import marker; print(marker.NUMBER)"])
+        assert int(told) == number
+    (tmp_path / "venv").rename(tmp_path / "moved")
+    env.prepare(tmp_path / "moved")
+    pip = (tmp_path / "moved" / "bin" / "pip").read_text()
+    assert str(tmp_path / "moved") in pip and str(tmp_path / "venv") not in pip
+
+
 def one_line(message) -> str:
     assert str(message).count("\n") == 0
     return str(message)

@@ -69,9 +69,9 @@ def test_a_port_in_use_is_one_line(serve):
     assert re.fullmatch(rf"port {port} is in use: try `make serve PORT=\d+`\n", done.stderr)
 
 
-@pytest.mark.parametrize("port", ["80", "70000"])
+@pytest.mark.parametrize("port", ["80", "70000", "-1", "web"])
 def test_a_port_out_of_range_is_one_line(serve, port):
-    done = serve("--port", port)
+    done = serve(f"--port={port}")
     assert done.stderr == f"port {port} is not between 1024 and 65535: try `make serve PORT=8001`\n"
 
 
