@@ -389,12 +389,14 @@ class Table:
     def _repr_html_(self) -> str:
         def line(cells: list[str], tag: str) -> str:
             return "<tr>" + "".join(
-                f'<{tag}{align(i)}>{escape(cell)}</{tag}>' for i, cell in enumerate(cells)
+                f'<{tag}{style(i, tag)}>{escape(cell)}</{tag}>' for i, cell in enumerate(cells)
             ) + "</tr>"
 
-        def align(index: int) -> str:
-            side = "right" if self._numeric(index) else "left"
-            return f' style="text-align:{side}"'
+        def style(index: int, tag: str) -> str:
+            if not self._numeric(index):
+                return ' style="text-align:left"'
+            # A figure stays on one line with its unit.
+            return f' style="text-align:right{";white-space:nowrap" if tag == "td" else ""}"'
 
         head = line(self.headings, "th")
         body = "".join(line(cells, "td") for cells in self.cells)

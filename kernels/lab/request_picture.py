@@ -98,7 +98,7 @@ def _sectors(request: Request) -> Figure:
             asked = [n for a in range(start + byte, start + byte + cell) for n in lanes.get(a, ())]
             _cell(ax, x + byte, y, cell, asked)
         ax.add_patch(Rectangle((x, y), SECTOR, 1, fill=False, lw=1.6, ec=INK))
-        ax.text(x, y + 1.06, f"byte {start}", fontsize=6.5)
+        ax.text(x, y + 1.12, f"byte {start}", fontsize=6.5)
     _frame(ax, SECTORS_A_ROW * (SECTOR + 4) - 4, rows * 1.5)
     return fig
 

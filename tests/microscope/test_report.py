@@ -74,7 +74,7 @@ def test_problems_are_listed():
 
     found = trace(outside, 1, 8, np.zeros(8, np.float32))
     assert str(found.table()).splitlines()[-1].startswith("out of bounds: line ")
-    assert "<li>out of bounds: line " in found.table()._repr_html_()
+    assert "<br>out of bounds: line " in found.table()._repr_html_()
 
 
 def site(seen, op, expr):

@@ -57,13 +57,11 @@ class Table:
     def _repr_html_(self) -> str:
         head = "".join(f"<th scope='col'>{escape(h)}</th>" for h in HEADINGS)
         body = "".join(_html_row(row) for row in self.rows)
-        below = "".join(f"<p>{escape(line)}</p>" for line in totals(self.trace))
-        found = "".join(f"<li>{escape(line)}</li>" for line in problems(self.trace))
+        below = "<br>".join(escape(line) for line in [*totals(self.trace), *problems(self.trace)])
         return (
             f"<div class='trace' style='overflow-x:auto'><p><strong>{escape(heading(self.trace))}"
             "</strong></p><table style='border-collapse:collapse;text-align:left'>"
-            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{below}"
-            f"<ul>{found}</ul></div>"
+            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><p>{below}</p></div>"
         )
 
 
