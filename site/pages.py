@@ -149,6 +149,14 @@ def head(app: Sphinx, page: str, title: str, text: str) -> str:
     return "\n".join(tags)
 
 
+def deferred(script: Any) -> Any:
+    """Return a script that waits for the page; those that the page's own lines rely on stay."""
+    if not script.filename or "documentation_options" in script.filename:
+        return script
+    attributes = {**script.attributes, "defer": "defer"}
+    return type(script)(script.filename, priority=script.priority, **attributes)
+
+
 def finish_page(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
@@ -162,7 +170,8 @@ def finish_page(
             states = json.loads(body.replace("<\\/", "</"))["state"]
         elif not (THEBE.search(str(getattr(script, "filename", ""))) or THEBE.search(body)):
             kept.append(script)
-    context["script_files"][:] = kept
+    # The text of a page comes first; the search page runs its scripts as it is read.
+    context["script_files"][:] = kept if doctree is None else [deferred(each) for each in kept]
     context["css_files"][:] = [
         style
         for style in context["css_files"]

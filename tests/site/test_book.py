@@ -93,6 +93,18 @@ def test_every_picture_says_what_it_shows(book, name):
         assert hidden or named or drawing.find_parent("button"), str(drawing)[:200]
 
 
+def test_no_script_keeps_the_text_waiting(book):
+    def blocking(name):
+        scripts = parse(book / f"{name}.html").find_all("script", src=True)
+        return [script["src"] for script in scripts if not script.has_attr("defer")]
+
+    for name in PAGES:
+        assert [re.search(r"(\w+)\.js", address)[1] for address in blocking(name)] == [
+            "documentation_options"
+        ]
+    assert any("searchindex" in address for address in blocking("search"))
+
+
 def test_the_site_map_and_the_social_card_are_there(book):
     addresses = re.findall(r"<loc>(.*?)</loc>", (book / "sitemap.xml").read_text())
     expected = [adopted().site] + [f"{adopted().site}{name}.html" for name in CHAPTERS]
