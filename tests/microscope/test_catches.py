@@ -590,3 +590,21 @@ def test_atomics_take_the_types_that_numba_takes():
     kernel[1, 1](np.zeros(1, np.uint32))
     with pytest.raises(KernelError, match="takes arrays of uint32, uint64, not of int32"):
         kernel[1, 1](np.zeros(1, np.int32))
+
+
+def test_tuples_do_not_grow_without_end():
+    @cuda.jit
+    def longer():
+        t = (1,)
+        for _ in range(60):
+            t = t + t
+
+    @cuda.jit
+    def deeper():
+        t = (1,)
+        for _ in range(60):
+            t = (t, t)
+
+    for kernel in (longer, deeper):
+        with pytest.raises(Unsupported, match="a tuple has at most 1000 parts"):
+            kernel[1, 1]()

@@ -96,7 +96,7 @@ class Expressions(Access):
         return isinstance(n, ast.Name) and n.id not in self.frame.code.locals
 
     def evaluate_tuple(self, n, m: Mask):
-        return tuple(self.evaluate(x, m) for x in n.elts)
+        return small_tuple(tuple(self.evaluate(x, m) for x in n.elts), n)
 
     def evaluate_binary(self, n: ast.BinOp, m: Mask):
         return self.binary(n, self.evaluate(n.left, m), self.evaluate(n.right, m), m)
@@ -106,9 +106,7 @@ class Expressions(Access):
         op = type(n.op)
         if not (values.is_value(a) and values.is_value(b)):
             if isinstance(a, tuple) and isinstance(b, tuple) and op is ast.Add:
-                if len(a) + len(b) > TUPLE_LIMIT:
-                    raise Unsupported(n.lineno, f"a tuple has at most {TUPLE_LIMIT} parts")
-                return a + b
+                return small_tuple(a + b, n)
             raise self.no_operation(n, a, b)
         try:
             v = values.binary(op, a, b)
@@ -349,6 +347,17 @@ class Expressions(Access):
         ast.Attribute: evaluate_attribute,
         ast.Call: evaluate_call,
     }
+
+
+def small_tuple(t: tuple, n) -> tuple:
+    """The tuple `t`, refused if it is large with all tuples in it."""
+    if sum(map(_size, t)) > TUPLE_LIMIT:
+        raise Unsupported(n.lineno, f"a tuple has at most {TUPLE_LIMIT} parts")
+    return t
+
+
+def _size(v) -> int:
+    return sum(map(_size, v)) if isinstance(v, tuple) else 1
 
 
 def is_device_function(target) -> bool:
