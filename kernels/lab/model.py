@@ -68,7 +68,15 @@ class Access:
 
     def _sectors_of(self, rows: int) -> int:
         """Sectors of one sweep over the first rows of the matrix."""
-        col = np.arange(0, self.cols, self.width)
+        # And so they do every lcm columns.
+        period = lcm(SECTOR, self.width)
+        whole, rest = divmod(self.cols, period)
+        edge = self._sectors_between(rows, self.cols - rest, self.cols)
+        return edge + (whole * self._sectors_between(rows, 0, period) if whole else 0)
+
+    def _sectors_between(self, rows: int, left: int, right: int) -> int:
+        """The same of the columns from `left` up to, but not including, `right`."""
+        col = np.arange(left, right, self.width)
         start = np.arange(rows)[:, None] * self.cols + col
         end = start + np.minimum(self.width, self.cols - col) - 1
         first, last = start // SECTOR, end // SECTOR
