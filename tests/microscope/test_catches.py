@@ -608,3 +608,19 @@ def test_tuples_do_not_grow_without_end():
     for kernel in (longer, deeper):
         with pytest.raises(Unsupported, match="a tuple has at most 1000 parts"):
             kernel[1, 1]()
+
+
+@pytest.mark.parametrize("schedule", ("lockstep", "warps", "warps-reversed"))
+def test_a_lock_around_a_plain_update(schedule):
+    @cuda.jit
+    def kernel(total, lock):
+        done = False
+        while not done:
+            if cuda.atomic.cas(lock, 0, 0, 1) == 0:
+                total[0] += 1
+                cuda.threadfence()
+                cuda.atomic.exch(lock, 0, 0)
+                done = True
+
+    t = trace(kernel, 3, 5, np.zeros(1, int), np.zeros(1, np.int32), schedule=schedule)
+    assert t.outputs["total"][0] == 15 and not t.problems
