@@ -67,6 +67,15 @@ def test_without_scripts_the_page_says_what_is_missing(browser, small_book):
     page.context.close()
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_page_knows_light_from_dark_before_the_theme_runs(browser, book, scheme):
+    page = browser.new_page(color_scheme=scheme)
+    page.route("**/pydata-sphinx-theme.js", lambda route: route.abort())
+    page.goto((book / "index.html").as_uri())
+    assert page.evaluate("document.documentElement.dataset.theme") == scheme
+    page.close()
+
+
 @pytest.mark.parametrize(
     ("term", "chapter"), [("barrier", "04-tiled"), ("occupancy", "01-hardware")]
 )
