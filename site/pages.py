@@ -1,9 +1,9 @@
 """Sphinx extension: what turns the chapters into pages that need no other host and no kernel.
 
 It puts the course's own files under `_static/book` and the vendored ones under
-`_static/vendor`, writes mathematics as MathML, mounts stored widgets, tells live.js where the
-code can run, describes each page to search engines, writes the site map, and drops from the
-theme what no page uses.
+`_static/vendor`, writes mathematics as MathML, mounts stored widgets (with their numbers as tables
+where no script can draw them), tells live.js where the code can run, describes each page to search
+engines, writes the site map, and drops from the theme what no page uses.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import html
 import json
 import re
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,11 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.util import logging
 
-SITE = Path(__file__).parent
+SITE = Path(__file__).resolve().parent
+sys.path.insert(0, str(SITE.parent))
+
+from kernels.lab.widgets.stills import still  # noqa: E402
+
 VIEW = re.compile(
     r'<script type="application/vnd\.jupyter\.widget-view\+json">(\{.*?\})</script>', re.DOTALL
 )
@@ -46,6 +51,8 @@ THEBE = re.compile(r"sphinx-thebe|THEBE_JS_URL|kernelName")
 THEBE_SETTINGS = re.compile(
     r'<script type="text/x-thebe-config">.*?</script>|<script>kernelName = .*?</script>', re.DOTALL
 )
+#: The head of a page: its title, and the badges if there are any. The bar of live.js follows it.
+TITLE = re.compile(r"<h1\b.*?</h1>(?:\s*<!-- badges -->\s*<p>.*?</p>)?", re.DOTALL)
 DESCRIPTION_LENGTH = 160
 
 logger = logging.getLogger(__name__)
@@ -106,10 +113,15 @@ def mount(body: str, states: dict[str, Any], page: str) -> str:
             for key, value in state.items()
             if key in ("_esm", "_css") or not (key.startswith("_") or key in INTERNAL)
         }
+        kind = state.get("_anywidget_id", "").rpartition(".")[2]
+        tables = still(kind, state)
+        note = "This figure is interactive: it needs JavaScript, and a browser of 2020 or later."
+        note += " Here are the numbers it starts with." if tables else ""
         data = json.dumps(kept, sort_keys=True).replace("</", "<\\/")
         return (
-            '<div class="widget"><p class="widget-fallback">This figure is interactive: it needs '
-            f'JavaScript.</p><script type="application/json">{data}</script></div>'
+            f'<div class="widget" data-kind="{html.escape(kind)}">'
+            f'<div class="widget-fallback"><p>{note}</p>{tables}</div>'
+            f'<script type="application/json">{data}</script></div>'
         )
 
     return VIEW.sub(element, body)
@@ -182,10 +194,13 @@ def finish_page(
     body = THEBE_SETTINGS.sub("", context["body"])
     # The text of a fold names it; the label that myst-nb gives it contradicts that text.
     context["body"] = body.replace('<summary aria-label="Toggle hidden content">', "<summary>")
+    app.add_js_file("book/scroll.js", loading_method="defer")
     if states:
         context["body"] = mount(context["body"], states, page)
         app.add_js_file("book/widgets.js", loading_method="defer")
     if any("cell" in node["classes"] for node in doctree.findall(nodes.container)):
+        # Its place is kept from the start, so that nothing moves when live.js fills it.
+        context["body"] = TITLE.sub(r'\g<0><div class="live-bar"></div>', context["body"], count=1)
         settings = {"repository": context["theme_repository_url"], "page": page}
         app.add_js_file(None, body=f"window.liveCode = {json.dumps(settings)};")
         app.add_js_file("book/live.js", loading_method="defer")

