@@ -6,10 +6,10 @@ RUN = $(PYTHON) site/env.py
 RUN_TEST = $(PYTHON) site/env.py --test
 
 .DEFAULT_GOAL := help
-.PHONY: help serve lab book bench record test adopt lock cells vendor clean
+.PHONY: help serve lab book bench record test test-colab adopt lock cells vendor clean
 
 help:  ## say what each command does
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1@\2/p' Makefile | awk -F@ '{printf "%-14s %s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1@\2/p' Makefile | awk -F@ '{printf "%-17s %s\n", $$1, $$2}'
 
 serve:  ## the book and its live kernels on this machine (PORT=8000)
 	@$(RUN) site/serve.py --port="$(PORT)"
@@ -28,6 +28,9 @@ record:  ## on a GPU: execute the chapters and store what was measured
 
 test:  ## the whole test suite (ARGS="-k name" narrows it)
 	@$(RUN_TEST) -m pytest $(ARGS)
+
+test-colab:  ## the chapters under Colab's versions, GPU and CPU image (minutes; not in `make test`)
+	@$(PYTHON) site/colab.py $(ARGS)
 
 adopt:  ## make the course yours: REPO=owner/name
 	@$(PYTHON) site/adopt.py "$(REPO)"

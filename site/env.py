@@ -22,6 +22,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 OLDEST, NEWEST = (3, 11), (3, 13)
+STAMP = "tile-by-tile.json"
 MINUTES = {"requirements.lock": "about a minute", "requirements-test.lock": "about two minutes"}
 
 
@@ -141,8 +142,44 @@ def install(python, lock):
         fail("pip could not install %s: is the network reachable? It said: %s" % (lock, reason))
 
 
+def fill(venv, names):
+    """Bring an environment to what its locks say.
+
+    Parameters
+    ----------
+    venv : Path
+        The environment's folder, made if it is missing.
+    names : list of str
+        The locks, in the order in which to install them.
+
+    Returns
+    -------
+    Path
+        Its interpreter.
+    """
+    python = venv / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    stamp = venv / STAMP
+    held = json.loads(stamp.read_text()) if stamp.exists() else {}
+    moved = held.get("venv", str(venv)) != str(venv)  # its scripts hold the place it was made in
+    if moved or not OLDEST <= (version_of(python) or (0, 0)) <= NEWEST:
+        create(venv)
+        held = {}
+    for lock in names:
+        if held.get(lock) == digest(lock):
+            continue
+        if stamp.exists():
+            stamp.unlink()
+        install(python, lock)
+        held[lock] = digest(lock)
+        if lock == "requirements-test.lock":  # it holds all of the plain one, at the same versions
+            held["requirements.lock"] = digest("requirements.lock")
+        held["venv"] = str(venv)
+        stamp.write_text(json.dumps(held, indent=1) + "\n")
+    return python
+
+
 def prepare(venv, test=False):
-    """Bring an environment to what its lock says, and put the course on its path.
+    """Bring an environment to what this machine needs, and put the course on its path.
 
     Parameters
     ----------
@@ -156,24 +193,9 @@ def prepare(venv, test=False):
     Path
         Its interpreter.
     """
-    python = venv / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    stamp = venv / "tile-by-tile.json"
-    held = json.loads(stamp.read_text()) if stamp.exists() else {}
-    moved = held.get("venv", str(venv)) != str(venv)  # its scripts hold the place it was made in
-    if moved or not OLDEST <= (version_of(python) or (0, 0)) <= NEWEST:
-        create(venv)
-        held = {}
-    for lock in locks(cuda_driver(), test):
-        if held.get(lock) == digest(lock):
-            continue
-        if stamp.exists():
-            stamp.unlink()
-        install(python, lock)
-        held[lock] = digest(lock)
-        if lock == "requirements-test.lock":  # it holds all of the plain one, at the same versions
-            held["requirements.lock"] = digest("requirements.lock")
-        held["venv"] = str(venv)
-        stamp.write_text(json.dumps(held, indent=1) + "\n")
+    python = fill(venv, locks(cuda_driver(), test))
+    stamp = venv / STAMP
+    held = json.loads(stamp.read_text())
     if held.get("course") != str(ROOT):
         code = "import sysconfig; print(sysconfig.get_path('purelib'))"
         library = subprocess.check_output([str(python), "-c", code]).decode().strip()

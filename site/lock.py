@@ -1,7 +1,8 @@
 """Write the hashed locks from `pyproject.toml`: `make lock` (needs uv).
 
 One lock serves Linux, macOS and Windows with Python 3.11 to 3.13. All but the CUDA 12 lock are
-resolved under the pins of the widest one, so that the tests run what the reader runs.
+resolved under the pins of the widest one, so that the tests run what the reader runs. The locks
+of Colab's images come from dependency groups, since Colab's versions are not the course's.
 """
 
 from __future__ import annotations
@@ -19,11 +20,12 @@ LOCKS = {
     "requirements-cuda13.lock": ["cuda13"],
     "requirements-test.lock": ["test"],
 }
+GROUPS = {"requirements-colab.lock": "colab", "requirements-colab-cpu.lock": "colab-cpu"}
 
 
-def resolve(output: Path, extras: list[str], constraints: Path | None = None) -> None:
-    """Resolve `pyproject.toml` with some extras into one hashed lock, free of index addresses."""
-    command = ["uv", "pip", "compile", "pyproject.toml", "--universal", "--python-version", "3.11"]
+def resolve(output: Path, *wanted: str) -> None:
+    """Resolve what uv's options ask of `pyproject.toml` into one hashed lock without addresses."""
+    command = ["uv", "pip", "compile", *wanted, "--universal", "--python-version", "3.11"]
     command += [
         "--generate-hashes",
         "--no-emit-index-url",
@@ -31,8 +33,6 @@ def resolve(output: Path, extras: list[str], constraints: Path | None = None) ->
         "--no-header",
         "--quiet",
     ]
-    command += [part for extra in extras for part in ("--extra", extra)]
-    command += ["--constraints", str(constraints)] if constraints else []
     if subprocess.run([*command, "--output-file", str(output)], cwd=ROOT).returncode:
         sys.exit(f"{output.name} could not be resolved; the locks are as they were")
 
@@ -42,13 +42,20 @@ def main() -> None:
     if not shutil.which("uv"):
         sys.exit("make lock needs uv: `pip install uv`, then again")
     with tempfile.TemporaryDirectory() as folder:
+        course = ("pyproject.toml",)
         widest = Path(folder, "all.lock")
-        resolve(widest, ["cuda13", "test"])
+        resolve(widest, *course, "--extra=cuda13", "--extra=test")
         for name, extras in LOCKS.items():
-            resolve(Path(folder, name), extras, None if "cuda12" in extras else widest)
-        for name, extras in LOCKS.items():
-            title = f"# {name}: written by `make lock`"
-            title += f" with the extra {extras[0]!r}" if extras else ""
+            pins = () if "cuda12" in extras else (f"--constraints={widest}",)
+            resolve(Path(folder, name), *course, *(f"--extra={extra}" for extra in extras), *pins)
+        for name, group in GROUPS.items():
+            resolve(Path(folder, name), f"--group={group}")
+        titles = {
+            name: [f"the extra {extra!r}" for extra in extras] for name, extras in LOCKS.items()
+        }
+        titles |= {name: [f"the group {group!r}"] for name, group in GROUPS.items()}
+        for name, parts in titles.items():
+            title = " with ".join([f"# {name}: written by `make lock`", *parts])
             text = Path(folder, name).read_text(encoding="utf-8")
             (ROOT / name).write_bytes(f"{title}\n{text}".encode())
 

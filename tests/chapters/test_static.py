@@ -108,6 +108,19 @@ def test_counts_and_sizes_are_no_figures(text):
     assert list(figures(text)) == []
 
 
+def test_what_is_folded_in_the_book_is_folded_in_jupyterlab_and_colab(notebook):
+    """Colab folds a form: a cell with that view whose first line is its title."""
+    for cell in notebook.cells:
+        folded = "hide-cell" in cell.metadata.get("tags", ())
+        form = cell.metadata.get("cellView") == "form"
+        titled = bool(re.match(r"# @title \S", cell.source))
+        hidden = cell.metadata.get("jupyter", {}).get("source_hidden", False)
+        if cell.cell_type == "code":
+            assert form == titled == hidden == folded, cell.id
+        else:
+            assert not form and not titled, cell.id
+
+
 def test_every_cell_was_run(notebook):
     counts = [cell.execution_count for cell in code(notebook)]
     assert counts == list(range(1, len(counts) + 1)), "run `python -m kernels record`"

@@ -11,7 +11,8 @@ import env
 import pytest
 
 ROOT = Path(__file__).parents[2]
-LOCKS = sorted(path.name for path in ROOT.glob("requirements*.lock"))
+COLAB = sorted(path.name for path in ROOT.glob("requirements-colab*.lock"))
+LOCKS = sorted({path.name for path in ROOT.glob("requirements*.lock")} - {*COLAB})
 PIN = re.compile(r"^([a-z0-9-]+)==(\S+)", re.MULTILINE)
 
 
@@ -38,7 +39,7 @@ def test_a_cuda_12_driver_tests_on_the_cpu_engine(monkeypatch, capsys):
     assert "CUDA 13" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("lock", LOCKS)
+@pytest.mark.parametrize("lock", [*LOCKS, *COLAB])
 def test_a_lock_is_pinned_hashed_and_names_no_index(lock):
     text = (ROOT / lock).read_text()
     pins = PIN.findall(text)
@@ -58,6 +59,17 @@ def test_the_locks_agree_on_every_version():
     both = [pins[lock]["numba-cuda"] for lock in LOCKS if "numba-cuda" in pins[lock]]
     assert len(both) == 3 and len(set(both)) == 1
     assert not any(name.startswith(("cupy", "nvidia", "cuda")) for name in plain)
+
+
+def test_the_images_of_colab_differ_by_the_packages_for_a_gpu():
+    locks = ("requirements-colab.lock", "requirements-colab-cpu.lock")
+    image, cpu_image = (dict(PIN.findall((ROOT / lock).read_text())) for lock in locks)
+    assert (image["cupy-cuda12x"], image["numba-cuda"]) == ("14.0.1", "0.22.2")
+    assert {name: image[name] for name in cpu_image} == cpu_image
+    added = image.keys() - cpu_image
+    assert all(name.startswith(("cuda", "cupy", "numba-cuda", "nvidia")) for name in added)
+    versions = [cpu_image[name] for name in ("numba", "numpy", "ipywidgets", "anywidget")]
+    assert versions == ["0.61.2", "2.1.3", "7.7.1", "0.9.21"]
 
 
 def test_the_environment_is_made_once_and_holds_the_course(tmp_path, monkeypatch):
@@ -135,7 +147,7 @@ def test_version_of_something_that_does_not_run(tmp_path):
 
 
 def test_help_names_every_target(run):
-    targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
     said = run("make", "help").stdout
     assert {"serve", "test", "lab", "book", "bench", "record", "adopt"} <= set(targets)
     assert all(f"make {target} " in said for target in targets)
