@@ -7,6 +7,7 @@ import pytest
 from kernels.lab import data, records, roofline
 from kernels.lab.widgets import Roofline
 from tests.unit import synthetic
+from tests.widgets.redraws import redraw_time
 
 PROFILES = [(width, mode) for width in (1280, 390) for mode in ("light", "dark")]
 
@@ -92,3 +93,8 @@ def test_without_any_record_every_gpu_has_its_data_sheet(tmp_path, monkeypatch, 
     assert set(widget.gpus) == set(data.gpus())
     assert "data sheet alone" in mounted(widget).page.inner_text(".roofline")
     assert repr(widget) == "Roofline(gpu='h200', intensity=0.25, counted='asked')"
+
+
+def test_a_redraw_fits_into_a_frame(mounted, recorded):
+    shown = mounted(Roofline())
+    assert redraw_time(shown, "Intensity", [power / 4 for power in range(-16, 49, 2)]) <= 16
