@@ -18,8 +18,7 @@
     history.replaceState(null, "", location.pathname + (query.size ? `?${query}` : "") + location.hash);
   }
 
-  const bar = document.createElement("div");
-  bar.className = "live-bar";
+  const bar = document.querySelector(".live-bar"); // written by pages.py, empty
   bar.innerHTML = `
     <button type="button" class="live-start">Run this page</button>
     <button type="button" class="live-all" hidden>Run all cells</button>
@@ -101,13 +100,15 @@
 
   function watch(session) {
     const kernel = session.kernel;
+    let died = false; // the server starts another kernel by itself, which knows nothing of the cells that ran
     kernel.statusChanged.connect((_, status) => {
-      if (status === "busy") show("running", "Running …");
+      died ||= status === "dead" || status === "autorestarting";
+      if (died) show("failed", "The kernel died. Reload the page to start a new one.");
+      else if (status === "busy") show("running", "Running …");
       else if (status === "idle") show("ready", "Ready: change a cell and run it (Shift + Enter).");
-      else if (status === "dead") show("failed", "The kernel died. Reload the page to start a new one.");
     });
     kernel.connectionStatusChanged.connect((_, status) => {
-      if (status !== "connected") show("failed", `The server no longer answers. ${RESTART}`);
+      if (status !== "connected" && !died) show("failed", `The server no longer answers. ${RESTART}`);
     });
   }
 
@@ -143,7 +144,4 @@
   keepToken();
   show("idle", "");
   start.onclick = begin;
-  const title = document.querySelector(".bd-article h1");
-  const badges = title?.parentElement.querySelector(':scope > p > a[href^="https://colab."]')?.parentElement;
-  (badges ?? title)?.after(bar);
 })();

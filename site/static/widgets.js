@@ -57,9 +57,4 @@
   }
 
   document.querySelectorAll(".widget").forEach(mount);
-
-  // On paper nothing can be opened.
-  const folds = () => document.querySelectorAll(".widget[data-mounted] details");
-  addEventListener("beforeprint", () => folds().forEach((fold) => { fold.dataset.open = fold.open; fold.open = true; }));
-  addEventListener("afterprint", () => folds().forEach((fold) => { fold.open = fold.dataset.open === "true"; }));
 })();

@@ -64,7 +64,81 @@ def test_without_scripts_the_page_says_what_is_missing(browser, small_book):
     page.goto((small_book / "page.html").as_uri())
     assert "needs JavaScript" in page.inner_text(".widget")
     assert page.inner_text(".cell_output >> nth=0").strip() == "48 elements"
+    assert not page.is_visible(".live-bar")
     page.context.close()
+
+
+def check_stills(page, book, name: str, row: str) -> None:
+    """Open a chapter and see its widgets' numbers, as tables that fit."""
+    page.goto((book / f"chapters/{name}.html").as_uri())
+    for widget in page.locator(".widget").all():
+        assert "needs JavaScript" in widget.inner_text()
+        assert widget.locator("table").first.is_visible()
+    assert row in page.inner_text(".widget-fallback >> nth=0").replace("\xa0", " ")
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+
+
+STILLS = [
+    ("01-hardware", "blocks on the GPU at once\t1 056"),
+    ("02-vector-add", "threads the guard stops\t14"),
+    ("03-naive", "tiled 32, CUDA C++"),
+    ("04-tiled", "global loads\t768\t3 072"),
+]
+
+
+@pytest.mark.parametrize(("name", "row"), STILLS)
+def test_without_scripts_widgets_are_tables(browser, book, name, row):
+    page = browser.new_context(
+        java_script_enabled=False, viewport={"width": 390, "height": 900}
+    ).new_page()
+    check_stills(page, book, name, row)
+    page.context.close()
+
+
+def test_in_an_old_browser_widgets_are_tables(browser, book):
+    page = browser.new_page(viewport={"width": 390, "height": 900})
+    # A browser that does not read the language of the scripts: the parser refuses them whole.
+    page.add_init_script("window.Function = () => { throw new SyntaxError(); }")
+    for script in ("widgets", "live"):
+        page.route(f"**/book/{script}.js*", lambda route: route.fulfill(body="import(?."))
+    check_stills(page, book, *STILLS[3])
+    assert not page.is_visible(".live-bar")
+    page.close()
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_nothing_moves_while_a_page_loads(browser, book, name, width):
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    page.add_init_script("""window.moved = 0;
+        new PerformanceObserver((list) => list.getEntries().forEach((e) => { moved += e.value; }))
+            .observe({ type: "layout-shift", buffered: true });""")
+    page.goto((book / f"chapters/{name}.html").as_uri())
+    page.wait_for_selector(".widget[data-mounted]", state="attached")
+    page.wait_for_timeout(150)
+    assert page.evaluate("moved") < 0.005
+    reserved = (
+        "(all) => all.map((w) => [w.scrollHeight, parseFloat(getComputedStyle(w).minHeight)])"
+    )
+    for height, least in page.eval_on_selector_all(".widget", reserved):
+        assert 0.85 * height <= least <= height
+    page.close()
+
+
+def test_on_paper_a_chapter_has_its_numbers_and_no_navigation(browser, book):
+    page = browser.new_page(viewport={"width": 720, "height": 1000})
+    page.goto((book / "chapters/04-tiled.html").as_uri())
+    page.wait_for_selector(".widget[data-mounted]", state="attached")
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    for hidden in (".bd-sidebar-primary", ".bd-header-article", ".live-bar", ".prev-next-area"):
+        assert not page.locator(hidden).first.is_visible(), hidden
+    assert page.locator(".widget details[open] td").count() > 5
+    code = "(all) => all.filter((pre) => pre.scrollWidth > pre.clientWidth).length"
+    assert page.eval_on_selector_all(".bd-article .highlight pre", code) == 0
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator(".widget details[open]").count() == 0
+    page.close()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
