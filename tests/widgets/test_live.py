@@ -73,6 +73,11 @@ def test_in_a_live_page_the_button_launches_the_kernel(browser, folder, tmp_path
         use_the_player(page, ".jp-OutputArea")
         page.click(".thebe-run-button >> nth=2")
         page.locator("div.cell").nth(2).get_by_text("8 1", exact=True).wait_for(timeout=30_000)
+        process.kill()
+        page.wait_for_selector('.live-bar[data-state="failed"]', timeout=20_000)
+        player = page.locator(".jp-OutputArea .tile-player").last
+        player.get_by_role("button", name="Run on this machine").click()
+        player.get_by_text("No answer: the kernel is busy, or none is running.").wait_for()
         page.close()
     finally:
         process.kill()
