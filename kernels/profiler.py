@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -87,4 +86,4 @@ def launch_all(size: int) -> None:
 
 
 if __name__ == "__main__":
-    launch_all(json.loads(sys.argv[1]))
+    launch_all(int(sys.argv[1]))
