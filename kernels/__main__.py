@@ -193,7 +193,7 @@ def _run_on_gpu(rung: Rung, engine: str, shape: tuple[int, int, int], options: d
     with host.memory_errors(needed):
         A, B = (cupy.asarray(matrix) for matrix in oracle.inputs(M, N, K))
         C = cupy.full((M, N), float("nan"), "float32")
-        launch = bench.product(rung, engine, options, A, B, C)
+        launch = rung.prepare(A, B, C, engine, **options)
         launch()
         result = str(oracle.check(C, A, B))
         found = time_launch(launch, flush_l2=False, limit=2.0)
@@ -201,7 +201,7 @@ def _run_on_gpu(rung: Rung, engine: str, shape: tuple[int, int, int], options: d
     if engine == "numba":
         used = bench.numba_resources(rung.kernel(**options))
     else:
-        used = bench.cpp_resources(bench.twin(rung.name, options))
+        used = bench.cpp_resources(rung.twin(**options))
     flops, moved = 2 * M * N * K / found.median, needed / found.median
     best = 2 * M * N * K / library.median
     device = lab.device()

@@ -85,24 +85,11 @@ def timings(M: int, N: int, K: int, rungs: list[Rung]) -> Tables:
     rows = [{"rung": "cublas", "engine": "library", "options": {}, **library}]
     for rung in rungs:
         for engine, options in rung.versions():
-            found = measure(product(rung, engine, options, A, B, C), C, A, B)
+            found = measure(rung.prepare(A, B, C, engine, **options), C, A, B)
             rows.append({"rung": rung.name, "engine": engine, "options": options, **found})
     for row in rows:
         row["cublas_gflops"] = library["gflops"]
     return {"timings": rows}
-
-
-def product(
-    rung: Rung, engine: str, options: dict[str, int], A: Any, B: Any, C: Any
-) -> Callable[[], object]:
-    """A launch of one version of a rung, with as little host work in it as possible."""
-    if engine != "numba":
-        return lambda: rung.matmul(A, B, out=C, engine=engine, **options)
-    grid, block = rung.launch(*C.shape, **options)
-    launch = rung.kernel(**options)[grid, block]
-    # Wrapped once: wrapping CuPy arrays anew would cost more than the launch.
-    arrays = tuple(cuda.as_cuda_array(array) for array in (A, B, C))
-    return lambda: launch(*arrays)
 
 
 def measure(launch: Callable[[], object], C: Any, A: Any, B: Any) -> dict[str, Any]:
@@ -135,7 +122,7 @@ def resources() -> Tables:
                 kernel[grid, block](*matrices)
                 used = numba_resources(kernel)
             else:
-                used = cpp_resources(twin(rung.name, options))
+                used = cpp_resources(rung.twin(**options))
             threads = block[0] * block[1]
             rows.append({
                 "rung": rung.name, "engine": engine, "options": options,
@@ -151,13 +138,6 @@ def profiles() -> Tables:
     except ncu.ProfilerError as error:
         warnings.warn(f"no hardware counters: {error}", stacklevel=2)
         return {}
-
-
-def twin(rung: str, options: dict[str, int]) -> Any:
-    """The compiled CUDA C++ kernel of a rung."""
-    if rung == "swapped":
-        return cpp.load("naive", "swapped")
-    return cpp.load(rung, **{name.upper(): v for name, v in options.items() if name != "block"})
 
 
 def numba_resources(kernel: Any) -> dict[str, int]:

@@ -1,16 +1,34 @@
-"""The rungs of the ladder, in the order in which the chapters climb them."""
+"""The rungs of the ladder, in the order in which the chapters climb them.
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+A rung's file holds functions that all take the rung's options by name:
+
+- ``matmul(A, B, out, engine, **options)``: the product, its arguments checked.
+- ``launch(M, N, **options)``: the grid and the block.
+- ``model(M, N, K, **options)``: what the kernel is predicted to do.
+- ``kernel(**options)``: the Numba kernel, where the rung is written in Numba.
+- ``twin(**options)``: the compiled CUDA C++ kernel, where there is one.
+- ``prepare(A, B, C, engine, **options)``: a function without arguments that launches on these CuPy
+  arrays with as little host work as possible; needed only where the launch is not that of `Rung`.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import product
+from types import ModuleType
+from typing import Any
 
 from kernels import naive, tiled
+from kernels.lab import host, tuned
+from kernels.lab.backend import cuda, on_gpu
+from kernels.lab.device import device
 from kernels.lab.model import Model
 
 __all__ = ["ENGINE_TITLES", "LADDER", "Rung", "UnknownRung"]
 
 #: What a table or a chart calls the language of an engine.
 ENGINE_TITLES = {"numba": "Numba", "cpp": "CUDA C++", "library": "cuBLAS"}
+Options = dict[str, int]
+Capability = tuple[int, int]
 
 
 class UnknownRung(KeyError):
@@ -33,55 +51,178 @@ class Rung:
     chapter : str
         The chapter that builds it, such as ``"03-naive"``.
     options : dict of str to tuple of int
-        The values each option is tested and measured with.
+        The values of each option that are worth trying.
     defaults : dict of str to int
         The value of each option that is not given.
     engines : tuple of str
         The languages it is written in: "numba", "cpp".
+    choices : dict of str to tuple of dict
+        By engine, the sets of options that are tested and measured, the rung's own choice first;
+        an engine that is left out has every combination of `options`.
+    dtypes : tuple of str
+        The number formats of A and B that it takes, such as ``("float32",)``.
+    out_dtype : str
+        The number format of C; empty where it is that of A and B.
+    needs : dict of str to (int, int)
+        The least compute capability for a number format; none where every GPU will do.
+    only : str
+        Empty, or why no later GPU generation runs it either.
     """
 
     name: str
     title: str
     chapter: str
     options: dict[str, tuple[int, ...]]
-    defaults: dict[str, int]
+    defaults: Options
     _matmul: Callable
-    _kernel: Callable
     _launch: Callable
     _model: Callable
+    _kernel: Callable | None = None
+    _twin: Callable | None = None
+    _prepare: Callable | None = None
     engines: tuple[str, ...] = ("numba", "cpp")
+    choices: Mapping[str, tuple[Options, ...]] = field(default_factory=dict)
+    dtypes: tuple[str, ...] = ("float32",)
+    out_dtype: str = "float32"
+    needs: Mapping[str, Capability] = field(default_factory=dict)
+    only: str = ""
 
     def matmul(self, A, B, out=None, engine="numba", **options):
-        """Return C = A·B (float32); see the function ``matmul`` of the rung's file."""
-        return self._matmul(A, B, out, engine, **self._checked(options))
+        """Return C = A·B; see the function ``matmul`` of the rung's file.
+
+        Without options it takes those that ``python -m kernels tune`` found for this GPU and class
+        of shapes, if there are any, and the rung's defaults otherwise.
+
+        Raises
+        ------
+        TypeError, ValueError, RuntimeError, MemoryError
+            One line that names the value, the limit and the way out.
+        """
+        options = self._checked(options) if options else {}
+        if engine in ENGINE_TITLES and engine not in self.engines:
+            raise ValueError(
+                f"{self.name} is written in {' and '.join(ENGINE_TITLES[e] for e in self.engines)} "
+                f"alone: use engine={self.engines[0]!r}"
+            )
+        dtype = str(getattr(A, "dtype", self.dtypes[0]))
+        missing = self.missing(dtype if dtype in self.dtypes else self.dtypes[0])
+        if missing:
+            raise RuntimeError(missing)
+        found = {} if options else self._tuned(A, B, engine, dtype)
+        if found:
+            return self._matmul(A, B, out, engine, **found)
+        return self._matmul(A, B, out, engine, **self.defaults | options)
+
+    def _tuned(self, A, B, engine: str, dtype: str) -> Options:
+        """Options tuned for operands like these on this GPU; empty where there are none."""
+        shapes = getattr(A, "shape", ()), getattr(B, "shape", ())
+        if not on_gpu or [len(shape) for shape in shapes] != [2, 2] or 0 in shapes[0] + shapes[1]:
+            return {}
+        (M, K), N = shapes[0], shapes[1][1]
+        found = tuned.options(self.name, engine, dtype, M, N, K)
+        return found if found.keys() == self.options.keys() else {}
 
     def kernel(self, **options):
         """Return the Numba kernel for these options: launch it ``[grid, block](A, B, C)``."""
-        return self._kernel(**self._checked(options))
+        if self._kernel is None:
+            raise TypeError(f"{self.name} has no Numba kernel: use its CUDA C++ twin, engine='cpp'")
+        return self._kernel(**self._filled(options))
 
-    def launch(self, M: int, N: int, **options) -> tuple[tuple[int, int], tuple[int, int]]:
+    def twin(self, **options):
+        """Return the compiled CUDA C++ kernel for these options."""
+        return self._twin(**self._filled(options))
+
+    def launch(self, M: int, N: int, **options) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Return (grid, block) for a result of M×N elements."""
-        return self._launch(M, N, **self._checked(options))
+        return self._launch(M, N, **self._filled(options))
 
     def model(self, M: int, N: int, K: int, **options) -> Model:
         """Return the work and traffic predicted for A (M×K) and B (K×N)."""
-        return self._model(M, N, K, **self._checked(options))
+        return self._model(M, N, K, **self._filled(options))
 
-    def versions(self) -> Iterator[tuple[str, dict[str, int]]]:
+    def prepare(self, A, B, C, engine: str = "numba", **options) -> Callable[[], object]:
+        """Return a function that launches C = A·B on CuPy arrays, with little work of the host.
+
+        The arrays are checked here, once; every call of the function is one launch.
+        """
+        options = self._filled(options)
+        if self._prepare is not None:
+            return self._prepare(A, B, C, engine, **options)
+        grid, block = self.launch(*C.shape, **options)
+        if engine == "numba":
+            launch = self.kernel(**options)[grid, block]
+            # Wrapped once: wrapping CuPy arrays anew would cost more than the launch.
+            arrays = tuple(cuda.as_cuda_array(array) for array in (A, B, C))
+            return lambda: launch(*arrays)
+        twin, arguments = self.twin(**options), host.Product(A, B, C, engine).cpp_arguments()
+        return lambda: twin(grid, block, arguments)
+
+    def versions(self) -> Iterator[tuple[str, Options]]:
         """Yield (engine, options) of every version of it that is tested and measured."""
         for engine in self.engines:
-            for values in product(*self.options.values()):
-                yield engine, dict(zip(self.options, values, strict=True))
+            for options in self.chosen(engine):
+                yield engine, options
+
+    def chosen(self, engine: str) -> tuple[Options, ...]:
+        """The sets of options that are tested and measured in one language."""
+        if engine in self.choices:
+            return tuple(self.defaults | options for options in self.choices[engine])
+        return tuple(
+            dict(zip(self.options, values, strict=True))
+            for values in product(*self.options.values())
+        )
+
+    def missing(self, dtype: str = "", capability: Capability | None = None) -> str:
+        """Say what keeps a GPU from running it with a number format; empty if nothing does.
+
+        Parameters
+        ----------
+        dtype : str
+            One of `dtypes`, by default the first.
+        capability : (int, int), optional
+            Of the GPU, by default the one here; without a GPU nothing is said.
+        """
+        capability = capability or device().compute_capability
+        least = self.needs.get(dtype or self.dtypes[0])
+        if capability is None or least is None:
+            return ""
+        if capability >= least and not (self.only and capability[0] != least[0]):
+            return ""
+        others = [
+            rung.name
+            for rung in LADDER.values()
+            if rung.dtypes[0] == self.dtypes[0]
+            and rung.name != self.name
+            and rung.fits(capability, dtype or self.dtypes[0])
+        ]
+        way_out = f"use {others[-1]}" if others else "use a rung of another number format"
+        what = self.name + (f" in {dtype}" if dtype and len(set(self.needs.values())) > 1 else "")
+        why = f" ({self.only})" if self.only else ""
+        return f"{what} needs {sm(least)}{why}, this GPU is {sm(capability)}: {way_out}"
+
+    def fits(self, capability: Capability, dtype: str) -> bool:
+        """Whether a GPU of a compute capability runs it with a number format."""
+        least = self.needs.get(dtype, (0, 0))
+        same = not self.only or capability[0] == least[0]
+        return dtype in self.dtypes and capability >= least and same
 
     def _checked(self, options: dict) -> dict:
         for name in options:
             if name not in self.options:
                 known = ", ".join(f"{n}={'|'.join(map(str, v))}" for n, v in self.options.items())
-                raise TypeError(f"{self.name} has no option {name!r}: it takes {known}")
-        return self.defaults | options
+                raise TypeError(f"{self.name} has no option {name!r}: it takes {known or 'none'}")
+        return options
+
+    def _filled(self, options: dict) -> dict:
+        return self.defaults | self._checked(options)
 
     def __repr__(self):
         return f"<Rung {self.name}: {self.title}>"
+
+
+def sm(capability: Capability) -> str:
+    """``"sm_90"`` for compute capability 9.0."""
+    return "sm_{}{}".format(*capability)
 
 
 class Ladder(dict):
@@ -91,38 +232,39 @@ class Ladder(dict):
         raise UnknownRung(f"no rung {name!r}: use one of {', '.join(self)}")
 
 
-LADDER: dict[str, Rung] = Ladder(
-    swapped=Rung(
+def rung(module: ModuleType, title: str, *, prefix: str = "", **about: Any) -> Rung:
+    """The rung of a file; `prefix` begins the names of its functions where a file holds several."""
+    name = about.pop("name", module.__name__.rpartition(".")[2])
+    functions = {
+        f"_{what}": getattr(module, prefix + what, None)
+        for what in ("matmul", "launch", "model", "kernel", "twin", "prepare")
+    }
+    return Rung(name=name, title=title, **functions, **about)
+
+
+_RUNGS = (
+    rung(
+        naive,
+        "Naive, x and y swapped",
         name="swapped",
-        title="Naive, x and y swapped",
+        prefix="swapped_",
         chapter="03-naive",
         options={"block": (8, 16, 32)},
         defaults={"block": 32},
-        _matmul=naive.swapped_matmul,
-        _kernel=naive.swapped_kernel,
-        _launch=naive.swapped_launch,
-        _model=naive.swapped_model,
     ),
-    naive=Rung(
-        name="naive",
-        title="Naive",
+    rung(
+        naive,
+        "Naive",
         chapter="03-naive",
         options={"block": (8, 16, 32)},
         defaults={"block": 32},
-        _matmul=naive.matmul,
-        _kernel=naive.kernel,
-        _launch=naive.launch,
-        _model=naive.model,
     ),
-    tiled=Rung(
-        name="tiled",
-        title="Tiled in shared memory",
+    rung(
+        tiled,
+        "Tiled in shared memory",
         chapter="04-tiled",
         options={"tile": (8, 16, 32)},
         defaults={"tile": 16},
-        _matmul=tiled.matmul,
-        _kernel=tiled.kernel,
-        _launch=tiled.launch,
-        _model=tiled.model,
     ),
 )
+LADDER: dict[str, Rung] = Ladder((rung.name, rung) for rung in _RUNGS)

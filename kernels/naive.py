@@ -47,6 +47,18 @@ def swapped_kernel(block=32):
     return swapped
 
 
+def twin(block=32):
+    """Return the CUDA C++ twin of the naive kernel; it is the same for every `block`."""
+    host.check_tile(block, "block")
+    return cpp.load("naive")
+
+
+def swapped_twin(block=32):
+    """Return the CUDA C++ twin of the swapped kernel; it is the same for every `block`."""
+    host.check_tile(block, "block")
+    return cpp.load("naive", "swapped")
+
+
 def launch(M, N, block=32):
     """Return (grid, block) that cover C (M×N) with `block` × `block` threads: x along columns."""
     side = host.check_tile(block, "block")
@@ -111,7 +123,7 @@ def matmul(A, B, out=None, engine="numba", block=32):
     product = host.Product(A, B, out, engine)
     grid, threads = launch(product.M, product.N, block)
     if engine == "cpp":
-        cpp.load("naive")(grid, threads, product.cpp_arguments())
+        twin(block)(grid, threads, product.cpp_arguments())
     else:
         naive[grid, threads](*product.arguments())
     return product.result()
@@ -122,7 +134,7 @@ def swapped_matmul(A, B, out=None, engine="numba", block=32):
     product = host.Product(A, B, out, engine)
     grid, threads = swapped_launch(product.M, product.N, block)
     if engine == "cpp":
-        cpp.load("naive", "swapped")(grid, threads, product.cpp_arguments())
+        swapped_twin(block)(grid, threads, product.cpp_arguments())
     else:
         swapped[grid, threads](*product.arguments())
     return product.result()

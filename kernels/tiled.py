@@ -45,6 +45,11 @@ def kernel(tile=16):
     return make_tiled(host.check_tile(tile))
 
 
+def twin(tile=16):
+    """Return the CUDA C++ twin, compiled for tiles of `tile` × `tile` elements."""
+    return cpp.load("tiled", TILE=host.check_tile(tile))
+
+
 def launch(M, N, tile=16):
     """Return (grid, block) that cover C (M×N) with one block of `tile` × `tile` threads a tile."""
     tile = host.check_tile(tile)
@@ -91,7 +96,7 @@ def matmul(A, B, out=None, engine="numba", tile=16):
     product = host.Product(A, B, out, engine)
     grid, threads = launch(product.M, product.N, tile)
     if engine == "cpp":
-        cpp.load("tiled", TILE=tile)(grid, threads, product.cpp_arguments())
+        twin(tile)(grid, threads, product.cpp_arguments())
     else:
         kernel(tile)[grid, threads](*product.arguments())
     return product.result()

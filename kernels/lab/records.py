@@ -13,8 +13,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
-import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from html import escape
@@ -23,6 +21,8 @@ from typing import Any
 
 from kernels.lab.backend import on_gpu
 from kernels.lab.device import device
+from kernels.lab.files import check_folder as check_folder
+from kernels.lab.files import replace_text, slug
 from kernels.lab.units import percent, quantity
 from kernels.ladder import LADDER
 
@@ -52,12 +52,6 @@ def folder() -> Path:
 def names() -> list[str]:
     """The GPUs that have a record, such as ``["h200", "t4"]``."""
     return sorted(path.stem for path in folder().glob("*.json"))
-
-
-def slug(gpu: str) -> str:
-    """The file name of a GPU: ``"NVIDIA H200"`` is ``"h200"``, ``"Tesla T4"`` is ``"t4"``."""
-    words = re.findall(r"[a-z0-9]+", gpu.lower())
-    return "-".join(word for word in words if word not in {"nvidia", "tesla", "geforce"})
 
 
 class Row(dict):
@@ -313,32 +307,6 @@ def write(record: Record, path: Path | None = None) -> Path:
     return path
 
 
-def check_folder(path: Path) -> None:
-    """Make a folder if it is missing; OSError, in one line, if no file can be made in it."""
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-        tempfile.TemporaryFile(dir=path).close()
-    except OSError as error:
-        raise OSError(
-            f"cannot write to the folder {path} ({error.strerror}): name another, or allow it"
-        ) from None
-
-
-def replace_text(path: Path, text: str) -> None:
-    """Replace a file's text atomically, with Unix newlines."""
-    check_folder(path.parent)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        # mkstemp makes files private; a tracked file is not.
-        os.chmod(temporary, path.stat().st_mode & 0o777 if path.exists() else 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-
-
 def _own_gpu() -> str | None:
     return slug(device().name) if on_gpu else None
 
@@ -388,9 +356,13 @@ class Table:
 
     def _repr_html_(self) -> str:
         def line(cells: list[str], tag: str) -> str:
-            return "<tr>" + "".join(
-                f'<{tag}{style(i, tag)}>{escape(cell)}</{tag}>' for i, cell in enumerate(cells)
-            ) + "</tr>"
+            return (
+                "<tr>"
+                + "".join(
+                    f"<{tag}{style(i, tag)}>{escape(cell)}</{tag}>" for i, cell in enumerate(cells)
+                )
+                + "</tr>"
+            )
 
         def style(index: int, tag: str) -> str:
             if not self._numeric(index):

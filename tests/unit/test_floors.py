@@ -15,9 +15,10 @@ FLOORS = [
     ["kernels.lab.cupy_stand_in"],
     ["kernels.lab.backend"],
     [
-        "kernels.lab.cpp", "kernels.lab.data", "kernels.lab.device", "kernels.lab.host",
-        "kernels.lab.model", "kernels.lab.ncu", "kernels.lab.occupancy", "kernels.lab.oracle",
-        "kernels.lab.probes", "kernels.lab.ptx", "kernels.lab.timing", "kernels.lab.units",
+        "kernels.lab.cpp", "kernels.lab.data", "kernels.lab.device", "kernels.lab.files",
+        "kernels.lab.host", "kernels.lab.model", "kernels.lab.ncu", "kernels.lab.occupancy",
+        "kernels.lab.oracle", "kernels.lab.probes", "kernels.lab.ptx", "kernels.lab.timing",
+        "kernels.lab.tuned", "kernels.lab.units",
     ],
     ["kernels.naive", "kernels.tiled", "kernels.vector_add"],
     ["kernels.ladder"],
