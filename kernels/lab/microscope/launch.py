@@ -77,10 +77,12 @@ class Launch(Session):
     tracer : Tracer or None
     shared_bytes : int
         Dynamic shared memory of a block.
+    limits : Limits
+        How long its loops may run.
     """
 
-    def __init__(self, code: Code, grid, block, arguments, tracer, shared_bytes):
-        super().__init__(grid, block, tracer, shared_bytes, LIMITS)
+    def __init__(self, code: Code, grid, block, arguments, tracer, shared_bytes, limits=LIMITS):
+        super().__init__(grid, block, tracer, shared_bytes, limits)
         self.entry, self.arguments = code, arguments
         self.codes[code.function] = code
         self.threads = block[0] * block[1] * block[2]
@@ -393,6 +395,7 @@ def trace(
     blocks=None,
     schedule: str = "lockstep",
     shared_bytes: int = 0,
+    limits: Limits = LIMITS,
 ) -> Trace:
     """Run a kernel under the microscope.
 
@@ -412,6 +415,8 @@ def trace(
         of the latter.
     shared_bytes : int
         Dynamic shared memory of a block.
+    limits : Limits
+        How long loops may run before they count as endless.
 
     Returns
     -------
@@ -444,7 +449,7 @@ def trace(
     except KernelError as error:
         tracer.problem((Kind.SHARED_LIMIT,), Problem(Kind.SHARED_LIMIT, message=str(error)), 1)
         return tracer.finish()
-    launch = Launch(code, grid, block, arguments, tracer, shared_bytes)
+    launch = Launch(code, grid, block, arguments, tracer, shared_bytes, limits)
     stored = stored_names(code)
     for name, a in zip(code.parameters, arguments, strict=True):
         if isinstance(a, Array) and name in stored and a.buffer not in tracer.races:
