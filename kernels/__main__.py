@@ -1,4 +1,4 @@
-"""The command line: ``python -m kernels info | run | compare | trace | bench | record``."""
+"""The command line: ``python -m kernels info | run | compare | trace | profile | record`` …"""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from kernels import LADDER, Rung, bench, lab
+from kernels import LADDER, Rung, bench, lab, profiler, report
 from kernels.lab import data, host, oracle, records
 from kernels.lab.backend import cupy, engine_name, on_gpu, why_cpu
 from kernels.lab.timing import time as time_launch
@@ -279,6 +279,25 @@ def trace(rung: Rung, size: int, **options: int | None) -> None:
         out.print(str(problem), markup=False)
     if not whole:
         out.print(f"Block (0, 0) alone: sizes up to {TRACED} are traced whole.")
+
+
+@cli.command()
+@click.argument("rung", type=RungName())
+@click.option("--size", type=SIZE, default=profiler.SIZE, show_default=True, help="M = N = K.")
+@click.option("--engine", type=click.Choice(["numba", "cpp"]), help="By default the rung's first.")
+@click.option("--json", "file", type=click.Path(path_type=Path, dir_okay=False),
+              help="Store the report here; by default in _build/profiles.")  # fmt: skip
+@rung_options
+def profile(
+    rung: Rung, size: int, engine: str | None, file: Path | None, **options: int | None
+) -> None:
+    """Count what the hardware does in RUNG, with Nsight Compute.
+
+    Where nothing can be counted, it says why and shows what is recorded.
+    """
+    with busy("Nsight Compute"):
+        shown = report.command(rung.name, engine, size, given(options), file)
+    out.print(*shown, sep="\n", markup=False)
 
 
 @cli.command()

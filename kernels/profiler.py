@@ -1,89 +1,158 @@
-"""What the hardware counts while the rungs run: traffic, hit rates, how busy each unit is."""
+"""What the hardware counts while the rungs run: traffic, hit rates, how busy each unit is.
+
+Nsight Compute runs this module as a program. The program launches each product twice: once to
+compile it, and once between two marks, which is what is counted.
+"""
 
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import Iterator
+import tempfile
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from kernels.lab import ncu, oracle
+from kernels.lab import counters, ncu, oracle
 from kernels.lab.backend import cupy
 from kernels.ladder import LADDER
 
 SIZE = 2048
+#: Small enough to trace every request of: whole tiles, and sizes that no tile divides.
+SMALL = ((256, 256, 256), (200, 136, 168))
 ROOT = Path(__file__).parents[1]
-#: Our names for the profiler's, all of one launch. Shares are of the peak, 0 to 1.
-COUNTS = {
-    "dram_read_bytes": "dram__bytes_read.sum",
-    "dram_write_bytes": "dram__bytes_write.sum",
-    "requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
-    "sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-    "shared_load_instructions": "smsp__inst_executed_op_shared_ld.sum",
-    "shared_wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",
-}
-SHARES = {
-    "l1_hit_rate": "l1tex__t_sector_hit_rate.pct",
-    "l2_hit_rate": "lts__t_sector_hit_rate.pct",
-    "sm_throughput": "sm__throughput.avg.pct_of_peak_sustained_elapsed",
-    "l1_throughput": "l1tex__throughput.avg.pct_of_peak_sustained_active",
-    "l2_throughput": "lts__throughput.avg.pct_of_peak_sustained_elapsed",
-    "dram_throughput": "dram__throughput.avg.pct_of_peak_sustained_elapsed",
-    "load_store_unit": "sm__inst_executed_pipe_lsu.avg.pct_of_peak_sustained_active",
-    "fma_unit": "sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_active",
-    "occupancy_achieved": "sm__warps_active.avg.pct_of_peak_sustained_active",
-}
+#: A launch of this kernel, with as many blocks as the number of the product, precedes each.
+MARK = 'extern "C" __global__ void tile_by_tile_mark() {}'
+LIBRARY = "cublas"
 
 
-def versions() -> Iterator[tuple[str, str, dict[str, int]]]:
-    """Rung, engine and options of every launch that is counted, in order."""
-    for rung in LADDER.values():
-        for engine, options in rung.versions():
-            yield rung.name, engine, options
+@dataclass(frozen=True)
+class Job:
+    """One product to be counted: a version of a rung, or the library, and the sizes."""
+
+    rung: str
+    engine: str
+    options: dict[str, int]
+    M: int
+    N: int
+    K: int
+
+    @property
+    def dtype(self) -> str:
+        """The number format of A and B."""
+        return "float32" if self.rung == LIBRARY else LADDER[self.rung].dtypes[0]
+
+    def __str__(self) -> str:
+        options = "".join(f", {name}={value}" for name, value in self.options.items())
+        return f"{self.rung} ({self.engine}{options}) at {self.M}×{self.N}×{self.K}"
 
 
-def profiles(size: int = SIZE) -> list[dict[str, Any]]:
-    """Count one launch of every version of every rung, for square matrices.
+def jobs(size: int = SIZE, small: Sequence[tuple[int, int, int]] = SMALL) -> Iterator[Job]:
+    """Every version of every rung that this GPU runs, and the library, large and small."""
+    for shape in ((size, size, size), *small):
+        for rung in LADDER.values():
+            if not rung.missing():
+                for engine, options in rung.versions():
+                    yield Job(rung.name, engine, options, *shape)
+        yield Job(LIBRARY, "library", {}, *shape)
+
+
+def profiles(todo: Sequence[Job] | None = None) -> list[dict[str, Any]]:
+    """Count one launch of each product.
+
+    Parameters
+    ----------
+    todo : sequence of Job, optional
+        `jobs` by default.
 
     Returns
     -------
     list of dict
-        Rows for a record's table ``profiles``: counts are whole numbers or bytes, shares 0 to 1.
+        Rows for a record's table ``profiles``; the figures are those of `kernels.lab.counters`.
+        A product that could not be launched is left out, with a warning that says why.
 
     Raises
     ------
     kernels.lab.ncu.ProfilerError
-        Without ncu, without permission, or if the launches are not those expected.
+        Without ncu, without permission, or if no product could be launched.
     """
-    command = [sys.executable, "-m", "kernels.profiler", str(size)]
-    metrics = [*COUNTS.values(), *SHARES.values()]
-    launches = ncu.profile(command, metrics, "|".join(LADDER), folder=ROOT)
-    expected = list(versions())
-    if len(launches) != len(expected):
-        raise ncu.ProfilerError(f"expected {len(expected)} launches, counted {len(launches)}")
+    todo = list(jobs() if todo is None else todo)
+    with tempfile.TemporaryDirectory() as folder:
+        plan, log = Path(folder, "plan.json"), Path(folder, "log.jsonl")
+        plan.write_text(json.dumps([asdict(job) for job in todo]), encoding="utf-8")
+        command = [sys.executable, "-m", "kernels.profiler", str(plan), str(log)]
+        launches = ncu.profile(command, counters.METRICS, folder=ROOT, marked=True)
+        told = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
+    why = {number: reason for number, reason in map(json.loads, told) if reason}
+    counted = by_job(launches, len(todo))
     rows = []
-    for (rung, engine, options), launch in zip(expected, launches, strict=True):
-        if rung not in launch.kernel:
-            raise ncu.ProfilerError(f"expected a launch of {rung}, counted {launch.kernel}")
-        what = {"rung": rung, "engine": engine, "options": options, "dtype": "float32"}
-        rows.append({**what, "M": size, "N": size, "K": size, **counters(launch.metrics)})
+    for number, job in enumerate(todo):
+        reason = why.get(number) or (not counted[number] and "nothing was launched")
+        if reason:
+            warnings.warn(f"not counted: {job}: {reason}", stacklevel=2)
+            continue
+        rows.append({
+            "rung": job.rung, "engine": job.engine, "options": job.options, "dtype": job.dtype,
+            "M": job.M, "N": job.N, "K": job.K, **counters.figures(counted[number]),
+        })  # fmt: skip
+    if not rows:
+        reason = next(iter(why.values()), "the profiler saw no launch")
+        raise ncu.ProfilerError(f"{todo[0]} could not be counted: {reason}")
     return rows
 
 
-def counters(metrics: dict[str, float]) -> dict[str, float]:
-    """The profiler's figures under our names; those it could not read are left out."""
-    counts = {ours: metrics[name] for ours, name in COUNTS.items() if name in metrics}
-    shares = {ours: metrics[name] for ours, name in SHARES.items() if name in metrics}
-    return {**counts, **{ours: round(value / 100, 4) for ours, value in shares.items()}}
+def by_job(launches: Sequence[ncu.Launch], count: int) -> list[list[ncu.Launch]]:
+    """The launches that follow each mark, by the number of the mark."""
+    found: list[list[ncu.Launch]] = [[] for _ in range(count)]
+    number = -1
+    for launch in launches:
+        if "tile_by_tile_mark" in launch.kernel:
+            number = launch.grid[0] - 1
+        elif 0 <= number < count:
+            found[number].append(launch)
+    return found
 
 
-def launch_all(size: int) -> None:
-    """Launch every version once: what the profiler runs."""
-    A, B = (cupy.asarray(matrix) for matrix in oracle.inputs(size, size, size))
-    for rung, engine, options in versions():
-        LADDER[rung].matmul(A, B, engine=engine, **options)
-    cupy.cuda.Device().synchronize()
+# What the profiler runs ---------------------------------------------------------------------
+
+
+def launch_all(todo: Sequence[Job], log: Path) -> None:
+    """Launch every product between marks; write to the log, line by line, what became of each."""
+    mark = cupy.RawKernel(MARK, "tile_by_tile_mark")
+    runtime, device = cupy.cuda.runtime, cupy.cuda.Device()
+    mark((1,), (1,), ())
+    with log.open("w", encoding="utf-8") as file:
+        for number, job in enumerate(todo):
+            reason = ""
+            try:
+                launch = prepared(job)
+                launch()
+                device.synchronize()
+                runtime.profilerStart()
+                try:
+                    mark((number + 1,), (1,), ())
+                    launch()
+                    device.synchronize()
+                finally:
+                    runtime.profilerStop()
+            except Exception as error:  # whatever it is, the other products are counted
+                reason = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+            print(json.dumps([number, reason]), file=file, flush=True)
+
+
+def prepared(job: Job) -> Any:
+    """A function that launches one product."""
+    A, B = (cupy.asarray(matrix, job.dtype) for matrix in oracle.inputs(job.M, job.N, job.K))
+    if job.rung == LIBRARY:
+        C = cupy.empty((job.M, job.N), job.dtype)
+        return lambda: cupy.matmul(A, B, out=C)
+    rung = LADDER[job.rung]
+    C = cupy.empty((job.M, job.N), rung.out_dtype or job.dtype)
+    return rung.prepare(A, B, C, job.engine, **job.options)
 
 
 if __name__ == "__main__":
-    launch_all(int(sys.argv[1]))
+    plan, log = map(Path, sys.argv[1:])
+    launch_all([Job(**job) for job in json.loads(plan.read_text(encoding="utf-8"))], log)

@@ -20,10 +20,11 @@ class ProfilerError(RuntimeError):
 
 @dataclass(frozen=True)
 class Launch:
-    """One profiled launch: the kernel's compiled name, and each metric that could be read."""
+    """One profiled launch: the kernel's compiled name, each metric that could be read, its grid."""
 
     kernel: str
     metrics: dict[str, float]
+    grid: tuple[int, ...] = ()
 
 
 def missing() -> str:
@@ -32,7 +33,13 @@ def missing() -> str:
 
 
 def profile(
-    command: Sequence[str], metrics: Sequence[str], kernels: str = "", folder: Path | None = None
+    command: Sequence[str],
+    metrics: Sequence[str],
+    kernels: str = "",
+    folder: Path | None = None,
+    *,
+    marked: bool = False,
+    timeout: float = 600,
 ) -> list[Launch]:
     """Run a command under the profiler, with the clocks left as they are.
 
@@ -47,6 +54,11 @@ def profile(
         profiles all.
     folder : Path, optional
         Where the command runs.
+    marked : bool
+        Profile only what the program launches between ``cudaProfilerStart`` and
+        ``cudaProfilerStop``.
+    timeout : float
+        Seconds after which the command is given up.
 
     Returns
     -------
@@ -56,24 +68,29 @@ def profile(
     Raises
     ------
     ProfilerError
-        If there is no ncu, counters are not permitted, or the command fails.
+        If there is no ncu, counters are not permitted, or the command fails or hangs.
     """
     if missing():
         raise ProfilerError(f"{missing()}: it comes with the CUDA toolkit")
     asked = list(metrics)
     chosen = ["-k", f"regex:{kernels}"] if kernels else []
+    chosen += ["--profile-from-start", "off"] if marked else []
     while True:
         with tempfile.TemporaryDirectory() as temporary:
             log = Path(temporary, "ncu.csv")
-            done = subprocess.run(
-                ["ncu", "--clock-control", "none", "--csv", "--page", "raw", "--print-units",
-                 "base", "--metrics", ",".join(asked), *chosen, "--log-file", str(log), *command],
-                cwd=folder, capture_output=True, text=True,
-            )  # fmt: skip
+            try:
+                done = subprocess.run(
+                    ["ncu", "--clock-control", "none", "--csv", "--page", "raw", "--print-units",
+                     "base", "--metrics", ",".join(asked), *chosen, "--log-file", str(log),
+                     *command],
+                    cwd=folder, capture_output=True, text=True, timeout=timeout,
+                )  # fmt: skip
+            except subprocess.TimeoutExpired:
+                raise ProfilerError(f"ncu was not done after {timeout:.0f} s: use less") from None
             text = log.read_text(encoding="utf-8") if log.exists() else ""
         said = text + done.stdout + done.stderr
         unknown = [name for name in asked if _unknown(name, said)]
-        if not unknown:
+        if not unknown or len(unknown) == len(asked):
             break
         asked = [name for name in asked if name not in unknown]
     if "ERR_NVGPUCTRPERM" in said:
@@ -112,7 +129,8 @@ def parse(text: str) -> list[Launch]:
         if (row["ID"] or "").isdigit():
             named = {name: value for name, value in row.items() if "__" in (name or "")}
             values = {name: _number(value) for name, value in named.items() if _readable(value)}
-            launches.append(Launch(row["Kernel Name"], values))
+            grid = tuple(map(int, re.findall(r"\d+", row.get("Grid Size") or "")))
+            launches.append(Launch(row["Kernel Name"], values, grid))
     return launches
 
 

@@ -28,6 +28,8 @@ class Occupancy:
         Blocks that each resource would allow alone.
     limiter : str
         The resource that allows fewest.
+    steps : dict of str to str
+        The arithmetic behind each limit, and behind ``"occupancy"``, in one line each.
     """
 
     blocks: int
@@ -36,12 +38,19 @@ class Occupancy:
     fraction: float
     limits: dict[str, int]
     limiter: str
+    steps: dict[str, str]
 
     def __str__(self) -> str:
         return (
             f"{self.blocks} blocks, {self.warps} warps, {100 * self.fraction:.4g} % occupancy, "
             f"limited by {self.limiter}"
         )
+
+    def explain(self) -> str:
+        """The calculator's arithmetic, a line a resource."""
+        width = max(map(len, self.steps)) + 2
+        lines = (f"{name:<{width}}{told}" for name, told in self.steps.items())
+        return "\n".join(["blocks an SM holds, by", *lines])
 
 
 def occupancy(
@@ -88,13 +97,28 @@ def occupancy(
         )
     warps = -(-threads // 32)
     limits = {"threads": sheet.warps_per_sm // warps, "blocks": sheet.blocks_per_sm}
+    steps = {
+        "threads": f"{threads} threads are {warps} warps a block; {sheet.warps_per_sm} warps an SM "
+        f"/ {warps} = {limits['threads']}",
+        "blocks": f"an SM keeps at most {sheet.blocks_per_sm}",
+    }
     if registers:
         a_warp = _round_up(registers * 32, REGISTER_UNIT)
         fitting = sheet.registers_per_sm // a_warp // WARP_UNIT * WARP_UNIT
         limits["registers"] = fitting // warps
+        steps["registers"] = (
+            f"{registers} × 32 lanes = {a_warp} a warp (in steps of {REGISTER_UNIT}); "
+            f"{sheet.registers_per_sm} an SM / {a_warp} = {fitting} warps (in steps of "
+            f"{WARP_UNIT}); {fitting} / {warps} = {limits['registers']}"
+        )
     if shared_bytes:
         a_block = _round_up(shared_bytes + 1024, 128) if modern else _round_up(shared_bytes, 256)
         limits["shared memory"] = sheet.shared_per_sm // a_block
+        system = " + 1024 for the system" if modern else ""
+        steps["shared memory"] = (
+            f"{shared_bytes} bytes a block{system}, {a_block} as handed out; "
+            f"{sheet.shared_per_sm} an SM / {a_block} = {limits['shared memory']}"
+        )
     limiter = min(limits, key=limits.__getitem__)
     blocks = limits[limiter]
     if not blocks:
@@ -103,7 +127,11 @@ def occupancy(
             f"{sheet.name} has ({sheet.registers_per_sm}): use fewer threads or registers"
         )
     fraction = blocks * warps / sheet.warps_per_sm
-    return Occupancy(blocks, blocks * warps, blocks * threads, fraction, limits, limiter)
+    steps["occupancy"] = (
+        f"fewest by {limiter}: {blocks} × {warps} = {blocks * warps} warps of "
+        f"{sheet.warps_per_sm} = {100 * fraction:.4g} %"
+    )
+    return Occupancy(blocks, blocks * warps, blocks * threads, fraction, limits, limiter, steps)
 
 
 def _round_up(amount: int, unit: int) -> int:

@@ -19,6 +19,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from kernels.lab import counters
 from kernels.lab.backend import on_gpu
 from kernels.lab.device import device
 from kernels.lab.files import check_folder as check_folder
@@ -29,12 +30,9 @@ from kernels.ladder import LADDER
 DEFAULT_GPU = "h200"
 FOLDER = Path(__file__).parents[2] / "chapters" / "records"
 #: What a measurement found; every other field of a row says what was measured.
-MEASURED = frozenset(
+MEASURED = frozenset(counters.NAMES) | frozenset(
     "seconds gflops cublas_gflops bytes_per_second share_of_copy correct flushed date cycles ns "
-    "registers local_bytes blocks_per_sm occupancy library cores "
-    "dram_read_bytes dram_write_bytes requests sectors shared_load_instructions shared_wavefronts "
-    "l1_hit_rate l2_hit_rate sm_throughput l1_throughput l2_throughput dram_throughput "
-    "load_store_unit fma_unit occupancy_achieved".split()
+    "registers local_bytes blocks_per_sm occupancy library cores".split()
 )
 #: The figure a table is there to give, and its unit, for one-line reading.
 HEADLINE = {"gflops": ("FLOP/s", 1e9), "bytes_per_second": ("B/s", 1), "ns": ("s", 1e-9)}

@@ -15,7 +15,8 @@ FLOORS = [
     ["kernels.lab.cupy_stand_in"],
     ["kernels.lab.backend"],
     [
-        "kernels.lab.cpp", "kernels.lab.data", "kernels.lab.device", "kernels.lab.files",
+        "kernels.lab.counters", "kernels.lab.cpp", "kernels.lab.data", "kernels.lab.device",
+        "kernels.lab.files",
         "kernels.lab.host", "kernels.lab.model", "kernels.lab.ncu", "kernels.lab.occupancy",
         "kernels.lab.oracle", "kernels.lab.probes", "kernels.lab.ptx", "kernels.lab.timing",
         "kernels.lab.tuned", "kernels.lab.units",
@@ -28,7 +29,7 @@ FLOORS = [
         "kernels.lab.notebooks", "kernels.lab.request_picture", "kernels.lab.showcase",
         "kernels.lab.widgets",
     ],
-    ["kernels.profiler", "kernels.bench"],
+    ["kernels.profiler", "kernels.bench", "kernels.report"],
     ["kernels.__main__"],
 ]  # fmt: skip
 #: These two gather what stands below the rungs, or below the records, under short names.

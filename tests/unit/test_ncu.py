@@ -4,10 +4,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from kernels import profiler
 from kernels.lab import ncu
 
-REPORT = '''==PROF== Connected to process 4711 (/usr/bin/python3.12)
+REPORT = """==PROF== Connected to process 4711 (/usr/bin/python3.12)
 ==PROF== Profiling "vec_add" - 0: 0%....50%....100% - 2 passes
 "ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size",\
 "Grid Size","Device","CC","l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",\
@@ -19,7 +18,7 @@ REPORT = '''==PROF== Connected to process 4711 (/usr/bin/python3.12)
 "1","4711","python3.12","127.0.0.1","cudapy::truth_kernels::naive[abi:v2](Array<float, 2>)",\
 "1","7","(16, 16, 1)","(4, 4, 1)","0","9.0","64","12","12","250.000000"
 ==PROF== Disconnected from process 4711
-'''
+"""
 
 
 def test_the_table_is_read():
@@ -61,9 +60,11 @@ def tool(monkeypatch):
 
 def test_unknown_metrics_are_left_out(tool):
     asked = tool(
-        lambda wanted: ("==ERROR== Failed to find metric old__metric.sum\n", 1)
-        if "old__metric.sum" in wanted
-        else (REPORT, 0)
+        lambda wanted: (
+            ("==ERROR== Failed to find metric old__metric.sum\n", 1)
+            if "old__metric.sum" in wanted
+            else (REPORT, 0)
+        )
     )
     assert len(ncu.profile(["program"], ["new__metric.sum", "old__metric.sum"])) == 2
     assert asked == [["new__metric.sum", "old__metric.sum"], ["new__metric.sum"]]
@@ -89,21 +90,17 @@ def test_without_the_tool(monkeypatch):
         ncu.profile(["program"], ["a__b.sum"])
 
 
-def test_rows_of_the_rungs(monkeypatch):
-    versions = list(profiler.versions())
-    metrics = {"dram__bytes_read.sum": 512, "lts__t_sector_hit_rate.pct": 98.5}
-    launches = [ncu.Launch(f"cudapy::kernels::{rung}[abi]", metrics) for rung, *_ in versions]
-    monkeypatch.setattr(ncu, "profile", lambda *_, **__: launches)
-    rows = profiler.profiles(64)
-    assert [(r["rung"], r["engine"], r["options"]) for r in rows] == versions
-    assert {(r["dram_read_bytes"], r["l2_hit_rate"], r["M"]) for r in rows} == {(512, 0.985, 64)}
-    launches.pop()
-    with pytest.raises(ncu.ProfilerError, match=f"expected {len(versions)} launches, counted"):
-        profiler.profiles(64)
+def test_a_program_that_hangs_is_given_up(monkeypatch):
+    def run(command, timeout, **_):
+        raise ncu.subprocess.TimeoutExpired(command, timeout)
+
+    monkeypatch.setattr(ncu.shutil, "which", lambda name: name)
+    monkeypatch.setattr(ncu.subprocess, "run", run)
+    with pytest.raises(ncu.ProfilerError, match="ncu was not done after 5 s"):
+        ncu.profile(["program"], ["a__b.sum"], timeout=5)
 
 
-def test_another_kernel_is_refused(monkeypatch):
-    launches = [ncu.Launch("cupy_fill", {}) for _ in profiler.versions()]
-    monkeypatch.setattr(ncu, "profile", lambda *_, **__: launches)
-    with pytest.raises(ncu.ProfilerError, match="counted cupy_fill"):
-        profiler.profiles(64)
+def test_a_profiler_that_knows_no_metric_ends(tool):
+    tool(lambda wanted: ("".join(f"==ERROR== Failed to find metric {m}\n" for m in wanted), 1))
+    with pytest.raises(ncu.ProfilerError, match="ncu ended with 1"):
+        ncu.profile(["program"], ["a__b.sum", "c__d.sum"])
