@@ -21,7 +21,10 @@ FLOORS = [
         "kernels.lab.oracle", "kernels.lab.probes", "kernels.lab.ptx", "kernels.lab.timing",
         "kernels.lab.tuned", "kernels.lab.units",
     ],
-    ["kernels.naive", "kernels.tiled", "kernels.vector_add"],
+    [
+        "kernels.banks", "kernels.copies", "kernels.naive", "kernels.tiled", "kernels.transpose",
+        "kernels.vector_add",
+    ],
     ["kernels.ladder"],
     ["kernels.lab.records"],
     ["kernels.lab.roofline", "kernels.lab.plots"],
@@ -29,7 +32,7 @@ FLOORS = [
         "kernels.lab.notebooks", "kernels.lab.request_picture", "kernels.lab.showcase",
         "kernels.lab.widgets",
     ],
-    ["kernels.profiler", "kernels.bench", "kernels.report"],
+    ["kernels.bench", "kernels.memory_probes", "kernels.profiler", "kernels.report"],
     ["kernels.__main__"],
 ]  # fmt: skip
 #: These two gather what stands below the rungs, or below the records, under short names.
