@@ -1,26 +1,45 @@
 """Compile the CUDA C++ twins in ``kernels/cpp`` and hand them over ready to launch."""
 
+import re
+import os
+import re
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 from kernels.lab.backend import cupy, on_gpu, why_cpu
 
-__all__ = ["SOURCES", "load", "source"]
+__all__ = ["SOURCES", "compiled", "load", "source"]
 
 SOURCES = Path(__file__).resolve().parents[1] / "cpp"
 
 
-def source(name: str) -> str:
-    """Return the text of ``kernels/cpp/NAME.cu``; LookupError names the files there are."""
+def source(name: str, headers: bool = True) -> str:
+    """Return the text of ``kernels/cpp/NAME.cu``; LookupError names the files there are.
+
+    Parameters
+    ----------
+    name : str
+        The file, without ``.cu``.
+    headers : bool
+        Paste in the headers of ``kernels/cpp`` where it includes them, so that the text stands
+        on its own; otherwise it is the file as it was written.
+    """
     path = SOURCES / f"{name}.cu"
     if not path.is_file():
         there = ", ".join(sorted(p.stem for p in SOURCES.glob("*.cu")))
         raise LookupError(f"no CUDA C++ file {name!r} in kernels/cpp: use one of {there}")
-    return path.read_text(encoding="utf-8")
+    text = path.read_text(encoding="utf-8")
+    return re.sub(r'^#include "(\w+\.cuh)"\n', header, text, flags=re.M) if headers else text
+
+
+def header(included: re.Match) -> str:
+    return (SOURCES / included[1]).read_text(encoding="utf-8")
 
 
 @cache
-def load(name: str, function: str = "", **macros: int):
+def load(name: str, function: str = "", shared_bytes: int = 0, arch: str = "", **macros: int):
     """Compile ``kernels/cpp/NAME.cu`` with NVRTC and return one of its kernels.
 
     Parameters
@@ -29,6 +48,12 @@ def load(name: str, function: str = "", **macros: int):
         The file, without ``.cu``.
     function : str, optional
         The ``extern "C"`` kernel in it; by default the one named like the file.
+    shared_bytes : int
+        Shared memory that each launch asks for beyond what the kernel declares itself; a kernel
+        needs to be told of more than 48 KB in advance.
+    arch : str
+        The GPU to compile for, where that of the device is not exact enough: ``"sm_90a"`` has
+        instructions that no other GPU has, and that ``sm_90`` promises not to use.
     **macros : int
         What the preprocessor defines, such as ``TILE=16`` (``-DTILE=16``).
 
@@ -48,5 +73,46 @@ def load(name: str, function: str = "", **macros: int):
     text = source(name)
     if not on_gpu:
         raise RuntimeError(f"{name}.cu needs an NVIDIA GPU ({why_cpu}): use engine='numba'")
-    options = ("--std=c++17", "--generate-line-info", *(f"-D{k}={v}" for k, v in macros.items()))
-    return cupy.RawModule(code=text, options=options).get_function(function or name)
+    if arch:
+        module = cupy.RawModule(path=_cubin(name, text, arch, macros))
+    else:
+        options = ("--std=c++17", "--generate-line-info", *(f"-D{k}={v}" for k, v in macros.items()))
+        module = cupy.RawModule(code=text, options=options)
+    kernel = module.get_function(function or name)
+    if shared_bytes:
+        kernel.max_dynamic_shared_size_bytes = shared_bytes
+    return kernel
+
+
+def compiled(name: str, arch: str, **macros: int) -> bytes:
+    """Return the machine code of ``kernels/cpp/NAME.cu`` for a GPU such as ``"sm_90a"``.
+
+    It takes NVRTC through ``cuda.core``, and no GPU: CuPy compiles for the GPU at hand alone, and
+    knows no ``sm_90a``.
+    """
+    try:
+        from cuda.core import Program, ProgramOptions
+    except ImportError:  # its place before version 1
+        from cuda.core.experimental import Program, ProgramOptions
+
+    options = ProgramOptions(
+        arch=arch,
+        std="c++17",
+        lineinfo=True,
+        define_macro=[f"{name}={value}" for name, value in macros.items()] or None,
+    )
+    return bytes(Program(source(name), "c++", options).compile("cubin").code)
+
+
+def _cubin(name: str, text: str, arch: str, macros: dict[str, int]) -> str:
+    """Return the path of the compiled file, which lies where CuPy keeps its own."""
+    made_of = f"{text} {arch} {sorted(macros.items())} {cupy.cuda.nvrtc.getVersion()}"
+    folder = Path(cupy.cuda.compiler.get_cache_dir())
+    path = folder / f"{name}-{sha256(made_of.encode()).hexdigest()[:32]}.cubin"
+    if not path.is_file():
+        folder.mkdir(parents=True, exist_ok=True)
+        # Written under another name first: two programs may come here at once.
+        with NamedTemporaryFile(dir=folder, delete=False) as file:
+            file.write(compiled(name, arch, **macros))
+        os.replace(file.name, path)
+    return str(path)

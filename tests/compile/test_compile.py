@@ -47,7 +47,8 @@ def test_there_is_a_twin_for_every_kernel():
 
 
 def functions_of(stem: str) -> list[str]:
-    return re.findall(r'extern "C" __global__ void (\w+)\(', cpp.source(stem))
+    bounds = r"(?:__launch_bounds__\(.*\)\s)?"
+    return re.findall(rf'extern "C" __global__ void {bounds}(\w+)\(', cpp.source(stem))
 
 
 @pytest.mark.parametrize("capability", CAPABILITIES, ids=lambda c: "sm_{}{}".format(*c))
