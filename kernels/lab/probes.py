@@ -148,7 +148,7 @@ def transfers(memory: str, lengths: list[int]) -> list[dict[str, Any]]:
     runtime = cupy.cuda.runtime
     rows = []
     for n in lengths:
-        host = _pinned(n) if memory == "pinned" else np.empty(n, np.float32)
+        host = pinned(n) if memory == "pinned" else np.empty(n, np.float32)
         host[:] = 1
         there = cupy.empty(n, np.float32)
         ways = {
@@ -170,7 +170,8 @@ def transfers(memory: str, lengths: list[int]) -> list[dict[str, Any]]:
     return rows
 
 
-def _pinned(n: int) -> np.ndarray:
+def pinned(n: int) -> np.ndarray:
+    """n floats of host memory that the GPU can reach by itself."""
     return np.frombuffer(cupy.cuda.alloc_pinned_memory(4 * n), np.float32, n)
 
 

@@ -1,5 +1,7 @@
 """Data sheets and claims: complete, consistent, each with its source."""
 
+from dataclasses import fields
+
 import pytest
 
 from kernels.lab import data
@@ -17,6 +19,42 @@ def test_a_data_sheet_is_consistent(name):
     assert (gpu.bf16_tensor_tflops is None) == (not modern)
     assert "NVIDIA" in gpu.source
     assert gpu.pcie_bandwidth > 1e10
+
+
+@pytest.mark.parametrize("name", data.gpus())
+def test_the_peak_is_cores_times_two_times_clock(name):
+    gpu = data.gpu(name)
+    assert gpu.cores == gpu.sms * gpu.cores_per_sm
+    assert gpu.fp32_peak == gpu.cores * 2 * gpu.boost_mhz * 1e6
+    stated = gpu.fp32_tflops * 1e12
+    assert abs(gpu.fp32_peak - stated) <= 0.01 * stated, "a data sheet rounds, and no more"
+
+
+@pytest.mark.parametrize("name", data.gpus())
+def test_every_figure_has_its_document(name):
+    about = data.documents(name)
+    figures = {field.name for field in fields(data.Gpu)} - {"name", "source"}
+    assert set(about) == figures
+    assert all(document.startswith("NVIDIA ") for document in about.values())
+
+
+def test_the_gpus_of_the_course_are_there():
+    named = "t4 v100 a100-40gb a100-80gb rtx-3090 rtx-4090 l4 l40s h100 h200 b200"
+    assert set(data.gpus()) == set(named.split())
+
+
+@pytest.mark.parametrize("name", data.gpus())
+def test_limits_follow_the_compute_capability(name):
+    """The CUDA C++ Programming Guide's table, in full."""
+    gpu = data.gpu(name)
+    limits = {
+        "7.0": (2048, 32, 96, 96), "7.5": (1024, 16, 64, 64), "8.0": (2048, 32, 164, 163),
+        "8.6": (1536, 16, 100, 99), "8.9": (1536, 24, 100, 99), "9.0": (2048, 32, 228, 227),
+        "10.0": (2048, 32, 228, 227),
+    }  # fmt: skip
+    found = (gpu.threads_per_sm, gpu.blocks_per_sm, gpu.shared_per_sm / 1024,
+             gpu.shared_per_block_optin / 1024)  # fmt: skip
+    assert found == limits[gpu.compute_capability]
 
 
 def test_arithmetic_that_the_chapters_rely_on():
@@ -66,5 +104,3 @@ def test_claims_are_found():
     assert {c.source for c in data.claims(chapter=4, topic="speed")} == {"S1", "S2", "S3"}
     with pytest.raises(LookupError, match="s4-nvprof"):
         data.claim("s9")
-
-

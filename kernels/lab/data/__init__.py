@@ -1,6 +1,6 @@
 """Figures that others published: data sheets of GPUs, and what the course's sources claim.
 
-Nothing here was measured by this course; measured figures are in `kernels.lab.records`.
+Nothing here was measured on a GPU by this course; such figures are in `kernels.lab.records`.
 """
 
 from __future__ import annotations
@@ -41,6 +41,11 @@ class Gpu:
     bf16_tensor_tflops: float | None
     pcie_generation: int
     source: str
+
+    @property
+    def cores(self) -> int:
+        """FP32 cores of the whole GPU."""
+        return self.sms * self.cores_per_sm
 
     @property
     def bandwidth(self) -> float:
@@ -96,7 +101,22 @@ def _read(name: str) -> dict[str, Any]:
 @cache
 def gpus() -> dict[str, Gpu]:
     """All data sheets, by short name: ``gpus()["h200"].bandwidth``."""
-    return {name: Gpu(**figures) for name, figures in _read("gpus.json")["gpus"].items()}
+    return {
+        name: Gpu(
+            **{figure: value for figure, value in sheet.items() if figure != "documents"},
+            source="; ".join(sheet["documents"]),
+        )
+        for name, sheet in _read("gpus.json")["gpus"].items()
+    }
+
+
+def documents(name: str) -> dict[str, str]:
+    """The vendor's document that each figure of a data sheet is from, by short name of the GPU."""
+    return {
+        figure: document
+        for document, figures in _read("gpus.json")["gpus"][name]["documents"].items()
+        for figure in figures
+    }
 
 
 def gpu(name: str) -> Gpu:
@@ -121,6 +141,11 @@ def gpu(name: str) -> Gpu:
 def pcie(generation: int) -> float:
     """Bytes a second in one direction over 16 lanes of a PCIe generation."""
     return _read("gpus.json")["pcie_x16_gbs"][str(generation)] * 1e9
+
+
+def traced() -> list[dict[str, Any]]:
+    """What the microscope counts in every Numba rung; ``python -m kernels.traced`` writes it."""
+    return _read("traced.json")["rows"]
 
 
 def sources() -> dict[str, str]:

@@ -1,0 +1,73 @@
+"""What the microscope counts in every Numba rung, at sizes that can be traced whole.
+
+``python -m kernels.traced`` traces them and writes ``kernels/lab/data/traced.json``, which stands
+beside the model's predictions and the hardware's counters on the page that compares the three.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from kernels import lab, profiler
+from kernels.lab import files, oracle
+from kernels.lab.data import traced
+from kernels.ladder import LADDER, Rung
+
+FILE = profiler.ROOT / "kernels" / "lab" / "data" / "traced.json"
+#: A field of a row for the trace's count of each kind of access.
+COUNTED = {
+    "requests": ("requests", {"space": "global", "op": "load"}),
+    "sectors": ("sectors", {"space": "global", "op": "load"}),
+    "loads": ("lanes", {"space": "global", "op": "load"}),
+    "store_requests": ("requests", {"space": "global", "op": "store"}),
+    "store_sectors": ("sectors", {"space": "global", "op": "store"}),
+    "shared_load_instructions": ("requests", {"space": "shared", "op": "load"}),
+    "shared_load_wavefronts": ("wavefronts", {"space": "shared", "op": "load"}),
+    "shared_load_conflicts": ("conflicts", {"space": "shared", "op": "load"}),
+    "shared_store_instructions": ("requests", {"space": "shared", "op": "store"}),
+    "shared_store_wavefronts": ("wavefronts", {"space": "shared", "op": "store"}),
+    "shared_store_conflicts": ("conflicts", {"space": "shared", "op": "store"}),
+}
+
+
+def versions() -> Iterator[tuple[Rung, dict[str, int]]]:
+    """Every version of every rung that is written in Numba."""
+    for rung in LADDER.values():
+        if "numba" in rung.engines:
+            for options in rung.chosen("numba"):
+                yield rung, options
+
+
+def trace(rung: Rung, options: dict[str, int], M: int, N: int, K: int) -> dict[str, Any]:
+    """One row of the table: the counts of one launch for A (M×K) and B (K×N).
+
+    Raises
+    ------
+    kernels.lab.oracle.WrongResult
+        If the product is wrong: its counts would be of another kernel.
+    """
+    A, B = oracle.inputs(M, N, K)
+    grid, block = rung.launch(M, N, **options)
+    seen = lab.trace(rung.kernel(**options), grid, block, A, B, oracle.poisoned(M, N))
+    oracle.check(seen.outputs["C"], A, B)
+    counts = {name: seen.count(**which)[what] for name, (what, which) in COUNTED.items()}
+    return {"rung": rung.name, "options": options, "M": M, "N": N, "K": K, **counts}
+
+
+def main() -> None:
+    """Trace every version at every small size of the profiler, and write the table."""
+    rows = []
+    for rung, options in versions():
+        for shape in profiler.SMALL:
+            rows.append(trace(rung, options, *shape))
+            print(rung.name, options, shape, flush=True)
+    head = {"about": traced.__doc__.splitlines()[0]}
+    body = ",\n".join("  " + json.dumps(row) for row in rows)
+    text = f'{{\n "about": {json.dumps(head["about"])},\n "rows": [\n{body}\n ]\n}}\n'
+    files.replace_text(FILE, text)
+
+
+if __name__ == "__main__":
+    main()
