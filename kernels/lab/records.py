@@ -32,7 +32,8 @@ FOLDER = Path(__file__).parents[2] / "chapters" / "records"
 #: What a measurement found; every other field of a row says what was measured.
 MEASURED = frozenset(counters.NAMES) | frozenset(
     "seconds gflops cublas_gflops bytes_per_second share_of_copy correct flushed date cycles ns "
-    "registers local_bytes blocks_per_sm occupancy library cores".split()
+    "registers local_bytes blocks_per_sm occupancy library cores "
+    "begins ends end findings lines".split()
 )
 #: The figure a table is there to give, and its unit, for one-line reading.
 HEADLINE = {"gflops": ("FLOP/s", 1e9), "bytes_per_second": ("B/s", 1), "ns": ("s", 1e-9)}
