@@ -21,6 +21,7 @@ __all__ = [
     "check_whole",
     "free_bytes",
     "memory_errors",
+    "wide",
 ]
 
 
@@ -205,6 +206,11 @@ class Operands:
         result = cupy.asarray(self._written(lambda array: not array.flags.c_contiguous))
         return *inputs, result, *(np.int32(size) for size in self._sizes)
 
+    def workspace(self, shape: tuple[int, ...]):
+        """Return a float32 array on the device for what one kernel leaves for the next."""
+        with memory_errors(4 * prod(shape)):
+            return cupy.empty(shape, np.float32)
+
     def _written(self, needs_copy):
         """Return what the kernel writes: the result itself, or an array that is copied there."""
         if self._packed is None and needs_copy(cupy.asarray(self._result)):
@@ -289,3 +295,14 @@ def free_bytes() -> int:
         return cupy.cuda.Device().mem_info[0] + cupy.get_default_memory_pool().free_bytes()
     except cupy.cuda.runtime.CUDARuntimeError:  # not even enough for CUDA itself to start
         return 0
+
+
+def wide(*matrices) -> int:
+    """Return 1 if 16 bytes of each matrix may be loaded at once, else 0: the C++ macro ``WIDE``.
+
+    Parameters
+    ----------
+    *matrices : cupy.ndarray of float32, 2 dimensions
+        Contiguous. Each must begin at a multiple of 16 bytes, and so must its rows.
+    """
+    return int(all(x.shape[1] % 4 == 0 and x.data.ptr % 16 == 0 for x in matrices))
