@@ -9,7 +9,7 @@ from math import lcm
 
 import numpy as np
 
-__all__ = ["Access", "Model", "rows_of_warp"]
+__all__ = ["Access", "Model", "TileAccess", "rows_of_warp", "tile_model"]
 
 WARP = 32  #: threads
 SECTOR = 8  #: float32 elements: 32 bytes, the least that moves
@@ -86,6 +86,87 @@ class Access:
         return int((last - first + 1).sum()) - int(shared.sum())
 
 
+@dataclass(frozen=True, eq=False)
+class TileAccess:
+    """How blocks of threads load or store one matrix, tile by tile.
+
+    A block takes the tiles of its row or column of tiles one after the other, and always in the
+    same way. One inner tile and the three kinds of tile at the edges are counted lane by lane.
+
+    Attributes
+    ----------
+    rows, cols : int
+        Shape of the matrix.
+    readers : int
+        Blocks that take each tile.
+    height, width : int
+        Rows and columns of a tile.
+    row, col : ndarray of int, shape (requests, 32)
+        Element of the tile that each lane of each request starts at.
+    vector : int
+        Elements that a lane takes: 1, or 4 in one request where the rows allow it (`cols` a
+        multiple of 4) and otherwise in four.
+    """
+
+    rows: int
+    cols: int
+    readers: int
+    height: int
+    width: int
+    row: np.ndarray
+    col: np.ndarray
+    vector: int = 1
+
+    @property
+    def elements(self) -> int:
+        """Elements that threads ask for, each time counted."""
+        return self.rows * self.cols * self.readers
+
+    @property
+    def requests(self) -> int:
+        """Instructions of whole warps."""
+        return self._count()[0]
+
+    @property
+    def sectors(self) -> int:
+        """32-byte sectors that these requests touch, counted for each request."""
+        return self._count()[1]
+
+    def _count(self) -> tuple[int, int]:
+        # Every `down` rows and `across` columns the tiles lie on the sectors in the same way.
+        down, across = lcm(SECTOR, self.height), lcm(SECTOR, self.width)
+        (many_down, below), (many_across, beside) = (
+            divmod(self.rows, down),
+            divmod(self.cols, across),
+        )
+        total = np.zeros(2, np.int64)
+        for times, rows, cols in (
+            (many_down * many_across, down, across),
+            (many_down, down, beside),
+            (many_across, below, across),
+            (1, below, beside),
+        ):
+            if times and rows and cols:
+                total += times * self._count_of(rows, cols)
+        requests, sectors = (self.readers * total).tolist()
+        return requests, sectors
+
+    def _count_of(self, rows: int, cols: int) -> np.ndarray:
+        """Requests and sectors of the upper left part of the matrix."""
+        whole = self.vector > 1 and self.cols % self.vector == 0
+        counted = np.zeros(2, np.int64)
+        for top in range(0, rows, self.height):
+            for left in range(0, cols, self.width):
+                for k in range(1 if whole else self.vector):
+                    row, col = top + self.row, left + self.col + k
+                    inside = (row < rows) & (col < cols)
+                    sector = np.where(inside, (row * self.cols + col) // SECTOR, -1)
+                    sector.sort(axis=1)
+                    distinct = (sector[:, 1:] != sector[:, :-1]).sum() + (sector[:, 0] >= 0).sum()
+                    counted += inside.any(axis=1).sum(), distinct
+        return counted
+
+
 @dataclass(frozen=True)
 class Model:
     """The predicted work and traffic of one launch, float32 throughout.
@@ -94,13 +175,13 @@ class Model:
     ----------
     flops : int
         Additions and multiplications the result needs; padding is not counted.
-    reads, writes : dict of str to Access
+    reads, writes : dict of str to Access or TileAccess
         How the kernel loads each input and stores each output.
     """
 
     flops: int
-    reads: dict[str, Access]
-    writes: dict[str, Access]
+    reads: dict[str, Access | TileAccess]
+    writes: dict[str, Access | TileAccess]
 
     @property
     def loads(self) -> dict[str, int]:
@@ -141,3 +222,35 @@ class Model:
     def intensity_compulsory(self) -> float:
         """FLOP a compulsory byte: the most that any kernel can reach."""
         return self.flops / self.bytes_compulsory
+
+
+def tile_model(M: int, N: int, K: int, BM: int, BN: int, BK: int, vector: int, row, col) -> Model:
+    """Return the model of a product whose blocks load tiles of A and B, element by element.
+
+    Parameters
+    ----------
+    M, N, K : int
+        A is M×K and B is K×N.
+    BM, BN, BK : int
+        A block computes BM × BN elements of C, BK steps of K at a time.
+    vector : int
+        Elements that a thread loads, or stores, at once: 1 or 4.
+    row, col : ndarray of int, shape (stores, threads), or two that broadcast to it
+        Element of the tile of C that each thread stores, first, by each of its stores.
+    """
+    down, across = -(-M // BM), -(-N // BN)
+    row, col = (x.reshape(-1, WARP) for x in np.broadcast_arrays(row, col))
+    return Model(
+        flops=2 * M * N * K,
+        reads={
+            "A": TileAccess(M, K, across, BM, BK, *_in_order(BM, BK, vector), vector),
+            "B": TileAccess(K, N, down, BK, BN, *_in_order(BK, BN, vector), vector),
+        },
+        writes={"C": TileAccess(M, N, 1, BM, BN, row, col, vector)},
+    )
+
+
+def _in_order(height: int, width: int, vector: int) -> tuple[np.ndarray, np.ndarray]:
+    """Row and column of what each lane of each request loads of a tile."""
+    first = np.arange(0, height * width, vector).reshape(-1, WARP)
+    return first // width, first % width

@@ -131,7 +131,9 @@ class Access:
         element = tuple(int(self.lanes.at(i, position)) for i in index)
         shape = _plain(a.shape, position, self.lanes)
         op = "writes" if isinstance(getattr(n, "ctx", None), ast.Store) else "reads"
-        op = "updates" if isinstance(n, ast.Call) else op
+        if isinstance(n, ast.Call):
+            called = ast.unparse(n.func).rpartition(".")[2]
+            op = {"load4": "reads", "store4": "writes"}.get(called.partition("_")[0], "updates")
         inside = ", ".join(str(e) for e in element)
         message = (
             f"thread {thread} of block {block} {op} {a.name}[{inside}], "

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from . import memory, names, values, warps
+from . import memory, names, values, vectors, warps
 from .atomics import atomic
 from .errors import KernelError, StopRun, Unsupported
 from .functions import math_function
@@ -79,20 +79,20 @@ def shared_array(run, n, m):
     """``cuda.shared.array(shape, dtype)``; shape 0 is the launch's dynamic shared memory."""
     array = run.shared.get(n)
     if array is None:
-        shape, dtype = _declaration(run, n, m)
+        shape, dtype, alignment = _declaration(run, n, m)
         if shape == (0,):
             array = _dynamic(run, dtype)
         else:
-            array = _static(run, n, shape, dtype)
+            array = _static(run, n, shape, dtype, alignment)
         run.shared[n] = array
     return array
 
 
-def _static(run, n, shape, dtype) -> Array:
+def _static(run, n, shape, dtype, alignment) -> Array:
     s = run.session
     base = s.layout.get(n)
     if base is None:
-        base = -(-s.static_bytes // dtype.itemsize) * dtype.itemsize
+        base = -(-s.static_bytes // alignment) * alignment
         s.layout[n] = base
         s.static_bytes = base + math.prod(shape) * dtype.itemsize
         _check_shared(run, n)
@@ -140,7 +140,7 @@ def local_array(run, n, m):
     """``cuda.local.array(shape, dtype)``: private to each thread."""
     array = run.shared.get((n, run.lanes.warp))
     if array is None:
-        shape, dtype = _declaration(run, n, m)
+        shape, dtype, _ = _declaration(run, n, m)
         size = math.prod(shape) * dtype.itemsize
         if size > LOCAL_LIMIT or size * run.lanes.count > LOCAL_LIMIT_TOGETHER:
             raise KernelError(
@@ -163,8 +163,8 @@ def constant_array(run, n, m):
 
 
 def _declaration(run, n, m):
-    """Shape and type of an array declaration."""
-    given = dict(zip(("shape", "dtype"), n.args, strict=False))
+    """Shape, type and alignment (in bytes) of an array declaration."""
+    given = dict(zip(("shape", "dtype", "alignment"), n.args, strict=False))
     given |= {k.arg: k.value for k in n.keywords}
     if not {"shape", "dtype"} <= set(given):
         raise Unsupported(n.lineno, f"{ast.unparse(n)}: needs a shape and a dtype")
@@ -182,7 +182,13 @@ def _declaration(run, n, m):
     dtype = values.dtype_of(run.evaluate(given["dtype"], m))
     if dtype is None or dtype.kind not in "biufc":
         raise Unsupported(n.lineno, f"{ast.unparse(n)}: the dtype must be a type like float32")
-    return tuple(int(s) for s in shape), dtype
+    alignment = dtype.itemsize
+    if "alignment" in given:
+        asked = run.evaluate(given["alignment"], m)
+        if isinstance(asked, np.ndarray) or asked < 1 or int(asked) & (int(asked) - 1):
+            raise Unsupported(n.lineno, f"{ast.unparse(n)}: the alignment must be a power of two")
+        alignment = max(alignment, int(asked))
+    return tuple(int(s) for s in shape), dtype, alignment
 
 
 def _not_constant(run, shape) -> str:
@@ -286,6 +292,7 @@ def _count_zeros(v, places):
 
 INTRINSICS = {
     **warps.FUNCTIONS,
+    **vectors.FUNCTIONS,
     "grid": grid,
     "gridsize": gridsize,
     "shared.array": shared_array,

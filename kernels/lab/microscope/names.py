@@ -63,10 +63,20 @@ def is_cuda(owner) -> bool:
     return isinstance(owner, Namespace) or owner is _api()
 
 
+_also_known: dict[int, tuple[object, object]] = {}
+
+
+def also_known(v, own) -> None:
+    """Let the interpreter see `own` where a kernel names `v`."""
+    _also_known[id(v)] = v, own
+
+
 def known(v):
     """The interpreter's own object for one of Numba's; anything else stays."""
     if isinstance(v, types.ModuleType):
         return _api() if v.__name__ in CUDA_MODULES else v
+    if id(v) in _also_known:
+        return _also_known[id(v)][1]
     module = getattr(v, "__module__", None)
     if not (isinstance(module, str) and module.startswith(("numba.cuda", "numba_cuda"))):
         return v

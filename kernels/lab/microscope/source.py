@@ -9,6 +9,7 @@ import textwrap
 import types
 
 from .errors import KernelError, Unsupported
+from .names import Intrinsic, known
 from .values import literal
 
 
@@ -204,11 +205,14 @@ def _only_reads(code: Code, called: ast.expr) -> bool:
     if isinstance(called, ast.Attribute):
         return _root(called) in ("math", "np", "numpy")
     try:
-        return not callable(getattr(code.outer(called.id), "py_func", None)) and not isinstance(
-            code.outer(called.id), types.FunctionType
-        )
+        target = known(code.outer(called.id))
     except (AttributeError, KeyError):
         return False
+    if isinstance(target, Intrinsic):
+        return not target.name.startswith("store")
+    return not callable(getattr(target, "py_func", None)) and not isinstance(
+        target, types.FunctionType
+    )
 
 
 def _assigned(node: ast.AST) -> bool:

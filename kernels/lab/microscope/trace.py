@@ -35,6 +35,7 @@ class Kind:
     SHARED_LIMIT = "too much shared memory"
     BLOCK_LIMIT = "too many threads"
     ENDLESS_LOOP = "endless loop"
+    MISALIGNED = "misaligned access"
 
 
 @dataclass(eq=False)
@@ -95,7 +96,7 @@ class Site:
         Of "local" and "constant" accesses only requests and lanes are meaningful.
     op : {"load", "store", "atomic"}
     itemsize : int
-        Bytes of an element.
+        Bytes a lane asks for: those of an element, or of four where they go at once.
     requests : int
         Warp instructions issued.
     lanes : int

@@ -94,7 +94,9 @@ class Tracer:
 
     # -- memory
 
-    def access(self, node, buffer: Buffer, op: str, elements, cells, mask: Mask, lanes: Lanes):
+    def access(
+        self, node, buffer: Buffer, op: str, elements, cells, mask: Mask, lanes: Lanes, width=1
+    ):
         """Note an access of the active lanes.
 
         Parameters
@@ -106,18 +108,22 @@ class Tracer:
         elements : lane value of int64
             Element numbers: in the allocation (global), in the block's array (shared).
         cells : lane value of int64
-            Positions in ``buffer.flat``.
+            Positions in ``buffer.flat``; a list of them for each element of several.
+        width : int
+            Neighbouring elements that go at once, of which `elements` are the first.
         """
-        site = self._site(node, buffer, op)
+        site = self._site(node, buffer, op, width)
         space = buffer.space
         if space in ("local", "constant"):
             site.requests += self._active_warps(mask, lanes)
             site.lanes += mask.n
             return
         self._cost(site, buffer, elements, mask, lanes)
-        self._heat(buffer, op).add(elements, mask, lanes)
+        for k in range(width):
+            self._heat(buffer, op).add(elements + k, mask, lanes)
         if buffer in self.races:
-            self.races[buffer].note(Access(site, cells, mask, lanes))
+            for some in cells if width > 1 else [cells]:
+                self.races[buffer].note(Access(site, some, mask, lanes))
         if self.fenced and space == "global" and op != "load":
             self._tell(op, mask, lanes)
 
@@ -146,8 +152,8 @@ class Tracer:
             self.races.pop(buffer).finish()
             self.written.pop(buffer, None)
 
-    def _site(self, node, buffer: Buffer, op: str) -> Site:
-        key = (node, op, buffer.name, buffer.space)
+    def _site(self, node, buffer: Buffer, op: str, width: int) -> Site:
+        key = (node, op, buffer.name, buffer.space, width)
         site = self.sites.get(key)
         if site is None:
             site = self.sites[key] = Site(
@@ -157,17 +163,17 @@ class Tracer:
                 buffer.name or "array",
                 buffer.space,
                 op,
-                buffer.dtype.itemsize,
+                buffer.dtype.itemsize * width,
             )
         return site
 
     def _cost(self, site: Site, buffer: Buffer, elements, mask: Mask, lanes: Lanes) -> None:
-        itemsize, shared = buffer.dtype.itemsize, buffer.space == "shared"
-        addresses = np.asarray(elements) * itemsize + buffer.base
+        itemsize, shared = site.itemsize, buffer.space == "shared"
+        addresses = np.asarray(elements) * buffer.dtype.itemsize + buffer.base
         if addresses.ndim == 0:
             addresses = addresses.reshape(1, 1, 1, 1)
         if site.example is None:
-            site.example = self._example(buffer, addresses, mask, lanes)
+            site.example = self._example(site, addresses, mask, lanes)
         # Costs depend on addresses only up to a shift: by a line, by a bank in shared memory.
         unit = 4 if shared else LINE
         addresses = addresses - int(addresses.min()) // unit * unit
@@ -207,7 +213,7 @@ class Tracer:
         return (shared_cost if shared else global_cost)(rows, active, itemsize), times
 
     @staticmethod
-    def _example(buffer: Buffer, addresses, mask: Mask, lanes: Lanes) -> Request:
+    def _example(site: Site, addresses, mask: Mask, lanes: Lanes) -> Request:
         on = np.ones((1, 1, 1, 1), bool) if mask.array is None else mask.array
         active = lanes.rows(lanes.full(on), False)
         block, warp = np.unravel_index(int(active.any(axis=2).argmax()), active.shape[:2])
@@ -217,8 +223,8 @@ class Tracer:
             active[block, warp].copy(),
             lanes.block_at(block),
             int(warp) if lanes.warp is None else lanes.warp,
-            buffer.dtype.itemsize,
-            buffer.space,
+            site.itemsize,
+            site.space,
         )
 
     @staticmethod

@@ -1,0 +1,78 @@
+"""Tile sizes, checked before anything is compiled: one line says what does not fit, and what would.
+
+The names are those of the rungs' options and of the C++ macros: a block of threads computes a
+tile of BM × BN results, BK steps of K at a time; a warp of it WM × WN; a thread TM × TN.
+"""
+
+from kernels.lab.device import device
+from kernels.lab.host import check_whole
+
+__all__ = ["check_limits", "check_multiple", "check_whole_tiles"]
+
+MAX_REGISTERS = 255  # a thread cannot name more
+SPARE_REGISTERS = 24  # addresses, counters and limits, at the least
+
+
+def check_whole_tiles(**tiles) -> tuple[int, ...]:
+    """Return the sizes as ints of at least 1; TypeError or ValueError otherwise."""
+    way_out = "give a number of elements, such as 8"
+    return tuple(check_whole(size, name, way_out) for name, size in tiles.items())
+
+
+def check_multiple(**pair) -> None:
+    """Raise ValueError unless the first size is a multiple of the second: ``BM=128, TM=8``."""
+    (name, size), (of, unit) = pair.items()
+    if size % unit:
+        fitting = max(size // unit, 1) * unit
+        raise ValueError(f"{name}={size} is no multiple of {of}={unit}: use {name}={fitting}")
+
+
+def check_limits(threads: int, shared_bytes: int, registers: int, loaded=()) -> None:
+    """Raise ValueError where a block asks for more than the device has.
+
+    Parameters
+    ----------
+    threads : int
+        Threads of a block.
+    shared_bytes : int
+        Shared memory of a block.
+    registers : int
+        Values that a thread holds at once in its arrays; addresses come on top.
+    loaded : sequence of (str, int, int)
+        Tiles that all threads load together: a name, such as ``"BM·BK"``, its elements, and how
+        many the threads load at once, of which the tile must be a multiple.
+    """
+    limit = device().max_threads_per_block
+    if threads > limit:
+        raise ValueError(
+            f"these tiles need {threads} threads a block; this GPU allows {limit}:"
+            " use larger tiles a thread, or smaller ones a block"
+        )
+    if threads % device().warp_size:
+        raise ValueError(
+            f"these tiles need {threads} threads a block, which are no whole warps of"
+            f" {device().warp_size}: use larger tiles a block, or smaller ones a thread"
+        )
+    for name, elements, at_once in loaded:
+        if elements % at_once:
+            raise ValueError(
+                f"{name}={elements} is no multiple of the {at_once} elements that {threads} threads"
+                " load at once: use a larger BK"
+            )
+    limit = device().shared_per_block
+    if shared_bytes > limit:
+        raise ValueError(
+            f"these tiles need {shared_bytes} bytes of shared memory a block; the limit is {limit}:"
+            " use a smaller BK, BM or BN"
+        )
+    if registers + SPARE_REGISTERS > MAX_REGISTERS:
+        raise ValueError(
+            f"these tiles need {registers} registers a thread and {SPARE_REGISTERS} for addresses;"
+            f" a thread has {MAX_REGISTERS}: use a smaller TM or TN"
+        )
+    held = device().registers_per_block or 65536
+    if (registers + SPARE_REGISTERS) * threads > held:
+        raise ValueError(
+            f"{threads} threads of {registers + SPARE_REGISTERS} registers need more than the"
+            f" {held} of a block: use fewer threads, or a smaller TM or TN"
+        )
