@@ -1,4 +1,4 @@
-"""The command line: ``python -m kernels info | run | compare | trace | profile | record`` …"""
+"""The command line: ``python -m kernels info | run | compare | trace | profile | tune`` …"""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from kernels import LADDER, Rung, bench, lab, profiler, report
-from kernels.lab import data, host, oracle, records
+from kernels import LADDER, Rung, bench, lab, profiler, report, tune
+from kernels.lab import data, host, oracle, records, tuned
 from kernels.lab.backend import cupy, engine_name, on_gpu, why_cpu
 from kernels.lab.timing import time as time_launch
 from kernels.lab.units import percent, quantity
 from kernels.ladder import ENGINE_TITLES
+from kernels.predict import gpu_here
 
 # `notebooks` and `showcase` are imported where they are used: Jupyter and Matplotlib take seconds
 # to load, and only recording needs them.
@@ -78,6 +79,22 @@ class Sizes(click.ParamType):
         return tuple(SIZE.convert(part.strip(), param, ctx) for part in value.split(","))
 
 
+class Shape(click.ParamType):
+    """M×N×K, or one number for all three."""
+
+    name = "shape"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[int, int, int]:
+        if isinstance(value, tuple):
+            return value
+        sizes = [
+            SIZE.convert(part.strip(), param, ctx) for part in value.replace("×", "x").split("x")
+        ]
+        if len(sizes) not in (1, 3):
+            raise ValueError(f"size {value!r} has {len(sizes)} parts: use N or MxNxK, such as 4096")
+        return tuple(sizes * (3 // len(sizes)))
+
+
 def rung_options(command: Any) -> Any:
     """Add one option for each option that a rung has: ``--tile``, ``--block``."""
     names = list(dict.fromkeys(name for rung in LADDER.values() for name in rung.options))
@@ -86,7 +103,8 @@ def rung_options(command: Any) -> Any:
         *values, last = map(str, rungs[0].options[name])
         values = f"{', '.join(values)} or {last}"
         told = f"{' and '.join(rung.name for rung in rungs)}: {values}."
-        command = click.option(f"--{name}", type=Whole(name, f"use {values}"), help=told)(command)
+        kind = Whole(name, f"use {values}")
+        command = click.option(f"--{name}", name, type=kind, help=told)(command)
     return command
 
 
@@ -301,6 +319,102 @@ def profile(
 
 
 @cli.command()
+@click.argument("rung", type=RungName())
+@click.option("--size", "shape", type=Shape(), default=(4096,) * 3, metavar="N|MxNxK",
+              help="M×N×K, or one number for all three; 4096 by default.")  # fmt: skip
+@click.option("--engine", type=click.Choice(["numba", "cpp"]), help="By default the rung's first.")
+@click.option("--dtype", help="Number format of A and B; by default the rung's first.")
+@click.option("--most", type=Whole("most", "use a number such as 40"), default=tune.MOST,
+              show_default=True, help="Sets of options to measure.")  # fmt: skip
+@click.option("--dry-run", is_flag=True, help="List what would be measured, and what not and why.")
+@click.option("--gpu", help="With --dry-run: for the GPU of this data sheet, such as t4.")
+def tune_rung(
+    rung: Rung, shape: tuple[int, int, int], engine: str | None, dtype: str | None, most: int,
+    dry_run: bool, gpu: str | None,
+) -> None:  # fmt: skip
+    """Search the tile sizes of RUNG for a shape, and keep the best for this GPU.
+
+    The rung takes them from then on where it is called without options. An interrupted search goes
+    on where it stopped.
+    """
+    engine, dtype = engine or rung.engines[0], dtype or rung.dtypes[0]
+    if gpu and not dry_run:
+        raise click.UsageError("--gpu is for --dry-run: a search measures on the GPU here")
+    if not dry_run and not on_gpu:
+        raise RuntimeError(
+            f"tuning needs an NVIDIA GPU, but {why_cpu}: --dry-run lists what would be measured"
+        )
+    todo = tune.plan(rung, shape, gpu_here(gpu or ""), engine, dtype, most)
+    named = "×".join(map(str, shape))
+    out.print(f"{rung.title}, {ENGINE_TITLES[engine]}, {dtype}, {named}", style="bold")
+    out.print(
+        f"{len(todo.kept) + len(todo.pruned)} sets of options on {todo.gpu.name}: "
+        f"{len(todo.kept)} to measure, {len(todo.pruned)} left out",
+        markup=False,
+    )
+    if dry_run:
+        _print_plan(todo)
+        return
+    missing = rung.missing(dtype)
+    if missing:
+        raise RuntimeError(missing)
+    records.check_folder(tuned.folder())
+    with progress() as bar:
+        task = bar.add_task("", total=None)
+
+        def report(options: dict[str, int], done: int, total: int) -> None:
+            bar.update(task, description=spelled(options), completed=done, total=total)
+
+        about = bench.provenance()
+        found, measured = tune.search(todo, tune.stopwatch(todo), about, report)
+    _print_measured(todo, measured)
+    faster = found.default_seconds / found.seconds
+    out.print(
+        f"best: {spelled(found.options)}, {faster:.3g} times the speed of the defaults\n"
+        f"stored in {tuned.path()}: used for sizes of class {found.shape}",
+        markup=False,
+    )
+
+
+cli.add_command(tune_rung, "tune")
+
+
+def spelled(options: dict[str, int]) -> str:
+    """Options as they are typed: ``tile=16``."""
+    return " ".join(f"{name}={value}" for name, value in options.items())
+
+
+def _print_plan(todo: tune.Plan) -> None:
+    """What a search would measure, and what it leaves out, with the reason of each."""
+    flop = 2 * todo.shape[0] * todo.shape[1] * todo.shape[2]
+    table = Table("options", "predicted GFLOP/s", "limited by", title="to measure", box=box.SIMPLE)
+    for candidate in todo.kept:
+        found = candidate.prediction
+        speed = f"{flop / found.seconds / 1e9:,.0f}"
+        table.add_row(spelled(candidate.options), speed, tune.limit(found))
+    out.print(table)
+    if todo.pruned:
+        table = Table("options", "why not", title="left out", box=box.SIMPLE)
+        for candidate in todo.pruned:
+            table.add_row(spelled(candidate.options), candidate.reason)
+        out.print(table)
+
+
+def _print_measured(todo: tune.Plan, measured: list[tune.Measured]) -> None:
+    """The fastest sets of options, and how many gave none."""
+    flop = 2 * todo.shape[0] * todo.shape[1] * todo.shape[2]
+    table = Table("options", "GFLOP/s", "quartiles, µs", box=box.SIMPLE)
+    for one in [m for m in measured if m.seconds][:8]:
+        q1, q3 = (f"{1e6 * one.seconds[name]:,.1f}" for name in ("q1", "q3"))
+        speed = f"{flop / one.seconds['median'] / 1e9:,.0f}"
+        table.add_row(spelled(one.options), speed, f"{q1} to {q3}")
+    out.print(table)
+    for one in measured:
+        if not one.seconds:
+            out.print(f"ruled out: {spelled(one.options)}: {one.note}", markup=False)
+
+
+@cli.command()
 @click.option("--sizes", type=Sizes(), help="Such as 1024,2048,4096; M = N = K.")
 @click.option("--json", "file", type=click.Path(path_type=Path, dir_okay=False), help="Also here.")
 def compare(sizes: tuple[int, ...] | None, file: Path | None) -> None:
@@ -462,7 +576,7 @@ def record(only: str | None, engine: str, measure: bool, preview: Path | None) -
     records.check_folder(preview or notebooks.CHAPTERS)
     shutil.rmtree(STAGING, ignore_errors=True)
     STAGING.mkdir(parents=True)
-    environment = {"KERNELS_ENGINE": engine}
+    environment = {"KERNELS_ENGINE": engine, "KERNELS_EXERCISES": "off"}
     staged: dict[Path, Path] = {}
     if measure and not cpu and not only and not preview:
         # The chapters must show the figures of this very run.
@@ -495,8 +609,10 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         cli.main(arguments, prog_name="python -m kernels", standalone_mode=False)
         return 0
-    except (KeyboardInterrupt, click.Abort):
-        told, code = "interrupted: no chapter and no record was changed", 130
+    except (KeyboardInterrupt, click.Abort) as error:
+        told = "interrupted: no chapter and no record was changed"
+        stopped = [e for e in (error, error.__cause__) if isinstance(e, tune.Interrupted)]
+        told, code = (str(stopped[0]) if stopped else told), 130
     except click.exceptions.Exit as leave:
         return leave.exit_code
     except click.exceptions.NoArgsIsHelpError as error:

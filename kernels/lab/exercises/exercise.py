@@ -1,0 +1,221 @@
+"""What an exercise is: a task with its tests, its budget, three hints and a solution.
+
+How to add an exercise
+----------------------
+1. Write a file beside this one, after the model of ``axpy.py``: the solution's text with the two
+   marks, what stands between them at first, the launches to try, the hints. Name it in
+   ``catalogue.py``.
+2. In the chapter, give the start cell ``"exercise": "name.start"`` as metadata and the solution
+   cell ``"exercise": "name.solution"``; ``tests/exercises/test_cells.py`` says what must stand
+   there.
+3. Add a table of wrong kernels and three right ones to ``tests/exercises/answers``.
+"""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .kinds import Kind
+
+#: The two marks around what a learner fills in.
+FROM, TO = "# --- yours, from here", "# --- to here"
+
+ODD, SQUARE, MULTIPLE = "odd", "square", "multiple"
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """A wrong result that has a name.
+
+    Attributes
+    ----------
+    kind : Kind
+    sentence : str
+        What the learner did, as far as the result tells.
+    result : ndarray
+    """
+
+    kind: Kind
+    sentence: str
+    result: np.ndarray
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One launch with the right answer.
+
+    Attributes
+    ----------
+    label : str
+        The sizes, such as ``"M, N, K = 37, 29, 23"``.
+    grid, block : tuple of int
+    arguments : dict
+        Arrays and numbers in the order of the parameters; outputs are poisoned.
+    expected : dict of str to ndarray
+        The right outputs by the parameter's name.
+    suspects : callable, optional
+        Returns wrong results of the first output that have a name.
+    role : {"odd", "square", "multiple"}
+        Sizes that no block divides; a square that it does; other multiples of it.
+    """
+
+    label: str
+    grid: tuple[int, ...]
+    block: tuple[int, ...]
+    arguments: dict[str, Any]
+    expected: dict[str, np.ndarray]
+    suspects: Callable[[], Iterable[Suspect]] = tuple
+    role: str = ODD
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The most of something that a kernel may spend in the first trial.
+
+    Attributes
+    ----------
+    what : str
+        The name in the text, such as ``"sectors loaded"``.
+    most : int
+    count : callable
+        Takes a `Trace`, returns what the kernel spent.
+    why : str
+        What to look at where it spent more.
+    """
+
+    what: str
+    most: int
+    count: Callable[[Any], int]
+    why: str
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """What all exercises have.
+
+    Attributes
+    ----------
+    name : str
+        Its name in `check`.
+    chapter : str
+        The page it stands on, such as ``"02-vector-add"``.
+    title : str
+    hints : tuple of str
+        Three steps, each closer to the solution.
+    after : str
+        What to take away once it is solved.
+    """
+
+    name: str
+    chapter: str
+    title: str
+    hints: tuple[str, str, str]
+    after: str
+
+
+@dataclass(frozen=True)
+class KernelExercise(Exercise):
+    """An exercise whose answer is a kernel.
+
+    Attributes
+    ----------
+    text : str
+        The solution, decorator included, with the two marks around what the learner writes.
+    trials : callable
+        Returns the launches; takes the options of `options`.
+    start : str
+        What stands between the marks at first.
+    names : dict
+        Constants that the text uses, beside those that every kernel may use.
+    budgets : tuple of Budget
+    allowance : float
+        The relative error allowed; 0 demands equality.
+    options : tuple of str
+        What a learner may give to `check` beside the kernel, such as the grid.
+    float64 : bool
+        May the kernel compute in float64?
+    """
+
+    text: str
+    trials: Callable[..., list[Trial]]
+    start: str = "pass"
+    names: dict[str, Any] = field(default_factory=dict)
+    budgets: tuple[Budget, ...] = ()
+    allowance: float = 0.0
+    options: tuple[str, ...] = ()
+    float64: bool = False
+
+    @property
+    def solution_text(self) -> str:
+        """The kernel as the solution cell shows it."""
+        return textwrap.dedent(self.text).strip()
+
+    @property
+    def start_text(self) -> str:
+        """The kernel as the start cell shows it: the solution with nothing between the marks."""
+        lines, kept, inside = self.solution_text.split("\n"), [], False
+        for line in lines:
+            if line.strip() == TO:
+                inside = False
+            if not inside:
+                kept.append(line)
+            if line.strip() == FROM:
+                inside = True
+                indent = line[: len(line) - len(line.lstrip())]
+                start = textwrap.dedent(self.start).strip("\n")
+                kept.append(textwrap.indent(start, indent))
+        return "\n".join(kept)
+
+    @property
+    def function(self) -> str:
+        """The kernel's name in the text."""
+        return _definition(self.solution_text).name
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The kernel's parameters, in order."""
+        return tuple(a.arg for a in _definition(self.solution_text).args.args)
+
+
+@dataclass(frozen=True)
+class NumberExercise(Exercise):
+    """An exercise whose answer is one number, or several by name.
+
+    Attributes
+    ----------
+    answers : dict of str to number
+        The right numbers by their names.
+    mistakes : dict of (str, number) to str
+        Wrong numbers that have a reason, and the reason.
+    allowance : float
+        The relative error allowed; 0 demands equality.
+    """
+
+    answers: dict[str, float] = field(default_factory=dict)
+    mistakes: dict[tuple[str, float], str] = field(default_factory=dict)
+    allowance: float = 0.0
+
+
+@dataclass(frozen=True)
+class FunctionExercise(Exercise):
+    """An exercise whose answer is a Python function.
+
+    Attributes
+    ----------
+    judge : callable
+        Takes the function; yields what is wrong with it, as (kind, sentence).
+    parameters : tuple of str
+    """
+
+    judge: Callable[[Callable], Iterable[tuple[Kind, str]]] = field(default=tuple)
+    parameters: tuple[str, ...] = ()
+
+
+def _definition(text: str) -> ast.FunctionDef:
+    return next(n for n in ast.parse(text).body if isinstance(n, ast.FunctionDef))

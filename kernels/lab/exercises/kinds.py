@@ -1,0 +1,47 @@
+"""The names of what can be wrong with an answer, from what stops everything to what costs a point.
+
+The order of `Kind` is the order in which findings are told: a kernel that reads beyond its array
+and also has wrong numbers is told of the reading.
+"""
+
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    """What is wrong with an answer; the value is what the learner reads."""
+
+    EMPTY = "nothing handed in"
+    SYNTAX = "syntax error"
+    NO_KERNEL = "not a kernel"
+    UNTOUCHED = "not started"
+    SIGNATURE = "another signature"
+    NOT_COMPILED = "does not compile"
+    SHARED_LIMIT = "too much shared memory"
+    BLOCK_LIMIT = "too many threads"
+    ENDLESS = "endless loop"
+    TOO_SLOW = "over the time limit"
+    INPUT_CHANGED = "writes to an input"
+    TRANSPOSED = "transposed"
+    SWAPPED = "swapped index"
+    ONLY_SQUARE = "works only for squares"
+    MISSING_GUARD = "missing guard"
+    OUT_OF_BOUNDS = "out of bounds"
+    DIVERGENT_BARRIER = "divergent barrier"
+    MISSING_BARRIER = "missing barrier"
+    RACE = "race"
+    UNINITIALISED = "uninitialised shared memory"
+    READS_OUTPUT = "reads the output"
+    NOTHING_WRITTEN = "nothing written"
+    UNWRITTEN = "unwritten elements"
+    DROPPED_TILE = "dropped tile"
+    LOST_SUM = "sum overwritten"
+    NOT_A_NUMBER = "not a number"
+    ONLY_MULTIPLES = "works only for multiples"
+    WRONG = "wrong numbers"
+    OTHER_ON_GPU = "differs on the GPU"
+    FLOAT64 = "float64"
+    BUDGET = "over the budget"
+
+
+#: How urgent each kind is: the lowest is told first.
+RANK = {kind: rank for rank, kind in enumerate(Kind)}

@@ -1,0 +1,46 @@
+"""How long an answer may run: loops by their turns, everything by the clock."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from contextlib import contextmanager
+from dataclasses import replace
+
+from kernels.lab.microscope import LIMITS
+
+#: Turns of loops, enough for every exercise many times over: a count is the same on any machine.
+LOOPS = replace(LIMITS, trips=500, all_trips=200_000)
+SECONDS = 60.0  #: for one answer in the interpreter
+GPU_SECONDS = 10.0  #: for one launch on a GPU
+
+
+class OverTime(BaseException):
+    """The clock has run out. No answer's own ``except Exception`` can swallow it."""
+
+
+@contextmanager
+def time_limit(seconds: float):
+    """Raise `OverTime` in this thread if the block takes longer.
+
+    It is raised between two instructions of Python, in any thread and on any system; a call that
+    sleeps outside Python is not woken.
+    """
+    thread = ctypes.c_ulong(threading.get_ident())
+    lock, over = threading.Lock(), threading.Event()
+
+    def ring():
+        with lock:
+            if not over.is_set():
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(OverTime))
+
+    timer = threading.Timer(seconds, ring)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        with lock:
+            over.set()
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, None)

@@ -1,0 +1,133 @@
+"""What a learner hands in, read: a kernel, a function of Python, or the text of one."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import linecache
+import math
+import textwrap
+import types
+
+from kernels.lab import backend
+from kernels.lab.microscope import KernelError
+from kernels.lab.microscope.source import code_of
+
+from .exercise import KernelExercise
+from .kinds import Kind
+
+_numbers = itertools.count(1)
+
+
+class Refused(Exception):
+    """An answer that cannot be judged.
+
+    Attributes
+    ----------
+    kind : Kind
+    line : int or None
+        Line of the answer.
+    """
+
+    def __init__(self, kind: Kind, message: str, line: int | None = None):
+        super().__init__(message)
+        self.kind, self.line = kind, line
+
+
+def function_of(answer, names: dict) -> types.FunctionType:
+    """Return the plain function behind an answer: a kernel, a function, or the text of one.
+
+    Parameters
+    ----------
+    answer : kernel, function or str
+    names : dict
+        What a text may use beside ``cuda``, ``math`` and the number types.
+
+    Raises
+    ------
+    Refused
+        If there is nothing, or it is no function.
+    """
+    if answer is None or answer is ... or (isinstance(answer, str) and not answer.strip()):
+        raise Refused(Kind.EMPTY, "there is nothing to check: pass your kernel, as in check(…, f)")
+    if isinstance(answer, str):
+        return _from_text(answer, names)
+    function = getattr(answer, "py_func", answer)
+    if not isinstance(function, types.FunctionType):
+        raise Refused(
+            Kind.NO_KERNEL,
+            f"got {type(answer).__name__}, no kernel: pass the kernel itself, without [grid, block]"
+            " and without calling it",
+        )
+    return function
+
+
+def _from_text(text: str, names: dict) -> types.FunctionType:
+    text = textwrap.dedent(text).strip("\n") + "\n"
+    try:
+        tree = ast.parse(text)
+    except SyntaxError as error:
+        raise Refused(Kind.SYNTAX, f"Python cannot read this: {error.msg}", error.lineno) from None
+    defined = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
+    if not defined:
+        raise Refused(Kind.NO_KERNEL, "the text defines no function: begin with def")
+    filename = f"<answer {next(_numbers)}>"
+    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+    types_ = {name: getattr(backend, name) for name in ("float32", "float64", "int32", "uint32")}
+    scope = {"cuda": backend.cuda, "math": math, "cdiv": _cdiv, **types_, **names}
+    try:
+        exec(compile(text, filename, "exec"), scope)
+    except KernelError as error:
+        raise not_compiled(error) from None
+    except Exception as error:
+        raise Refused(Kind.NO_KERNEL, f"running the text failed: {error}") from None
+    function = scope[defined[-1]]
+    return getattr(function, "py_func", function)
+
+
+def _cdiv(a, b):
+    return -(-a // b)
+
+
+def check_kernel(function: types.FunctionType, exercise: KernelExercise) -> None:
+    """Raise `Refused` for another signature, an untouched start, and what cannot be a kernel."""
+    try:
+        code = code_of(function)
+    except KernelError as error:
+        raise not_compiled(error) from None
+    if body_of(code.node) == body_of(_definition(exercise.start_text)):
+        raise Refused(
+            Kind.UNTOUCHED,
+            "this is still the beginning: write between the two marks, run the cell again",
+        )
+    given, wanted = tuple(code.parameters), exercise.parameters
+    if len(given) != len(wanted) or (set(given) == set(wanted) and given != wanted):
+        raise Refused(
+            Kind.SIGNATURE,
+            f"the kernel must take ({', '.join(wanted)}), in this order;"
+            f" yours takes ({', '.join(given)})",
+            code.node.lineno,
+        )
+
+
+def body_of(node: ast.FunctionDef) -> str:
+    """A function without its name, comments and decorators, for comparison."""
+    statements = [s for s in node.body if not _is_text(s)]
+    return f"{ast.dump(node.args)} " + " ".join(ast.dump(s) for s in statements)
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+def _definition(text: str) -> ast.FunctionDef:
+    return next(n for n in ast.parse(text).body if isinstance(n, ast.FunctionDef))
+
+
+def not_compiled(error: Exception) -> Refused:
+    """What to raise where the microscope cannot read a kernel: its text, and the line."""
+    start, _, rest = str(error).partition(": ")
+    number = start.removeprefix("line ")
+    if not number.isdigit():
+        return Refused(Kind.NOT_COMPILED, str(error))
+    return Refused(Kind.NOT_COMPILED, rest, int(number))

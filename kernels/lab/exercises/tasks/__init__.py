@@ -1,0 +1,1 @@
+"""The exercises, one idea a file; `kernels.lab.exercises.catalogue` lists them."""

@@ -1,0 +1,59 @@
+"""Scale and add: y becomes alpha·x + y, in place."""
+
+import numpy as np
+
+from ..exercise import MULTIPLE, Budget, KernelExercise, Suspect, Trial
+from ..kinds import Kind
+from .arrays import cdiv, whole
+from .counts import global_count
+
+BLOCK = 128
+
+
+def trials():
+    for n, role in ((1003, "odd"), (37, "odd"), (1024, MULTIPLE)):
+        x, y = whole(n, seed=1), whole(n, seed=2)
+        alpha = np.float32(3)
+        yield _trial(n, alpha, x, y, role)
+
+
+def _trial(n, alpha, x, y, role):
+    def suspects():
+        return (
+            Suspect(Kind.WRONG, "this is x + y: alpha is not used", x + y),
+            Suspect(Kind.WRONG, "this is alpha·x: the old y is lost", alpha * x),
+            Suspect(Kind.SWAPPED, "this is x + alpha·y: x and y are exchanged", x + alpha * y),
+            Suspect(Kind.WRONG, "this is alpha·(x + y): y is scaled too", alpha * (x + y)),
+        )
+
+    grid = (cdiv(n, BLOCK),)
+    arguments = {"alpha": alpha, "x": x, "y": y}
+    return Trial(f"n = {n}", grid, (BLOCK,), arguments, {"y": alpha * x + y}, suspects, role)
+
+
+EXERCISE = KernelExercise(
+    name="axpy",
+    chapter="02-vector-add",
+    title="scale and add two vectors",
+    text="""
+    @cuda.jit
+    def axpy(alpha, x, y):
+        # --- yours, from here
+        i = cuda.grid(1)
+        if i < y.size:
+            y[i] = alpha * x[i] + y[i]
+        # --- to here
+    """,
+    trials=lambda: list(trials()),
+    hints=(
+        "Start from vector_add: the same index, the same guard. There is no third vector, y is"
+        " read and written.",
+        "The guard asks whether i is a place of y: if i < y.size. One line under it does the work.",
+        "y[i] = alpha * x[i] + y[i], under the guard, with i = cuda.grid(1).",
+    ),
+    after="It moves 12 bytes an element, as vector_add does, and does two operations instead of"
+    " one: twice the arithmetic on the same road takes the same time.",
+    budgets=(
+        Budget("requests", 3 * 32, global_count("requests"), "load x and y once, store y once"),
+    ),
+)

@@ -1,0 +1,82 @@
+"""A layer of a neural network: C = max(0, A·B + bias), in one kernel."""
+
+import numpy as np
+
+from ..exercise import Budget, KernelExercise, Suspect, Trial
+from ..kinds import Kind
+from .arrays import whole
+from .counts import global_count
+from .products import product_trials
+
+M, N, K = 37, 29, 23
+
+
+def layer_trials(depth: int) -> list[Trial]:
+    """Launches with a bias for each column, and what is wrong where the fusing goes wrong."""
+    return [_with_bias(trial, depth) for trial in product_trials(depth=depth)]
+
+
+def _with_bias(trial: Trial, depth: int) -> Trial:
+    A, B, C = trial.arguments.values()
+    M, N = C.shape
+    bias = whole(N, seed=3, low=-30, high=31)
+    want = np.maximum(A @ B + bias, np.float32(0))
+
+    def suspects():
+        yield Suspect(Kind.WRONG, "this is A·B + bias: negative sums are kept", A @ B + bias)
+        yield Suspect(
+            Kind.WRONG, "this is max(0, A·B): the bias is not added", np.maximum(A @ B, 0)
+        )
+        yield Suspect(
+            Kind.WRONG,
+            "this is max(0, A·B) + bias: the maximum comes last",
+            np.maximum(A @ B, 0) + bias,
+        )
+        yield Suspect(Kind.WRONG, "this is the bias alone", np.maximum(bias, 0) + 0 * (A @ B))
+        if M == N:
+            rows = np.maximum(A @ B + bias[:, None], np.float32(0))
+            yield Suspect(Kind.SWAPPED, "the bias goes with the column, not with the row", rows)
+            turned = "this is the transpose of the right result: row and col are exchanged"
+            yield Suspect(Kind.TRANSPOSED, turned, want.T)
+        for one in trial.suspects():
+            if one.kind is Kind.LOST_SUM:
+                yield Suspect(one.kind, one.sentence, np.maximum(one.result, np.float32(0)))
+            yield Suspect(one.kind, one.sentence, np.maximum(one.result + bias, np.float32(0)))
+
+    arguments = {"A": A, "B": B, "bias": bias, "C": C}
+    return Trial(trial.label, trial.grid, trial.block, arguments, {"C": want}, suspects, trial.role)
+
+
+EXERCISE = KernelExercise(
+    name="layer",
+    chapter="03-naive",
+    title="a product, a bias and a maximum in one kernel",
+    text="""
+    @cuda.jit
+    def layer(A, B, bias, C):
+        col, row = cuda.grid(2)
+        # --- yours, from here
+        if row < C.shape[0] and col < C.shape[1]:
+            acc = bias[col]
+            for k in range(A.shape[1]):
+                acc += A[row, k] * B[k, col]
+            C[row, col] = max(acc, float32(0))
+        # --- to here
+    """,
+    trials=lambda: layer_trials(depth=1),
+    hints=(
+        "It is the naive kernel with two changes: the sum starts with the bias of its column, and"
+        " something happens to it before the store.",
+        "max(acc, float32(0)) works inside a kernel. There is one bias for each column: bias[col].",
+        "acc = bias[col] under the guard, then the loop over k as in the naive kernel, then"
+        " C[row, col] = max(acc, float32(0)).",
+    ),
+    after="The bias costs one load a thread beside 2·K others. A second kernel would load and store"
+    " every element of C once more: 8 bytes that this one never moves.",
+    budgets=(
+        Budget(
+            "loads", M * N * (2 * K + 1), global_count("lanes", "load"),
+            "load the bias once a thread, outside the loop",
+        ),
+    ),
+)  # fmt: skip

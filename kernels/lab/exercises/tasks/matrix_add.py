@@ -1,0 +1,63 @@
+"""Two dimensions: add two matrices, with a guard in each direction and a grid to match."""
+
+from ..exercise import MULTIPLE, ODD, SQUARE, Budget, KernelExercise, Suspect, Trial
+from ..kinds import Kind
+from .arrays import cdiv, poisoned, whole
+from .counts import global_count
+
+BLOCK = (16, 8)
+SHAPES = ((37, 50, ODD), (9, 70, ODD), (32, 32, SQUARE), (24, 48, MULTIPLE))
+
+
+def trials(grid=None):
+    """The launches; a learner's grid is for the first of them, 37 × 50."""
+    return [_trial(M, N, role, grid if i == 0 else None) for i, (M, N, role) in enumerate(SHAPES)]
+
+
+def _trial(M, N, role, grid):
+    A, B = whole(M, N, seed=1), whole(M, N, seed=2)
+
+    def suspects():
+        return (
+            Suspect(Kind.TRANSPOSED, "this is the transpose: row and col are exchanged", (A + B).T),
+            Suspect(Kind.SWAPPED, "this is A + Bᵀ: an index into B is exchanged", A + B.T)
+            if M == N
+            else Suspect(Kind.WRONG, "this is A - B", A - B),
+            Suspect(Kind.SWAPPED, "this is Aᵀ + B: an index into A is exchanged", A.T + B)
+            if M == N
+            else Suspect(Kind.WRONG, "this is A · B, element by element", A * B),
+            Suspect(Kind.WRONG, "this is A + A: B is not read", A + A),
+        )
+
+    grid = grid or (cdiv(N, BLOCK[0]), cdiv(M, BLOCK[1]))
+    arguments = {"A": A, "B": B, "C": poisoned(M, N)}
+    return Trial(f"{M} × {N}", grid, BLOCK, arguments, {"C": A + B}, suspects, role)
+
+
+EXERCISE = KernelExercise(
+    name="matrix-add",
+    chapter="02-vector-add",
+    title="add two matrices on a two-dimensional grid",
+    text="""
+    @cuda.jit
+    def matrix_add(A, B, C):
+        # --- yours, from here
+        col, row = cuda.grid(2)
+        if row < C.shape[0] and col < C.shape[1]:
+            C[row, col] = A[row, col] + B[row, col]
+        # --- to here
+    """,
+    trials=trials,
+    options=("grid",),
+    hints=(
+        "row comes from the .y values, col from the .x values; cuda.grid(2) gives (col, row) in"
+        " this order. C.shape is (rows, columns).",
+        "Both directions need a guard: row < C.shape[0] and col < C.shape[1]. Index with the row"
+        " first, C[row, col].",
+        "The grid is (cdiv(columns, 16), cdiv(rows, 8)): x covers the columns, y the rows.",
+    ),
+    after="x is the column and y is the row, in the kernel, in the block and in the grid.",
+    budgets=(
+        Budget("requests", 3 * 76, global_count("requests"), "load A and B once, store C once"),
+    ),
+)

@@ -1,0 +1,49 @@
+"""Two plates a chef: each thread owns two neighbouring elements of C."""
+
+from ..exercise import MULTIPLE, ODD, SQUARE, Budget, KernelExercise
+from .counts import global_count
+from .products import product_trials
+
+M, N, K = 37, 29, 23
+SHAPES = ((M, N, K, ODD), (5, 19, 40, ODD), (64, 64, 64, SQUARE), (8, 128, 32, MULTIPLE))
+
+EXERCISE = KernelExercise(
+    name="pair",
+    chapter="03-naive",
+    title="two elements of C for each thread",
+    text="""
+    @cuda.jit
+    def pair(A, B, C):
+        x, row = cuda.grid(2)
+        col = 2 * x
+        # --- yours, from here
+        if row < C.shape[0] and col < C.shape[1]:
+            both = col + 1 < C.shape[1]
+            left, right = float32(0), float32(0)
+            for k in range(A.shape[1]):
+                a = A[row, k]
+                left += a * B[k, col]
+                if both:
+                    right += a * B[k, col + 1]
+            C[row, col] = left
+            if both:
+                C[row, col + 1] = right
+        # --- to here
+    """,
+    trials=lambda: product_trials(block=(32, 8), tile=(64, 8), depth=1, shapes=SHAPES),
+    hints=(
+        "Two accumulators, and three loads a step: A[row, k] once, then the two neighbours in B.",
+        "The last thread of a row may own one element only: the right one needs a guard of its own,"
+        " for its load and for its store.",
+        "a = A[row, k]; left += a * B[k, col]; and, if col + 1 < C.shape[1],"
+        " right += a * B[k, col + 1].",
+    ),
+    after="Three loads for two multiply-adds, 1.5 each instead of 2. The price: neighbours in the"
+    " warp own columns that lie two apart, so a load of B touches twice as many sectors.",
+    budgets=(
+        Budget(
+            "loads", M * ((N + 1) // 2) * K + M * N * K, global_count("lanes", "load"),
+            "load A[row, k] once and use it twice",
+        ),
+    ),
+)  # fmt: skip

@@ -1,0 +1,129 @@
+"""Launches of kernels that multiply matrices, and the wrong products that have a name."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from ..exercise import MULTIPLE, ODD, SQUARE, Suspect, Trial
+from ..kinds import Kind
+from .arrays import cdiv, poisoned, whole
+
+#: Sizes M, N, K that no block divides, a square that each does, and other multiples.
+SHAPES = (
+    (37, 29, 23, ODD),
+    (5, 18, 40, ODD),
+    (32, 32, 32, SQUARE),
+    (32, 64, 96, MULTIPLE),
+)
+
+
+def product_trials(
+    block=(16, 16),
+    tile=None,
+    arguments: Callable | None = None,
+    finish: Callable | None = None,
+    depth: int = 16,
+    shapes=SHAPES,
+) -> list[Trial]:
+    """Launches of a kernel for C = A·B.
+
+    Parameters
+    ----------
+    block : tuple of int
+        Threads (x, y).
+    tile : tuple of int, optional
+        Elements of C a block owns, along x and y; one a thread if left out.
+    arguments : callable, optional
+        Takes A and B, returns the arguments before C by name; A and B themselves if left out.
+    finish : callable, optional
+        Takes a product and returns what becomes of it, such as a bias added.
+    depth : int
+        How far a step along K goes.
+    """
+    return list(_trials(block, tile or block, arguments, finish or _as_it_is, depth, shapes))
+
+
+def _trials(block, tile, arguments, finish, depth, shapes) -> Iterator[Trial]:
+    for M, N, K, role in shapes:
+        A, B = whole(M, K, seed=1), whole(K, N, seed=2)
+        given = arguments(A, B) if arguments else {"A": A, "B": B}
+        yield Trial(
+            f"M, N, K = {M}, {N}, {K}",
+            (cdiv(N, tile[0]), cdiv(M, tile[1])),
+            block,
+            given | {"C": poisoned(M, N)},
+            {"C": finish(A @ B)},
+            suspects=_suspects(A, B, finish, depth),
+            role=role,
+        )
+
+
+def _as_it_is(product):
+    return product
+
+
+def _suspects(A, B, finish, depth):
+    def suspects() -> Iterator[Suspect]:
+        for kind, sentence, product in wrong_products(A, B, depth):
+            if product.shape == (A.shape[0], B.shape[1]):
+                yield Suspect(kind, sentence, finish(product))
+
+    return suspects
+
+
+def wrong_products(A, B, depth: int) -> Iterator[tuple[Kind, str, np.ndarray]]:
+    """Products that a known mistake makes, with its kind and what to tell."""
+    K = A.shape[1]
+    transposed = "this is the transpose of A·B: row and col are exchanged"
+    yield Kind.TRANSPOSED, transposed, (A @ B).T
+    for left, right, sentence in (
+        (B, A, "this is B·A: the factors are exchanged"),
+        (A, B.T, "this is A·Bᵀ: rows of B were read as columns"),
+        (A.T, B, "this is Aᵀ·B: columns of A were read as rows"),
+        (A.T, B.T, "this is Aᵀ·Bᵀ: row and col are exchanged in both loads"),
+        (B.T, A, "this is Bᵀ·A: the factors are exchanged, and an index in one of them"),
+        (B, A.T, "this is B·Aᵀ: the factors are exchanged, and an index in one of them"),
+    ):
+        if left.shape[1] == right.shape[0]:
+            yield Kind.SWAPPED, sentence, left @ right
+    for kind, sentence, kept in (*_parts_of_steps(K, depth), *_parts(K)):
+        if 0 < kept.sum() < K:
+            yield kind, sentence, A[:, kept] @ B[kept]
+    yield Kind.WRONG, "every element has the wrong sign", -(A @ B)
+    yield Kind.WRONG, "every element is one too large: a sum starts at 0", A @ B + 1
+
+
+def _parts(K: int):
+    """Dot products that lack a part, whatever the step: kind, sentence, the products kept."""
+    k = np.arange(K)
+    return (
+        (Kind.LOST_SUM, "only the last product is there: the sum is set where it should be added"
+         " to", k == K - 1),
+        (Kind.WRONG, "the first product is missing: a loop over k begins at 0", k > 0),
+        (Kind.WRONG, "the last product is missing: range(K) ends at K - 1 by itself", k < K - 1),
+    )  # fmt: skip
+
+
+def _parts_of_steps(K: int, depth: int):
+    """The same, where the loop over K goes in steps of `depth`."""
+    k = np.arange(K)
+    if depth == 1:
+        return ()
+    whole_steps, before_the_last = K // depth * depth, (cdiv(K, depth) - 1) * depth
+    return (
+        (Kind.DROPPED_TILE, f"the last {K - whole_steps} of K = {K} products are missing: how many"
+         " steps cover K when the tile does not divide it?", k < whole_steps),
+        (Kind.DROPPED_TILE, f"only the first {depth} of K = {K} products are there: where is the"
+         " loop over the tiles?", k < depth),
+        (Kind.DROPPED_TILE, f"the first {depth} products are missing: at which tile does the loop"
+         " begin?", k >= depth),
+        (Kind.DROPPED_TILE, "the last step is missing: how many steps cover K?",
+         k < before_the_last),
+        (Kind.LOST_SUM, "only the products of the last step are there: the sum is set where it"
+         " should be added to", k >= before_the_last),
+        (Kind.LOST_SUM, "only the last product of each step is there: where does the sum start"
+         " again?", k % depth == depth - 1),
+        (Kind.WRONG, "the last product of every step is missing: range(T) ends at T - 1 by itself",
+         k % depth != depth - 1),
+        (Kind.WRONG, "the first product of every step is missing", k % depth != 0),
+    )  # fmt: skip

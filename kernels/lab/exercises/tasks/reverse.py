@@ -1,0 +1,55 @@
+"""Back to front: the same 32 places of a warp, asked for in the other order."""
+
+from ..exercise import MULTIPLE, ODD, Budget, KernelExercise, Suspect, Trial
+from ..kinds import Kind
+from .arrays import cdiv, poisoned, whole
+from .counts import global_count
+
+BLOCK = 128
+
+
+def trials():
+    return [_trial(n, role) for n, role in ((1003, ODD), (37, ODD), (1024, MULTIPLE))]
+
+
+def _trial(n, role):
+    v = whole(n, seed=1, low=-99, high=100)
+
+    def suspects():
+        block = v[: n // BLOCK * BLOCK].reshape(-1, BLOCK)[:, ::-1].ravel()
+        return (
+            Suspect(Kind.WRONG, "this is v as it was", v),
+            Suspect(Kind.WRONG, "each block is reversed for itself: use the number among all"
+                    " threads", block),
+        )  # fmt: skip
+
+    arguments = {"v": v, "out": poisoned(n)}
+    label = f"n = {n}"
+    return Trial(label, (cdiv(n, BLOCK),), (BLOCK,), arguments, {"out": v[::-1]}, suspects, role)
+
+
+EXERCISE = KernelExercise(
+    name="reverse",
+    chapter="02-vector-add",
+    title="store a vector back to front",
+    text="""
+    @cuda.jit
+    def reverse(v, out):
+        # --- yours, from here
+        i = cuda.grid(1)
+        if i < out.size:
+            out[i] = v[v.size - 1 - i]
+        # --- to here
+    """,
+    trials=trials,
+    hints=(
+        "Thread i owns out[i]. Which element of v belongs there? For i = 0 it is the last one.",
+        "The last element has the index v.size - 1; each step of i forward is a step back in v.",
+        "out[i] = v[v.size - 1 - i], under the guard if i < out.size.",
+    ),
+    after="The order inside a warp costs nothing: 32 neighbours are four sectors forward and"
+    " backward, and a fifth where the stretch begins inside a sector.",
+    budgets=(
+        Budget("requests", 2 * 32, global_count("requests"), "one load and one store a thread"),
+    ),
+)

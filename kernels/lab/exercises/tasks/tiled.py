@@ -1,0 +1,65 @@
+"""The tiled product, from memory."""
+
+from ..exercise import Budget, KernelExercise
+from .arrays import cdiv
+from .counts import barriers, global_count, shared_bytes
+from .products import product_trials
+
+T = 16
+M, N, K = 37, 29, 23
+STEPS, ACROSS, DOWN = cdiv(K, T), cdiv(N, T), cdiv(M, T)
+#: What the tiled kernel may spend at 37 × 29 × 23: each tile of a block is carried once.
+BUDGETS = (
+    Budget(
+        "loads", M * K * ACROSS + K * N * DOWN, global_count("lanes", "load"),
+        "each thread carries one element of A and one of B a step, the rest comes from the bench",
+    ),
+    Budget(
+        "barriers", 2 * STEPS * ACROSS * DOWN, barriers,
+        "two a step are enough: one after the carrying, one after the inner loop",
+    ),
+    Budget("bytes of shared memory a block", 2 * T * T * 4, shared_bytes, "two tiles of float32"),
+)  # fmt: skip
+
+TEXT = """
+@cuda.jit
+def mine(A, B, C):
+    sA = cuda.shared.array((T, T), float32)
+    sB = cuda.shared.array((T, T), float32)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    col, row = cuda.grid(2)
+    M, N, K = C.shape[0], C.shape[1], A.shape[1]
+    acc = float32(0)
+    # --- yours, from here
+    for t in range((K + T - 1) // T):
+        ka, kb = t * T + tx, t * T + ty
+        sA[ty, tx] = A[row, ka] if row < M and ka < K else float32(0)
+        sB[ty, tx] = B[kb, col] if kb < K and col < N else float32(0)
+        cuda.syncthreads()
+        for k in range(T):
+            acc += sA[ty, k] * sB[k, tx]
+        cuda.syncthreads()
+    # --- to here
+    if row < M and col < N:
+        C[row, col] = acc
+"""
+
+EXERCISE = KernelExercise(
+    name="tiled",
+    chapter="04-tiled",
+    title="write the tiled kernel from memory",
+    text=TEXT,
+    trials=product_trials,
+    names={"T": T},
+    hints=(
+        "How many steps cover K when T does not divide it? (K + T - 1) // T. Each step carries,"
+        " waits, multiplies and adds, waits.",
+        "In step t, thread (tx, ty) carries column t * T + tx of A, in its own row, and row"
+        " t * T + ty of B, in its own column. Where there is nothing it carries float32(0).",
+        "If a race is reported, look at the two lines it names: is there a barrier between them,"
+        " going forward in the loop, and going round?",
+    ),
+    after="Every thread carried 2·K/T numbers instead of 2·K, and every thread of the block stayed"
+    " to the end: at the edges only the store is optional.",
+    budgets=BUDGETS,
+)

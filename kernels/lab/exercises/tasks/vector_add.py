@@ -1,0 +1,57 @@
+"""Vector add from memory: the index formula and the guard."""
+
+from ..exercise import MULTIPLE, ODD, Budget, KernelExercise, Suspect, Trial
+from ..kinds import Kind
+from .arrays import cdiv, poisoned, whole
+from .counts import global_count
+
+BLOCK = 128
+
+
+def trials():
+    return [_trial(n, role) for n, role in ((1003, ODD), (37, ODD), (1024, MULTIPLE))]
+
+
+def _trial(n, role):
+    a, b = whole(n, seed=1), whole(n, seed=2)
+
+    def suspects():
+        return (
+            Suspect(Kind.WRONG, "this is a - b", a - b),
+            Suspect(Kind.WRONG, "this is a · b", a * b),
+            Suspect(Kind.WRONG, "this is a + a: b is not read", a + a),
+            Suspect(Kind.WRONG, "this is b + b: a is not read", b + b),
+            Suspect(Kind.WRONG, "this is a: b is not added", a),
+        )
+
+    arguments = {"a": a, "b": b, "c": poisoned(n)}
+    return Trial(f"n = {n}", (cdiv(n, BLOCK),), (BLOCK,), arguments, {"c": a + b}, suspects, role)
+
+
+EXERCISE = KernelExercise(
+    name="vector-add",
+    chapter="02-vector-add",
+    title="write vector add with its guard",
+    text="""
+    @cuda.jit
+    def vector_add_again(a, b, c):
+        # --- yours, from here
+        i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+        if i < c.size:
+            c[i] = a[i] + b[i]
+        # --- to here
+    """,
+    trials=trials,
+    hints=(
+        "A thread needs two things: its number among all threads of all blocks, and a reason to"
+        " stay away if no element has this number.",
+        "The number: blocks before mine, times threads in a block, plus my place in it. The guard"
+        " compares it with c.size.",
+        "i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x; then, under if i < c.size, the"
+        " sum.",
+    ),
+    after="Two lines that every kernel of this book begins with: who am I, and do I have work?",
+    budgets=(
+        Budget("requests", 3 * 32, global_count("requests"), "load a and b once, store c once"),
+    ),
+)

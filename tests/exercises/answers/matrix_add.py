@@ -1,0 +1,35 @@
+"""Two matrices."""
+# ruff: noqa: E501 - a row of a table is one line
+
+from kernels.lab.exercises.kinds import Kind
+
+GUARD = "row < C.shape[0] and col < C.shape[1]"
+WRONG = [
+    ("no guard", f"if {GUARD}:", "if True:", Kind.MISSING_GUARD),
+    ("no guard on the rows", GUARD, "col < C.shape[1]", Kind.MISSING_GUARD),
+    ("no guard on the columns", GUARD, "row < C.shape[0]", Kind.MISSING_GUARD),
+    ("guard with <=", "row < C", "row <= C", Kind.MISSING_GUARD),
+    ("guard with <= on the columns", "col < C", "col <= C", Kind.MISSING_GUARD),
+    ("sizes exchanged", GUARD, "row < C.shape[1] and col < C.shape[0]", Kind.ONLY_SQUARE),
+    ("one size twice", GUARD, "row < C.shape[0] and col < C.shape[0]", Kind.ONLY_SQUARE),
+    ("x and y exchanged", "col, row", "row, col",
+     (Kind.UNWRITTEN, Kind.ONLY_SQUARE, Kind.MISSING_GUARD)),
+    ("stored transposed", "C[row, col]", "C[col, row]", Kind.TRANSPOSED),
+    ("B transposed", "B[row, col]", "B[col, row]", Kind.SWAPPED),
+    ("A transposed", "A[row, col]", "A[col, row]", Kind.SWAPPED),
+    ("B forgotten", "+ B[row, col]", "+ A[row, col]", Kind.WRONG),
+    ("stores into A", "C[row, col] =", "A[row, col] =", Kind.INPUT_CHANGED),
+    ("the block's place only", "cuda.grid(2)", "cuda.threadIdx.x, cuda.threadIdx.y", Kind.RACE),
+    ("one row too few", "row < C.shape[0]", "row < C.shape[0] - 1", Kind.UNWRITTEN),
+    ("float64", "= A[row, col]", "= 1.0 * A[row, col]", Kind.FLOAT64),
+    ("adds to what is there", "] = A", "] += A", Kind.READS_OUTPUT),
+]
+RIGHT = [
+    ("the long index", "col, row = cuda.grid(2)",
+     "col = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x\n"
+     "    row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y"),
+    ("nested guards", f"if {GUARD}:\n        C",
+     "if row < C.shape[0]:\n      if col < C.shape[1]:\n        C"),
+    ("early return", f"if {GUARD}:\n        C",
+     "if row >= C.shape[0] or col >= C.shape[1]:\n        return\n    C"),
+]
