@@ -36,7 +36,7 @@ COUNTED = (
     "requests", "sectors", "store_requests", "store_sectors", "dram_read_bytes",
     "dram_write_bytes", "shared_load_instructions", "shared_store_instructions",
     "shared_load_wavefronts", "shared_store_wavefronts", "shared_load_conflicts",
-    "shared_store_conflicts", "l2_sectors",
+    "shared_store_conflicts", "l2_read_bytes", "l2_write_bytes",
 )  # fmt: skip
 
 
