@@ -17,7 +17,7 @@ from typing import Any
 
 from kernels.lab import counters, ncu, oracle
 from kernels.lab.backend import cupy
-from kernels.ladder import LADDER
+from kernels.ladder import LADDER, Rung
 
 SIZE = 2048
 #: Small enough to trace every request of: whole tiles, and sizes that no tile divides.
@@ -50,13 +50,27 @@ class Job:
 
 
 def jobs(size: int = SIZE, small: Sequence[tuple[int, int, int]] = SMALL) -> Iterator[Job]:
-    """Every version of every rung that this GPU runs, and the library, large and small."""
-    for shape in ((size, size, size), *small):
-        for rung in LADDER.values():
-            if not rung.missing():
-                for engine, options in rung.versions():
-                    yield Job(rung.name, engine, options, *shape)
-        yield Job(LIBRARY, "library", {}, *shape)
+    """What a record counts, of the rungs that this GPU runs.
+
+    Every version and the library at ``size``; the Numba kernels, each with the rung's own choice of
+    options, at the sizes that the microscope traces too. The swapped kernel takes long and shows
+    what it shows with one block.
+    """
+    here = [rung for rung in LADDER.values() if not rung.missing()]
+    for rung in here:
+        for engine, options in rung.versions():
+            if rung.name != "swapped" or options == rung.defaults:
+                yield Job(rung.name, engine, options, size, size, size)
+    yield Job(LIBRARY, "library", {}, size, size, size)
+    for shape in small:
+        for rung in here:
+            if "numba" in rung.engines:
+                yield Job(rung.name, "numba", own_choice(rung), *shape)
+
+
+def own_choice(rung: Rung) -> dict[str, int]:
+    """The options of a rung's Numba kernel that stand for it where one version must do."""
+    return rung.chosen("numba")[0] if "numba" in rung.choices else rung.defaults
 
 
 def profiles(todo: Sequence[Job] | None = None) -> list[dict[str, Any]]:
@@ -103,6 +117,12 @@ def profiles(todo: Sequence[Job] | None = None) -> list[dict[str, Any]]:
     return rows
 
 
+def tables(rows: Sequence[dict[str, Any]], size: int = SIZE) -> dict[str, list[dict[str, Any]]]:
+    """The tables of a record: ``profiles`` of the large products, ``counted`` of the small ones."""
+    large = [row for row in rows if row["M"] == size]
+    return {"profiles": large, "counted": [row for row in rows if row["M"] != size]}
+
+
 def by_job(launches: Sequence[ncu.Launch], count: int) -> list[list[ncu.Launch]]:
     """The launches that follow each mark, by the number of the mark."""
     found: list[list[ncu.Launch]] = [[] for _ in range(count)]
@@ -144,6 +164,8 @@ def launch_all(todo: Sequence[Job], log: Path) -> None:
 
 def prepared(job: Job) -> Any:
     """A function that launches one product."""
+    # What lies unused in the pool would be saved and restored in every pass.
+    cupy.get_default_memory_pool().free_all_blocks()
     A, B = (cupy.asarray(matrix, job.dtype) for matrix in oracle.inputs(job.M, job.N, job.K))
     if job.rung == LIBRARY:
         C = cupy.empty((job.M, job.N), job.dtype)

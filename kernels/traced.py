@@ -20,7 +20,6 @@ FILE = profiler.ROOT / "kernels" / "lab" / "data" / "traced.json"
 COUNTED = {
     "requests": ("requests", {"space": "global", "op": "load"}),
     "sectors": ("sectors", {"space": "global", "op": "load"}),
-    "loads": ("lanes", {"space": "global", "op": "load"}),
     "store_requests": ("requests", {"space": "global", "op": "store"}),
     "store_sectors": ("sectors", {"space": "global", "op": "store"}),
     "shared_load_instructions": ("requests", {"space": "shared", "op": "load"}),
@@ -33,11 +32,10 @@ COUNTED = {
 
 
 def versions() -> Iterator[tuple[Rung, dict[str, int]]]:
-    """Every version of every rung that is written in Numba."""
+    """Every rung that is written in Numba, with the options that stand for it."""
     for rung in LADDER.values():
         if "numba" in rung.engines:
-            for options in rung.chosen("numba"):
-                yield rung, options
+            yield rung, profiler.own_choice(rung)
 
 
 def trace(rung: Rung, options: dict[str, int], M: int, N: int, K: int) -> dict[str, Any]:
@@ -52,8 +50,9 @@ def trace(rung: Rung, options: dict[str, int], M: int, N: int, K: int) -> dict[s
     grid, block = rung.launch(M, N, **options)
     seen = lab.trace(rung.kernel(**options), grid, block, A, B, oracle.poisoned(M, N))
     oracle.check(seen.outputs["C"], A, B)
+    loads = sum(int(seen.heat(name).loads.sum()) for name in "AB")
     counts = {name: seen.count(**which)[what] for name, (what, which) in COUNTED.items()}
-    return {"rung": rung.name, "options": options, "M": M, "N": N, "K": K, **counts}
+    return {"rung": rung.name, "options": options, "M": M, "N": N, "K": K, "loads": loads, **counts}
 
 
 def main() -> None:

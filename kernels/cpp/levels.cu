@@ -2,6 +2,7 @@
 //
 // Each thread adds up what it reads, so that no load can be left out, and stores a sum that no
 // caller looks at. A warp reads 512 bytes in a row: sixteen sectors, four wavefronts, no conflict.
+// No two rounds read the same places, or the compiler would keep what it has.
 
 // Shared memory: a block goes round and round its own 16 KiB.
 extern "C" __global__ void read_shared(int rounds, float *sums)
@@ -14,7 +15,7 @@ extern "C" __global__ void read_shared(int rounds, float *sums)
     for (int round = 0; round < rounds; ++round) {
         #pragma unroll
         for (int part = 0; part < 8; ++part) {
-            const float4 v = s[(threadIdx.x + 128 * (part + round)) % 1024];
+            const float4 v = s[(threadIdx.x + 128 * part + 40 * round) % 1024];
             acc.x += v.x;
             acc.y += v.y;
             acc.z += v.z;
@@ -31,7 +32,7 @@ extern "C" __global__ void read_l1(const float4 *memory, int rounds, float *sums
     for (int round = 0; round < rounds; ++round) {
         #pragma unroll
         for (int part = 0; part < 8; ++part) {
-            const float4 v = __ldca(memory + (threadIdx.x + 128 * (part + round)) % 1024);
+            const float4 v = __ldca(memory + (threadIdx.x + 128 * part + 40 * round) % 1024);
             acc.x += v.x;
             acc.y += v.y;
             acc.z += v.z;

@@ -26,9 +26,6 @@ COUNTS = {
     "sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
     "store_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
     "store_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
-    "local_requests": "l1tex__t_requests_pipe_lsu_mem_local_op_ld.sum",
-    "async_instructions": "smsp__inst_executed_op_ldgsts.sum",
-    "tma_bytes": "l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum",
     "l1_hits": "l1tex__t_sectors_lookup_hit.sum",
     "l1_misses": "l1tex__t_sectors_lookup_miss.sum",
     "l2_read_bytes": "l1tex__m_xbar2l1tex_read_bytes.sum",
@@ -69,7 +66,8 @@ LARGEST = {
     "static_bytes": "launch__shared_mem_per_block_static",
     "dynamic_bytes": "launch__shared_mem_per_block_dynamic",
 }
-#: Why a warp that is there does not issue; cycles of waiting for each instruction issued.
+#: Why a warp that is there does not issue; cycles of waiting for each instruction issued. Those
+#: that no product spends a tenth of a cycle on (drain, sleeping, …) are left out: each costs time.
 STALL_WORDS = {
     "long_scoreboard": "data from L1, L2 or DRAM (long scoreboard)",
     "short_scoreboard": "data from shared memory (short scoreboard)",
@@ -82,15 +80,8 @@ STALL_WORDS = {
     "selected": "nothing: it issues (selected)",
     "no_instruction": "its next instruction, to be fetched (no instruction)",
     "dispatch_stall": "the dispatcher (dispatch stall)",
-    "branch_resolve": "a branch to be decided (branch resolve)",
-    "imc_miss": "a constant that is not in its cache (IMC miss)",
-    "tex_throttle": "room in the texture queue (TEX throttle)",
-    "drain": "its stores to leave, at its end (drain)",
-    "membar": "a memory fence (membar)",
     "gmma": "the tensor cores (GMMA)",
     "warpgroup_arrive": "the other warps of its group (warpgroup arrive)",
-    "sleeping": "the end of a sleep",
-    "misc": "something else",
 }
 STALLS = {
     name: f"smsp__average_warps_issue_stalled_{name}_per_issue_active.ratio"

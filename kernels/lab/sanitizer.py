@@ -49,7 +49,7 @@ def verdicts() -> list[dict[str, Any]]:
     if shutil.which("compute-sanitizer") is None:
         raise SanitizerError("compute-sanitizer is not on PATH: it comes with the CUDA toolkit")
     pairs = [(name, tool) for name in CASES for tool in TOOLS]
-    with ThreadPoolExecutor(max(1, min(8, (os.cpu_count() or 2) // 2))) as pool:
+    with ThreadPoolExecutor(min(16, os.cpu_count() or 2)) as pool:
         return list(pool.map(lambda pair: verdict(*pair), pairs))
 
 
