@@ -2,21 +2,25 @@
 
 >>> from kernels import cuda, float32, uint32   # what every kernel needs
 >>> from kernels import LADDER                  # the rungs: LADDER["tiled"].matmul(A, B, tile=32)
+>>> from kernels import matmul                  # the fastest of them for the shape: matmul(A, B)
 """
 
 from kernels.lab.backend import cuda, cupy, float32, float64, int32, on_gpu, uint32  # isort: skip
 from kernels import lab
+from kernels.chooser import choose, matmul
 from kernels.ladder import LADDER, Rung
 
 __all__ = [
     "LADDER",
     "Rung",
+    "choose",
     "cuda",
     "cupy",
     "float32",
     "float64",
     "int32",
     "lab",
+    "matmul",
     "on_gpu",
     "uint32",
 ]

@@ -176,19 +176,19 @@ def info() -> None:
 @click.option("-m", "M", type=SIZE, help="Rows of A and C, if not SIZE.")
 @click.option("-n", "N", type=SIZE, help="Columns of B and C, if not SIZE.")
 @click.option("-k", "K", type=SIZE, help="Columns of A and rows of B, if not SIZE.")
-@click.option("--engine", type=click.Choice(["numba", "cpp"]), default="numba", show_default=True)
+@click.option("--engine", type=click.Choice(["numba", "cpp"]), help="By default the rung's first.")
 @rung_options
 def run(
-    rung: Rung, size: int | None, M: int | None, N: int | None, K: int | None, engine: str,
-    **options: int | None,
+    rung: Rung, size: int | None, M: int | None, N: int | None, K: int | None,
+    engine: str | None, **options: int | None,
 ) -> None:  # fmt: skip
     """Multiply matrices of SIZE with RUNG: check the result, time it, compare with cuBLAS."""
     shape = (M or size, N or size, K or size)
     if None in shape:
         raise click.UsageError("give SIZE, or all of -m, -n and -k")
     M, N, K = shape
-    host.check_engine(engine)
-    options = rung.defaults | given(options)
+    engine = host.check_engine(engine or rung.engines[0])
+    options = rung.default(engine) | given(options)
     grid, block = rung.launch(M, N, **options)
     model = rung.model(M, N, K, **options)
     out.print(f"{rung.title}, {ENGINE_TITLES[engine]}", style="bold", markup=False)
@@ -216,10 +216,7 @@ def _run_on_gpu(rung: Rung, engine: str, shape: tuple[int, int, int], options: d
         result = str(oracle.check(C, A, B))
         found = time_launch(launch, flush_l2=False, limit=2.0)
         library = time_launch(lambda: cupy.matmul(A, B, out=C), flush_l2=False, limit=2.0)
-    if engine == "numba":
-        used = bench.numba_resources(rung.kernel(**options))
-    else:
-        used = bench.cpp_resources(rung.twin(**options))
+    used = bench.used(rung, engine, options)
     flops, moved = 2 * M * N * K / found.median, needed / found.median
     best = 2 * M * N * K / library.median
     device = lab.device()
@@ -493,8 +490,9 @@ def _count_requests(sizes: list[int]) -> list[dict[str, Any]]:
     table = Table(*columns, title="counted", box=box.SIMPLE)
     rows = []
     with progress() as bar:
-        task = bar.add_task("", total=len(sizes) * len(LADDER))
-        for rung in LADDER.values():
+        rungs = [rung for rung in LADDER.values() if "numba" in rung.engines]
+        task = bar.add_task("", total=len(sizes) * len(rungs))
+        for rung in rungs:
             for size in sizes:
                 bar.update(task, description=f"{rung.name} {size}³")
                 A, B = oracle.inputs(size, size, size)

@@ -13,13 +13,25 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
+from math import prod
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from kernels import profiler, vector_add
-from kernels.lab import cpp, data, ncu, oracle, probes, records
+from kernels import memory_probes, profiler, vector_add
+from kernels.lab import (
+    cpp,
+    data,
+    levels,
+    ncu,
+    oracle,
+    overlap,
+    peers,
+    probes,
+    records,
+    sanitizer,
+)
 from kernels.lab.backend import cuda, cupy, on_gpu, why_cpu
 from kernels.lab.device import device
 from kernels.lab.occupancy import occupancy
@@ -28,8 +40,12 @@ from kernels.ladder import LADDER, Rung
 
 ROOT = Path(__file__).parents[1]
 SIZES = (1024, 2048, 4096)
-#: Only rungs from this one on are worth the wait at the largest size.
+#: Only rungs from this one on are worth the wait at the largest size, and where tiles do not fit.
 LARGE, LARGE_FROM = 8192, "tiled"
+#: Thin and odd shapes (M, N, K): where fixed tiles leave SMs idle, or reach past the edges.
+SHAPES = ((128, 8192, 8192), (8192, 128, 8192), (8192, 8192, 128), (4097, 4097, 4097))
+#: Seconds that one version of a rung is timed for, at most (but at least three times).
+LIMIT = 0.12
 LENGTHS = [2**power for power in range(10, 29, 2)]
 BLOCKS = (32, 33, 48, 64, 128, 256, 512, 1000, 1024)
 PACKAGES = ("numpy", "numba", "numba-cuda", "cupy", "matplotlib")
@@ -45,14 +61,11 @@ class Step:
     measure: Callable[[], Tables]
 
 
-def steps(sizes: tuple[int, ...] = SIZES, large: int | None = LARGE) -> list[Step]:
+def steps() -> list[Step]:
     """The whole benchmark, in order."""
-    first = list(LADDER).index(LARGE_FROM)
-    rungs = list(LADDER.values())
-    ladder = [*((size, rungs) for size in sizes), *([(large, rungs[first:])] if large else [])]
     lengths = [n for n in LENGTHS if 12 * n < device().memory_bytes // 3]
     return [
-        *(Step(f"ladder {n}³", lambda n=n, r=r: timings(n, n, n, r)) for n, r in ladder),
+        *ladder_steps(),
         Step("registers and occupancy", resources),
         Step("hardware counters", profiles),
         Step("bandwidth", lambda: bandwidth(lengths[-1])),
@@ -60,6 +73,13 @@ def steps(sizes: tuple[int, ...] = SIZES, large: int | None = LARGE) -> list[Ste
         Step("vector add by block", lambda: vector_blocks(min(2**26, lengths[-1]))),
         Step("launch", lambda: {"launch": probes.launch_overhead()}),
         Step("latency", lambda: {"latency": probes.latency()}),
+        *(
+            Step(f"memory access, {table}", lambda table=table: memory_probes.recorded(table))
+            for table in memory_probes.TABLES
+        ),
+        Step("bandwidth of each level", lambda: {"levels": levels.levels()}),
+        Step("copies beside kernels", overlap.measure),
+        Step("sanitizer", sanitized),
         *(
             Step(f"transfers, {kind}", lambda kind=kind: {
                 "transfers": probes.transfers(kind, lengths)
@@ -74,69 +94,148 @@ def steps(sizes: tuple[int, ...] = SIZES, large: int | None = LARGE) -> list[Ste
     ]  # fmt: skip
 
 
+def ladder_steps() -> list[Step]:
+    """The rungs at every shape: in float32 first, then on tensor cores."""
+    rungs = list(LADDER.values())
+    dtypes = list(dict.fromkeys(dtype for rung in rungs for dtype in rung.dtypes))
+    cubes = [(n, n, n) for n in (*SIZES, LARGE)]
+    todo = []
+    for dtype in dtypes:
+        for shape in (*cubes, *SHAPES):
+            worth = [rung for rung in rungs if dtype in rung.dtypes]
+            if shape not in cubes[:-1]:
+                first = list(LADDER).index(LARGE_FROM)
+                worth = [rung for rung in worth if list(LADDER).index(rung.name) >= first]
+            named = f"{shape[0]}³" if shape in cubes else "×".join(map(str, shape))
+            name = f"ladder {named}" + (f", {dtype}" if dtype != "float32" else "")
+            todo.append(Step(name, lambda s=shape, w=worth, d=dtype: timings(*s, w, d)))
+    return todo
+
+
 # The ladder -----------------------------------------------------------------------
 
 
-def timings(M: int, N: int, K: int, rungs: list[Rung]) -> Tables:
-    """All versions of the rungs for A (M×K) and B (K×N), and cuBLAS before them."""
-    A, B = (cupy.asarray(matrix) for matrix in oracle.inputs(M, N, K))
-    C = cupy.full((M, N), np.nan, np.float32)
-    library = measure(lambda: cupy.matmul(A, B, out=C), C, A, B)
-    rows = [{"rung": "cublas", "engine": "library", "options": {}, **library}]
+class Case:
+    """One shape in one number format: its operands, the right product, and what is measured of it.
+
+    Parameters
+    ----------
+    M, N, K : int
+        A is M×K and B is K×N.
+    dtype, out_dtype : str
+        Number formats of A and B, and of C.
+    """
+
+    def __init__(self, M: int, N: int, K: int, dtype: str = "float32", out_dtype: str = "float32"):
+        self.M, self.N, self.K, self.dtype = M, N, K, dtype
+        self.A, self.B = (cupy.asarray(matrix) for matrix in oracle.inputs(M, N, K))
+        self.C = cupy.full((M, N), np.nan, np.float32)
+        exact = [matrix.astype(np.float64) for matrix in (self.A, self.B)]
+        self.right = exact[0] @ exact[1]
+        self.scale = abs(exact[0]) @ abs(exact[1])
+        self.bound = oracle.tolerance(self.A, self.B)
+
+    def library(self) -> Callable[[], object]:
+        """A launch of cuBLAS."""
+        return lambda: cupy.matmul(self.A, self.B, out=self.C)
+
+    def measure(self, launch: Callable[[], object], limit: float = LIMIT) -> dict[str, Any]:
+        """Check a launch that computes C, on an output poisoned with NaN, and time it."""
+        M, N, K = self.M, self.N, self.K
+        self.C.fill(np.nan)
+        launch()
+        error = abs(self.C.astype(np.float64) - self.right)
+        correct = bool((error <= self.bound).all())  # False for NaN
+        found = time_launch(launch, flush_l2=False, limit=limit)
+        row = {
+            "dtype": self.dtype, "M": M, "N": N, "K": K, "seconds": probes.timing(found),
+            "gflops": float(f"{2 * M * N * K / found.median / 1e9:.5g}"), "correct": correct,
+            "flushed": found.flushed,
+        }  # fmt: skip
+        if correct:
+            row["max_error"] = float(f"{float(error.max()):.3g}")
+            # Beside |A|·|B|, which any rounding error grows with; C itself may be next to nothing.
+            row["max_relative_error"] = float(f"{float((error / self.scale).max()):.3g}")
+        return row
+
+
+def timings(M: int, N: int, K: int, rungs: list[Rung], dtype: str = "float32") -> Tables:
+    """All versions of the rungs for A (M×K) and B (K×N), cuBLAS and other libraries beside them.
+
+    cuBLAS is measured first and last, and what it took both times is one row: a GPU that slows
+    down as it warms up slows down all alike.
+    """
+    case = Case(M, N, K, dtype)
+    library = {"rung": "cublas", "engine": "library", "options": {}}
+    before = case.measure(case.library())
+    rows = []
     for rung in rungs:
+        if dtype not in rung.dtypes or rung.missing(dtype):
+            continue
         for engine, options in rung.versions():
-            found = measure(rung.prepare(A, B, C, engine, **options), C, A, B)
-            rows.append({"rung": rung.name, "engine": engine, "options": options, **found})
+            launch = rung.prepare(case.A, case.B, case.C, engine, **options)
+            rows.append({"rung": rung.name, "engine": engine, "options": options,
+                         **case.measure(launch)})  # fmt: skip
+    for name, launch in peers.launches(case.A, case.B, case.C):
+        rows.append({**library, "rung": name, **case.measure(launch)})
+    after = case.measure(case.library())
+    rows.insert(0, {**library, **both(before, after)})
     for row in rows:
-        row["cublas_gflops"] = library["gflops"]
+        row["cublas_gflops"] = rows[0]["gflops"]
     return {"timings": rows}
 
 
-def measure(launch: Callable[[], object], C: Any, A: Any, B: Any) -> dict[str, Any]:
-    """Time a launch that computes C = A·B, and check it on an output poisoned with NaN."""
-    (M, K), N = A.shape, B.shape[1]
-    C.fill(np.nan)
-    launch()
-    try:
-        oracle.check(C, A, B)
-        correct = True
-    except oracle.WrongResult:
-        correct = False
-    found = time_launch(launch, flush_l2=False, limit=1.0)
-    return {
-        "dtype": "float32", "M": M, "N": N, "K": K, "seconds": probes.timing(found),
-        "gflops": float(f"{2 * M * N * K / found.median / 1e9:.5g}"), "correct": correct,
-        "flushed": found.flushed,
-    }  # fmt: skip
+def both(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """Two measurements of the same launch as one row: the mean of medians, the outer quartiles."""
+    a, b = one["seconds"], other["seconds"]
+    median = float(f"{(a['median'] + b['median']) / 2:.6g}")
+    seconds = {"median": median, "q1": min(a["q1"], b["q1"]), "q3": max(a["q3"], b["q3"]),
+               "n": a["n"] + b["n"]}  # fmt: skip
+    flop = 2 * one["M"] * one["N"] * one["K"]
+    return {**one, "seconds": seconds, "gflops": float(f"{flop / median / 1e9:.5g}"),
+            "correct": one["correct"] and other["correct"]}  # fmt: skip
 
 
 def resources() -> Tables:
     """Registers, shared and local memory of every version, and the occupancy that follows."""
     rows = []
-    matrices = [cuda.device_array((64, 64), np.float32) for _ in range(3)]
     for rung in LADDER.values():
+        if rung.missing():
+            continue
+        case = Case(64, 64, 64, rung.dtypes[0], rung.out_dtype)
         for engine, options in rung.versions():
-            grid, block = rung.launch(64, 64, **options)
-            if engine == "numba":
-                kernel = rung.kernel(**options)
-                kernel[grid, block](*matrices)
-                used = numba_resources(kernel)
-            else:
-                used = cpp_resources(rung.twin(**options))
-            threads = block[0] * block[1]
+            _, block = rung.launch(64, 64, **options)
+            rung.prepare(case.A, case.B, case.C, engine, **options)()  # Numba compiles at a launch
+            found, threads = used(rung, engine, options), prod(block)
             rows.append({
                 "rung": rung.name, "engine": engine, "options": options,
-                "threads_per_block": threads, **used, **residency(threads, used),
+                "threads_per_block": threads, **found, **residency(threads, found),
             })  # fmt: skip
     return {"resources": rows}
+
+
+def used(rung: Rung, engine: str, options: dict[str, int]) -> dict[str, int]:
+    """What the compiler gave a version of a rung that was launched before."""
+    if engine == "numba":
+        return numba_resources(rung.kernel(**options))
+    return cpp_resources(rung.twin(**options), rung.dynamic_shared)
 
 
 def profiles() -> Tables:
     """What the hardware counts in each version; no rows, and a word why, where it may not."""
     try:
-        return {"profiles": profiler.profiles()}
+        return profiler.tables(profiler.profiles())
     except ncu.ProfilerError as error:
         warnings.warn(f"no hardware counters: {error}", stacklevel=2)
+        return {}
+
+
+def sanitized() -> Tables:
+    """What compute-sanitizer says of broken kernels; no rows, and a word why, without it."""
+    try:
+        return {"sanitizer": sanitizer.verdicts()}
+    except sanitizer.SanitizerError as error:
+        warnings.warn(f"no sanitizer: {error}", stacklevel=2)
         return {}
 
 
@@ -149,11 +248,12 @@ def numba_resources(kernel: Any) -> dict[str, int]:
     }
 
 
-def cpp_resources(kernel: Any) -> dict[str, int]:
-    """The same of a CuPy kernel."""
+def cpp_resources(kernel: Any, dynamic_shared: bool = False) -> dict[str, int]:
+    """The same of a CuPy kernel, with what its launches ask for beyond its own shared memory."""
+    asked = kernel.max_dynamic_shared_size_bytes if dynamic_shared else 0
     return {
         "registers": kernel.num_regs,
-        "shared_bytes": kernel.shared_size_bytes,
+        "shared_bytes": kernel.shared_size_bytes + asked,
         "local_bytes": kernel.local_size_bytes,
     }
 

@@ -6,7 +6,10 @@ A rung's file holds functions that all take the rung's options by name:
 - ``launch(M, N, **options)``: the grid and the block.
 - ``model(M, N, K, **options)``: what the kernel is predicted to do.
 - ``kernel(**options)``: the Numba kernel, where the rung is written in Numba.
-- ``twin(**options)``: the compiled CUDA C++ kernel, where there is one.
+- ``twin(**options)``: the compiled CUDA C++ kernel; without it, that is the function of the rung's
+  name in the file's twin in ``kernels/cpp``, its options being macros.
+- ``footprint(**options)``: ``{"registers": …, "shared_bytes": …}`` of a block, as `tune` should
+  expect it, where that does not follow from the tile.
 - ``prepare(A, B, C, engine, **options)``: a function without arguments that launches on these CuPy
   arrays with as little host work as possible; needed only where the launch is not that of `Rung`.
 """
@@ -17,9 +20,17 @@ from itertools import product
 from types import ModuleType
 from typing import Any
 
-from kernels import naive, tiled
-from kernels.lab import host, tuned
-from kernels.lab.backend import cuda, on_gpu
+from kernels import (
+    naive,
+    pipelined,
+    swizzled,
+    thread_tiled,
+    tiled,
+    vectorized,
+    warp_tiled,
+)
+from kernels.lab import cpp, host, tuned
+from kernels.lab.backend import on_gpu
 from kernels.lab.device import device
 from kernels.lab.model import Model
 
@@ -53,12 +64,12 @@ class Rung:
     options : dict of str to tuple of int
         The values of each option that are worth trying.
     defaults : dict of str to int
-        The value of each option that is not given.
+        The value of each option that is not given (but see `choices`).
     engines : tuple of str
         The languages it is written in: "numba", "cpp".
     choices : dict of str to tuple of dict
-        By engine, the sets of options that are tested and measured, the rung's own choice first;
-        an engine that is left out has every combination of `options`.
+        By engine, the sets of options that are tested and measured, the default of that language
+        first; an engine that is left out has every combination of `options`.
     dtypes : tuple of str
         The number formats of A and B that it takes, such as ``("float32",)``.
     out_dtype : str
@@ -67,6 +78,12 @@ class Rung:
         The least compute capability for a number format; none where every GPU will do.
     only : str
         Empty, or why no later GPU generation runs it either.
+    wide : bool
+        Whether the C++ twin is compiled with ``WIDE``: 1 where the arrays allow 16-byte accesses.
+    dynamic_shared : bool
+        Whether it asks for shared memory at the launch: then it may have more than 48 KiB.
+    footprint : callable, optional
+        Registers and shared memory to expect of a block, by name, for some options.
     """
 
     name: str
@@ -86,6 +103,10 @@ class Rung:
     out_dtype: str = "float32"
     needs: Mapping[str, Capability] = field(default_factory=dict)
     only: str = ""
+    wide: bool = False
+    dynamic_shared: bool = False
+    footprint: Callable[..., dict[str, int]] | None = None
+    _file: str = ""
 
     def matmul(self, A, B, out=None, engine="numba", **options):
         """Return C = A·B; see the function ``matmul`` of the rung's file.
@@ -111,7 +132,7 @@ class Rung:
         found = {} if options else self._tuned(A, B, engine, dtype)
         if found:
             return self._matmul(A, B, out, engine, **found)
-        return self._matmul(A, B, out, engine, **self.defaults | options)
+        return self._matmul(A, B, out, engine, **self.default(engine) | options)
 
     def _tuned(self, A, B, engine: str, dtype: str) -> Options:
         """Options tuned for operands like these on this GPU; empty where there are none."""
@@ -130,7 +151,15 @@ class Rung:
 
     def twin(self, **options):
         """Return the compiled CUDA C++ kernel for these options."""
-        return self._twin(**self._filled(options))
+        options = self._filled(options)
+        if self._twin is not None:
+            return self._twin(**options)
+        return self._load(1, options)
+
+    def _load(self, wide: int, options: Options) -> Any:
+        macros = {"WIDE": wide} if self.wide else {}
+        macros |= {name.upper(): value for name, value in options.items()}
+        return cpp.load(self._file or self.name, self.name, **macros)
 
     def launch(self, M: int, N: int, **options) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Return (grid, block) for a result of M×N elements."""
@@ -151,10 +180,13 @@ class Rung:
         grid, block = self.launch(*C.shape, **options)
         if engine == "numba":
             launch = self.kernel(**options)[grid, block]
-            # Wrapped once: wrapping CuPy arrays anew would cost more than the launch.
-            arrays = tuple(cuda.as_cuda_array(array) for array in (A, B, C))
+            arrays = host.wrapped(A, B, C)
             return lambda: launch(*arrays)
-        twin, arguments = self.twin(**options), host.Product(A, B, C, engine).cpp_arguments()
+        arguments = host.Product(A, B, C, engine).cpp_arguments()
+        if self._twin is not None:
+            twin = self._twin(**options)
+        else:
+            twin = self._load(host.wide(*arguments[:3]) if self.wide else 1, options)
         return lambda: twin(grid, block, arguments)
 
     def versions(self) -> Iterator[tuple[str, Options]]:
@@ -162,6 +194,10 @@ class Rung:
         for engine in self.engines:
             for options in self.chosen(engine):
                 yield engine, options
+
+    def default(self, engine: str) -> Options:
+        """The options of a product in one language for which none are given."""
+        return self.defaults | self.choices.get(engine, ({},))[0]
 
     def chosen(self, engine: str) -> tuple[Options, ...]:
         """The sets of options that are tested and measured in one language."""
@@ -232,16 +268,21 @@ class Ladder(dict):
         raise UnknownRung(f"no rung {name!r}: use one of {', '.join(self)}")
 
 
-def rung(module: ModuleType, title: str, *, prefix: str = "", **about: Any) -> Rung:
-    """The rung of a file; `prefix` begins the names of its functions where a file holds several."""
-    name = about.pop("name", module.__name__.rpartition(".")[2])
+def rung(
+    module: ModuleType, title: str, *, prefix: str = "", suffix: str = "", **about: Any
+) -> Rung:
+    """The rung of a file; where a file holds several, these are around its functions' names."""
+    file = module.__name__.rpartition(".")[2]
     functions = {
-        f"_{what}": getattr(module, prefix + what, None)
-        for what in ("matmul", "launch", "model", "kernel", "twin", "prepare")
+        name: getattr(module, f"{prefix}{what}{suffix}", None)
+        for what in ("matmul", "launch", "model", "kernel", "twin", "prepare", "footprint")
+        for name in ["footprint" if what == "footprint" else f"_{what}"]
     }
-    return Rung(name=name, title=title, **functions, **about)
+    return Rung(title=title, _file=file, **{"name": file} | functions | about)
 
 
+#: A rung of many options is tested and measured with its defaults; `tune` tries the others.
+ONE = {"numba": ({},), "cpp": ({},)}
 _RUNGS = (
     rung(
         naive,
@@ -265,6 +306,117 @@ _RUNGS = (
         chapter="04-tiled",
         options={"tile": (8, 16, 32)},
         defaults={"tile": 16},
+    ),
+    rung(
+        thread_tiled,
+        "Thread tile, 1-D",
+        name="thread_tiled_1d",
+        suffix="_1d",
+        chapter="07-register-tiling",
+        options={"BM": (32, 64, 128), "BN": (32, 64, 128), "BK": (8, 16, 32), "TM": (4, 8, 16)},
+        defaults={"BM": 64, "BN": 64, "BK": 8, "TM": 8},
+        choices=ONE,
+    ),
+    rung(
+        thread_tiled,
+        "Thread tile, 2-D",
+        chapter="07-register-tiling",
+        options={
+            "BM": (64, 128, 256),
+            "BN": (64, 128, 256),
+            "BK": (8, 16, 32),
+            "TM": (4, 8),
+            "TN": (4, 8),
+        },
+        defaults={"BM": 128, "BN": 128, "BK": 8, "TM": 8, "TN": 8},
+        choices=ONE,
+    ),
+    rung(
+        vectorized,
+        "16-byte loads",
+        chapter="07-register-tiling",
+        options={
+            "BM": (64, 128, 256),
+            "BN": (64, 128, 256),
+            "BK": (8, 16, 32),
+            "TM": (4, 8, 16),
+            "TN": (4, 8, 16),
+        },
+        defaults={"BM": 128, "BN": 128, "BK": 8, "TM": 8, "TN": 8},
+        choices=ONE,
+        wide=True,
+    ),
+    rung(
+        pipelined,
+        "Loads ahead of use",
+        chapter="07-register-tiling",
+        options={
+            "BM": (64, 128, 256),
+            "BN": (64, 128, 256),
+            "BK": (8, 16, 32),
+            "TM": (4, 8, 16),
+            "TN": (4, 8, 16),
+        },
+        defaults={"BM": 128, "BN": 128, "BK": 8, "TM": 8, "TN": 8},
+        choices=ONE,
+        wide=True,
+    ),
+    rung(
+        warp_tiled,
+        "Warp tiles",
+        chapter="07-register-tiling",
+        options={
+            "BM": (64, 128, 256),
+            "BN": (64, 128, 256),
+            "BK": (8, 16, 32),
+            "WM": (32, 64, 128),
+            "WN": (32, 64, 128),
+            "TM": (4, 8, 16),
+            "TN": (4, 8, 16),
+        },
+        defaults={"BM": 128, "BN": 128, "BK": 16, "WM": 64, "WN": 64, "TM": 16, "TN": 8},
+        choices={"numba": ({},), "cpp": ({"TM": 8, "TN": 16},)},
+        wide=True,
+    ),
+    rung(
+        swizzled,
+        "Blocks in another order",
+        chapter="07-register-tiling",
+        options={
+            "BM": (64, 128, 256),
+            "BN": (64, 128, 256),
+            "BK": (8, 16, 32),
+            "WM": (32, 64, 128),
+            "WN": (32, 64, 128),
+            "TM": (4, 8, 16),
+            "TN": (4, 8, 16),
+            "GROUP": (4, 8, 16),
+            "split": (1, 2, 4, 8),
+        },
+        defaults={
+            "BM": 128,
+            "BN": 128,
+            "BK": 16,
+            "WM": 64,
+            "WN": 64,
+            "TM": 16,
+            "TN": 8,
+            "GROUP": 8,
+            "split": 1,
+        },
+        choices={
+            "numba": (
+                {},
+                {"split": 4},
+                {"BM": 64, "BN": 64, "WM": 32, "WN": 32, "TM": 4, "TN": 8},
+            ),
+            "cpp": (
+                {"TM": 8, "TN": 16},
+                {"TM": 8, "TN": 16, "split": 4},
+                {"BM": 64, "BN": 64, "WM": 32, "WN": 32, "TM": 4, "TN": 8},
+            ),
+        },
+        wide=True,
     ),
 )
 LADDER: dict[str, Rung] = Ladder((rung.name, rung) for rung in _RUNGS)

@@ -280,22 +280,43 @@ def matmul(
     """
     product = host.Product(A, B, out, engine)
     sizes = {"BM": BM, "BN": BN, "BK": BK, "WM": WM, "WN": WN, "TM": TM, "TN": TN, "GROUP": GROUP}
+    launches(product, engine, split, sizes)()
+    return product.result()
+
+
+def prepare(A, B, C, engine, split=1, **sizes):
+    """Return a function that computes C = A·B on CuPy arrays, with little work of the host."""
+    return launches(host.Product(A, B, C, engine), engine, split, sizes)
+
+
+def launches(product, engine, split, sizes):
+    """Return a function that launches the kernel and, with `split` > 1, the one that adds."""
     grid, threads = launch(product.M, product.N, **sizes, split=split)
     if engine == "cpp":
         *arrays, M, N, K = product.cpp_arguments()
     else:
         arrays = product.arguments()
-    *inputs, C = arrays
-    result = C
-    if split > 1:
-        C = product.workspace(parts_shape(product.M, product.N, split, BM))
+    *inputs, result = arrays
+    C = product.workspace(parts_shape(product.M, product.N, split)) if split > 1 else result
     if engine == "cpp":
-        wide = host.wide(*inputs, C)
-        twin = cpp.load("swizzled", WIDE=wide, SPLIT=split, **sizes)
-        twin(grid, threads, (*inputs, C, M, N, K))
+        twin = cpp.load("swizzled", WIDE=host.wide(*inputs, C), SPLIT=split, **sizes)
+        arguments = (*inputs, C, M, N, K)
+
+        def multiply():
+            twin(grid, threads, arguments)
     else:
-        kernel(**sizes, split=split)[grid, threads](*inputs, C)
-    if split > 1:
-        grid = host.check_grid(cdiv(product.N, 32), cdiv(product.M, 8))
-        add_parts(split)[grid, (32, 8)](C, result)
-    return product.result()
+        configured, wrapped = kernel(**sizes, split=split)[grid, threads], host.wrapped(*inputs, C)
+
+        def multiply():
+            configured(*wrapped)
+
+    if split == 1:
+        return multiply
+    grid_of_sums = host.check_grid(cdiv(product.N, 32), cdiv(product.M, 8))
+    adding, parts = add_parts(split)[grid_of_sums, (32, 8)], host.wrapped(C, result)
+
+    def both():
+        multiply()
+        adding(*parts)
+
+    return both

@@ -6,6 +6,8 @@
 #define BN 64
 #define BK 8
 #define TM 8
+#endif
+#ifndef TN
 #define TN 8
 #endif
 // Blocks that an SM shall hold at once: the compiler gives a thread no more registers than that allows.

@@ -61,8 +61,7 @@ def check_tile(tile, name: str = "tile") -> int:
     limit = device().max_threads_per_block
     if tile * tile > limit:
         raise ValueError(
-            f"{name} {tile} needs {tile * tile} threads a block;"
-            f" this GPU allows {limit}: {way_out}"
+            f"{name} {tile} needs {tile * tile} threads a block; this GPU allows {limit}: {way_out}"
         )
     return tile
 
@@ -73,9 +72,7 @@ def check_block(block) -> int:
     way_out = f"use 1 to {limit}, best a multiple of {device().warp_size}"
     block = check_whole(block, "block", way_out)
     if block > limit:
-        raise ValueError(
-            f"block {block} has too many threads; this GPU allows {limit}: {way_out}"
-        )
+        raise ValueError(f"block {block} has too many threads; this GPU allows {limit}: {way_out}")
     return block
 
 
@@ -102,25 +99,24 @@ def check_engine(engine: str) -> str:
 # --------------------------------------------------------------------------------------- arrays
 
 
-def check_array(array, name: str, ndim: int) -> None:
-    """Raise TypeError or ValueError unless `array` holds float32 in `ndim` dimensions."""
+def check_array(array, name: str, ndim: int, dtypes: tuple[str, ...] = ("float32",)) -> None:
+    """Raise TypeError or ValueError unless `array` holds one of `dtypes` in `ndim` dimensions."""
     if not (hasattr(array, "shape") and hasattr(array, "dtype")):
         raise TypeError(
             f"{name} must be an array, got {type(array).__name__}:"
-            f" use np.asarray({name}, dtype=np.float32)"
+            f" use np.asarray({name}, dtype=np.{dtypes[0]})"
         )
-    if array.dtype != np.float32:
+    if str(array.dtype) not in dtypes:
         raise TypeError(
-            f"{name} holds {array.dtype}; expected float32: use {name}.astype(np.float32)"
+            f"{name} holds {array.dtype}; expected {' or '.join(dtypes)}:"
+            f" use {name}.astype(np.{dtypes[0]})"
         )
     if len(array.shape) != ndim:
         raise ValueError(
             f"{name} has shape {tuple(array.shape)}; expected {ndim} dimension{'s' * (ndim > 1)}"
         )
     if 0 in array.shape:
-        raise ValueError(
-            f"{name} has shape {tuple(array.shape)}; every size must be at least 1"
-        )
+        raise ValueError(f"{name} has shape {tuple(array.shape)}; every size must be at least 1")
 
 
 def kind_of(array) -> str:
@@ -148,6 +144,9 @@ class Operands:
         Whose kernel is to run on them.
     """
 
+    #: Number format of the result.
+    dtype = np.dtype(np.float32)
+
     def __init__(self, inputs: dict, out, shape: tuple[int, ...], engine: str):
         check_engine(engine)
         everything = inputs if out is None else inputs | {"out": out}
@@ -166,7 +165,7 @@ class Operands:
             self._check_out()
 
     def _check_out(self) -> None:
-        check_array(self._out, "out", len(self._shape))
+        check_array(self._out, "out", len(self._shape), (str(self.dtype),))
         if tuple(self._out.shape) != self._shape:
             raise ValueError(
                 f"out has shape {tuple(self._out.shape)}; the result has {self._shape}"
@@ -182,16 +181,17 @@ class Operands:
     def arguments(self) -> tuple:
         """Return the Numba kernel's arguments on the device: the inputs, then the output."""
         inputs = tuple(self._inputs.values())
-        nbytes = 4 * sum(prod(shape) for shape in (self._shape, *(a.shape for a in inputs)))
+        nbytes = self.dtype.itemsize * prod(self._shape)
+        nbytes += sum(prod(array.shape) * array.dtype.itemsize for array in inputs)
         with memory_errors(nbytes):
             if self._kind == "numpy":
                 inputs = tuple(cupy.asarray(array) for array in inputs)
             if self._out is not None and self._kind != "numpy":
                 self._result = self._out
             elif self._kind == "numba":
-                self._result = cuda.device_array(self._shape, np.float32)
+                self._result = cuda.device_array(self._shape, self.dtype)
             else:
-                self._result = cupy.empty(self._shape, np.float32)
+                self._result = cupy.empty(self._shape, self.dtype)
             return *(forward(array) for array in inputs), self._written(runs_backward)
 
     def cpp_arguments(self) -> tuple:
@@ -214,7 +214,7 @@ class Operands:
     def _written(self, needs_copy):
         """Return what the kernel writes: the result itself, or an array that is copied there."""
         if self._packed is None and needs_copy(cupy.asarray(self._result)):
-            self._packed = cupy.empty(self._shape, np.float32)
+            self._packed = cupy.empty(self._shape, self.dtype)
         return self._result if self._packed is None else self._packed
 
     def result(self):
@@ -295,6 +295,13 @@ def free_bytes() -> int:
         return cupy.cuda.Device().mem_info[0] + cupy.get_default_memory_pool().free_bytes()
     except cupy.cuda.runtime.CUDARuntimeError:  # not even enough for CUDA itself to start
         return 0
+
+
+def wrapped(*arrays) -> tuple:
+    """Return the arrays as a Numba kernel takes them at once: wrapping CuPy's costs a launch."""
+    if not on_gpu:
+        return arrays
+    return tuple(cuda.as_cuda_array(x) if isinstance(x, cupy.ndarray) else x for x in arrays)
 
 
 def wide(*matrices) -> int:

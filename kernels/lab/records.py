@@ -33,7 +33,7 @@ FOLDER = Path(__file__).parents[2] / "chapters" / "records"
 MEASURED = frozenset(counters.NAMES) | frozenset(
     "seconds gflops cublas_gflops bytes_per_second share_of_copy correct flushed date cycles ns "
     "registers local_bytes blocks_per_sm occupancy library cores "
-    "begins ends end findings lines".split()
+    "begins ends end findings lines max_error max_relative_error".split()
 )
 #: The figure a table is there to give, and its unit, for one-line reading.
 HEADLINE = {"gflops": ("FLOP/s", 1e9), "bytes_per_second": ("B/s", 1), "ns": ("s", 1e-9)}
@@ -188,8 +188,8 @@ class Record:
         Parameters
         ----------
         rung, engine : str
-            Such as ``"tiled"`` and ``"numba"`` or ``"cpp"``; rung ``"cublas"`` has engine
-            ``"library"``, which is filled in.
+            Such as ``"tiled"`` and ``"numba"`` or ``"cpp"``; what is no rung, such as ``"cublas"``,
+            has engine ``"library"``, which is filled in.
         M, N, K : int
             Shapes; N and K default to M.
         **options
@@ -200,26 +200,33 @@ class Record:
         RecordError
             When no row matches.
         """
-        if rung == "cublas":
+        if rung not in LADDER:
             engine = "library"
-        elif rung in LADDER:
-            options = LADDER[rung].defaults | options
+        else:
+            options = LADDER[rung].default(engine) | options
         sizes = {"M": M, "N": N or M, "K": K or M}
         return self.row("timings", rung=rung, engine=engine, dtype=dtype, **sizes, **options)
 
-    def ladder(self, M: int = 4096, N: int | None = None, K: int | None = None) -> list[Row]:
+    def ladder(
+        self, M: int = 4096, N: int | None = None, K: int | None = None, dtype: str = "float32"
+    ) -> list[Row]:
         """The timing rows of one size for a chart of the ladder.
 
-        Every tile size, otherwise the default options of each rung; cuBLAS last.
+        Of every rung, in each language, the fastest of the measured sets of options; then other
+        libraries, and cuBLAS last.
         """
+        best: dict[tuple[str, str], Row] = {}
+        for row in self.rows("timings", M=M, N=N or M, K=K or M, dtype=dtype):
+            key = row["rung"], row["engine"]
+            if key not in best or row["gflops"] > best[key]["gflops"]:
+                best[key] = row
+        order = [*LADDER, *sorted({rung for rung, _ in best} - {*LADDER, "cublas"}), "cublas"]
+        return sorted(best.values(), key=lambda row: order.index(row["rung"]))
 
-        def shown(row: Row) -> bool:
-            usual = LADDER[row["rung"]].defaults if row["rung"] in LADDER else {}
-            return all(name == "tile" or usual.get(name) == v for name, v in row["options"].items())
-
-        rows = [row for row in self.rows("timings", M=M, N=N or M, K=K or M) if shown(row)]
-        order = [*LADDER, "cublas"]
-        return sorted(rows, key=lambda row: order.index(row["rung"]))
+    def dtypes(self) -> list[str]:
+        """Number formats that matrix products were measured in, float32 first."""
+        found = dict.fromkeys(row.get("dtype", "float32") for row in self.rows("timings"))
+        return sorted(found, key=lambda dtype: dtype != "float32")
 
 
 def load(name: str | None = None) -> Record:

@@ -1,45 +1,121 @@
-"""The ladder on the front page: its table between markers, and its chart, written from a record."""
+"""The ladder on the front page: its tables between markers, and its chart, from a record."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
+from matplotlib.figure import Figure
+
 from kernels.lab import plots
-from kernels.lab.records import Record, RecordError, replace_text
+from kernels.lab.peers import TITLES
+from kernels.lab.records import Record, RecordError, Row, replace_text
 from kernels.lab.units import percent
+from kernels.ladder import ENGINE_TITLES, LADDER
 
 ROOT = Path(__file__).parents[2]
 PAGES = ("README.md", "index.md")
 CHARTS = {"ladder.svg": "#1f2328", "ladder-dark.svg": "#f0f6fc"}  # file to colour of its text
 MARKERS = re.compile(r"(<!-- ladder -->).*?(<!-- /ladder -->)", re.S)
+NAMES = {**{name: rung.title for name, rung in LADDER.items()}, "cublas": "cuBLAS", **TITLES}
+#: Number formats as headings name them, the one of the ladder's first part in front.
+FORMATS = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16"}
+#: The size that tensor cores are shown at: at smaller ones they wait for data.
+HALF_SIZE = 8192
 
 
-def table(record: Record) -> str:
-    """The ladder as a Markdown table: a row a rung, a column a size."""
-    timings = record.rows("timings")
-    sizes = sorted({row.M for row in timings if row.M == row.N == row.K})
-    lines = [
-        f"| rung | language | {' | '.join(f'{size}³' for size in sizes)} |",
-        "| --- | --- |" + " ---: |" * len(sizes),
+def tables(record: Record) -> str:
+    """The ladder as Markdown: every rung by size, the best at other shapes, the tensor cores."""
+    parts = [
+        "GFLOP/s in fp32 and, in brackets, the share of cuBLAS in the same run; of each rung the "
+        "fastest of its measured tiles.",
+        by_size(record, "float32"),
     ]
-    versions = {}
+    shapes = by_shape(record)
+    if shapes:
+        parts += ["Other shapes, A of M×K and B of K×N: the fastest rung of each language.", shapes]
+    for dtype in record.dtypes():
+        if dtype != "float32":
+            name = FORMATS.get(dtype, dtype)
+            parts += [f"Tensor cores: A and B in {name}, sums in fp32.", by_size(record, dtype)]
+    parts.append(f"Medians. {record.caption()}")
+    return "\n\n".join(parts)
+
+
+def by_size(record: Record, dtype: str) -> str:
+    """A row for each rung and language, a column for each square size."""
+    sizes = sorted(
+        {row.M for row in record.rows("timings", dtype=dtype) if row.M == row.N == row.K}
+        - {size for size in odd_sizes(record)}
+    )
+    versions: dict[tuple[str, str], dict[int, Row]] = {}
     for size in sizes:
-        for row in record.ladder(M=size):
-            key = (plots.rung_label(row), plots.ENGINE_TITLES[row.engine])
-            versions.setdefault(key, {})[size] = row
-    for (label, language), rows in versions.items():
-        cells = [
-            f"{rows[size].gflops:,.0f}".replace(",", " ")
-            + ("" if label == "cuBLAS" else f" ({percent(rows[size].share)})")
-            if size in rows
-            else ""
-            for size in sizes
+        for row in record.ladder(M=size, dtype=dtype):
+            versions.setdefault((row.rung, row.engine), {})[size] = row
+    order = [*LADDER, *TITLES, "cublas"]
+    engines = list(ENGINE_TITLES)
+    lines = [
+        [
+            NAMES[rung],
+            "library" if engine == "library" else ENGINE_TITLES[engine],
+            *(told(rows[size]) if size in rows else "" for size in sizes),
         ]
-        spoken = "library" if label == "cuBLAS" else language
-        lines.append(f"| {label} | {spoken} | {' | '.join(cells)} |")
-    told = "GFLOP/s in fp32, medians, and the share of cuBLAS measured in the same run."
-    return "\n".join([*lines, "", f"{told} {record.caption()}"])
+        for (rung, engine), rows in sorted(
+            versions.items(), key=lambda item: (order.index(item[0][0]), engines.index(item[0][1]))
+        )
+    ]
+    return markdown(["rung", "language", *(f"{size}³" for size in sizes)], lines, left=2)
+
+
+def odd_sizes(record: Record) -> set[int]:
+    """Sizes of square products that are there because no tile divides them."""
+    return {row.M for row in record.rows("timings") if row.M == row.N == row.K and row.M % 64}
+
+
+def by_shape(record: Record) -> str:
+    """A row for each shape that is no ordinary cube: cuBLAS, and the best in each language."""
+    odd = odd_sizes(record)
+    shapes = dict.fromkeys(
+        (row.M, row.N, row.K)
+        for row in record.rows("timings", dtype="float32")
+        if len({row.M, row.N, row.K}) > 1 or row.M in odd
+    )
+    lines = []
+    for M, N, K in shapes:
+        rows = record.ladder(M, N, K)
+        library = next(row for row in rows if row.rung == "cublas")
+        cells = [f"{M}×{N}×{K}" if len({M, N, K}) > 1 else f"{M}³", told(library)]
+        for engine in ("numba", "cpp"):
+            own = [row for row in rows if row.engine == engine]
+            best = max(own, key=lambda row: row.gflops, default=None)
+            cells.append(f"{NAMES[best.rung]}: {told(best)}" if best else "")
+        lines.append(cells)
+    head = ["M×N×K", "cuBLAS", ENGINE_TITLES["numba"], ENGINE_TITLES["cpp"]]
+    return markdown(head, lines, left=1) if lines else ""
+
+
+def told(row: Row) -> str:
+    """``"8 834 (23 %)"``: GFLOP/s and the share of cuBLAS, which is left out for cuBLAS itself."""
+    share = "" if row.rung == "cublas" else f" ({percent(row.share)})"
+    return f"{row.gflops:,.0f}".replace(",", " ") + share
+
+
+def markdown(head: list[str], lines: Iterable[list[str]], left: int) -> str:
+    """A Markdown table; all columns but the first ``left`` hold figures."""
+    rule = ["---"] * left + ["---:"] * (len(head) - left)
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in (head, rule, *lines))
+
+
+def chart(record: Record) -> Figure:
+    """The climb: float32 at the largest size all rungs have, then the tensor cores."""
+    size = max(row.M for row in record.rows("timings", rung="naive"))
+    panels = {f"fp32, {size}³": record.ladder(M=size)}
+    for dtype in record.dtypes():
+        if dtype != "float32":
+            heading = f"tensor cores, {FORMATS.get(dtype, dtype)}, {HALF_SIZE}³"
+            panels[heading] = record.ladder(M=HALF_SIZE, dtype=dtype)
+    return plots.climb(panels, NAMES)
 
 
 def write(record: Record, root: Path = ROOT) -> list[Path]:
@@ -62,15 +138,14 @@ def write(record: Record, root: Path = ROOT) -> list[Path]:
         page = root / name
         text = page.read_text(encoding="utf-8") if page.exists() else ""
         if MARKERS.search(text):
-            new = MARKERS.sub(lambda found: f"{found[1]}\n{table(record)}\n{found[2]}", text)
+            new = MARKERS.sub(lambda found: f"{found[1]}\n{tables(record)}\n{found[2]}", text)
             replace_text(page, new)
             written.append(page)
     if not written:
         raise RecordError("README.md lacks the markers <!-- ladder --> and <!-- /ladder -->")
-    largest = max(row.M for row in record.rows("timings", rung="naive"))
     for name, ink in CHARTS.items():
         path = root / "site" / "assets" / name
-        figure = plots.ladder(record.ladder(M=largest))
-        replace_text(path, '<?xml version="1.0" encoding="utf-8"?>\n' + plots.svg(figure, ink))
+        svg = plots.svg(chart(record), ink)
+        replace_text(path, '<?xml version="1.0" encoding="utf-8"?>\n' + svg)
         written.append(path)
     return written

@@ -24,7 +24,17 @@ from kernels.lab.backend import on_gpu
 from kernels.lab.device import device
 from kernels.lab.files import replace_text, slug
 
-__all__ = ["Tuned", "TunedError", "folder", "options", "path", "read", "shape_class", "write"]
+__all__ = [
+    "Tuned",
+    "TunedError",
+    "folder",
+    "known",
+    "options",
+    "path",
+    "read",
+    "shape_class",
+    "write",
+]
 
 FORMAT = 1
 #: Sizes outside are classed with these: smaller and larger matrices behave alike.
@@ -156,23 +166,29 @@ def write(found: Tuned, gpu: str) -> Path:
 
 
 def options(rung: str, engine: str, dtype: str, M: int, N: int, K: int) -> dict[str, int]:
-    """The options tuned for this GPU, empty if there are none; a bad file is warned of, once."""
+    """The options tuned for this GPU, empty if there are none."""
+    wanted = (rung, engine, dtype, shape_class(M, N, K))
+    return next((dict(entry.options) for entry in known() if entry.key == wanted), {})
+
+
+def known() -> tuple[Tuned, ...]:
+    """All that was tuned on this GPU; a file that is none is left out with a warning, once."""
     if not on_gpu:
-        return {}
+        return ()
     gpu = device().name
     file = path(gpu)
     try:
         stamp = file.stat().st_mtime_ns
     except OSError:
-        return {}
-    return dict(_known(file, gpu, stamp).get((rung, engine, dtype, shape_class(M, N, K)), {}))
+        return ()
+    return _read_once(file, gpu, stamp)
 
 
 @lru_cache(maxsize=4)
-def _known(file: Path, gpu: str, stamp: int) -> dict[tuple[str, str, str, str], dict[str, int]]:
-    """What a file holds, read once for each change of it."""
+def _read_once(file: Path, gpu: str, stamp: int) -> tuple[Tuned, ...]:
+    """What a file holds, read again when it changes."""
     try:
-        return {entry.key: entry.options for entry in read(file, gpu)}
+        return tuple(read(file, gpu))
     except TunedError as error:
         warnings.warn(f"tuned options are left out: {error}", stacklevel=4)
-        return {}
+        return ()

@@ -25,7 +25,7 @@ def contrast(one, other):
     return (high + 0.05) / (low + 0.05)
 
 
-@pytest.mark.parametrize("colour", {*plots.PALETTE.values(), *plots.MEMORY.values()})
+@pytest.mark.parametrize("colour", sorted({*plots.PALETTE.values(), *plots.MEMORY.values()}))
 def test_every_colour_stands_out_in_both_themes(colour):
     assert contrast(colour, "#ffffff") >= 3
     assert contrast(colour, "#121212") >= 3
@@ -40,6 +40,7 @@ RECORD = synthetic.record()
 ROOF = Roof("made up", 2e12, 60e12)
 PICTURES = {
     "ladder": lambda: plots.ladder(RECORD.ladder()),
+    "climb": lambda: plots.climb({"fp32": RECORD.ladder()}, {"tiled": "Tiled"}),
     "roofline": lambda: plots.roofline(ROOF, [Point("x", 4.0, 1e12)], Roof("other", 3e12, 60e12)),
     "bandwidth": lambda: plots.bandwidth(RECORD),
     "transfers": lambda: plots.transfers(RECORD),
@@ -88,6 +89,14 @@ def test_the_ladder_says_speed_and_share_in_words():
     assert "4.00 TFLOP/s" in text
 
 
+def test_the_climb_says_speed_and_share_and_keeps_number_formats_apart():
+    half = [row | {"dtype": "float16", "gflops": 8000.0} for row in RECORD.ladder()[-2:]]
+    text = plots.svg(plots.climb({"fp32": RECORD.ladder(), "fp16": half, "int8": []}, {}))
+    assert "0.64 (16 %)" in text and "Numba" in text and "CUDA C++" in text and "libraries" in text
+    assert text.index("fp32") < text.index("fp16") and "int8" not in text
+    assert float(re.search(r'viewBox="0 0 ([\d.]+)', text)[1]) < 360, "points: a telephone's width"
+
+
 @pytest.mark.parametrize(
     "draw", [plots.bandwidth, plots.transfers, plots.break_even, plots.latency]
 )
@@ -97,6 +106,7 @@ def test_without_a_record_a_chart_says_so(draw):
 
 def test_without_rows_the_ladder_says_so():
     assert "Nothing is recorded yet" in plots.svg(plots.ladder([]))
+    assert "Nothing is recorded yet" in plots.svg(plots.climb({"fp32": []}, {}))
 
 
 def test_an_ink_of_one_s_own():
@@ -128,5 +138,3 @@ def test_product_marks_what_one_thread_needs():
     # A lies at (0, 6.6), B at (6.6, 0), C at (6.6, 6.6); the last step along K = 5 is one wide.
     found = {tuple(round(float(value), 2) for value in spot) for spot in spots}
     assert found == {(4, 10.6, 1, 1), (9.6, 4, 1, 1), (9.6, 10.6, 1, 1)}
-
-

@@ -105,11 +105,27 @@ def test_several_rows_and_unknown_tables_are_errors():
         record.rows("timing")
 
 
-def test_the_ladder_has_every_tile_and_the_library_last():
+def test_the_ladder_has_the_fastest_version_of_each_rung_and_the_library_last():
     rows = synthetic.record().ladder(M=2048)
-    assert [row.rung for row in rows[:4]] == ["swapped", "swapped", "naive", "naive"]
-    assert {row.options.get("tile") for row in rows if row.rung == "tiled"} == {8, 16, 32}
-    assert rows[-1].rung == "cublas"
+    assert [(row.rung, row.engine) for row in rows] == [
+        ("swapped", "numba"), ("swapped", "cpp"), ("naive", "numba"), ("naive", "cpp"),
+        ("tiled", "numba"), ("tiled", "cpp"), ("cublas", "library"),
+    ]  # fmt: skip
+    assert {row.options["tile"] for row in rows if row.rung == "tiled"} == {32}
+
+
+def test_number_formats_are_kept_apart():
+    record = synthetic.record()
+    half = [Row(row | {"dtype": "float16", "gflops": 9e3}) for row in record.ladder(M=2048)[-2:]]
+    half.append(Row(half[-1] | {"rung": "triton"}))
+    record.tables["timings"] += half
+    assert record.dtypes() == ["float32", "float16"]
+    assert [row.rung for row in record.ladder(M=2048, dtype="float16")] == [
+        "tiled", "triton", "cublas",
+    ]  # fmt: skip
+    assert record.ladder(M=2048)[-1].gflops == 2000.0
+    assert record.timing("cublas", M=2048, dtype="float16").gflops == 9e3
+    assert record.timing("triton", M=2048, dtype="float16").engine == "library"
 
 
 def test_merging_keeps_old_rows_with_their_own_provenance():

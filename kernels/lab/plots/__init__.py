@@ -7,6 +7,7 @@ A picture is an inline SVG whose text and lines take the page's own colour. A he
 from kernels.lab.plots.charts import (
     bandwidth,
     break_even,
+    climb,
     empty,
     ladder,
     latency,
@@ -35,7 +36,7 @@ from kernels.lab.plots.picture import Picture, figure, show, svg
 
 __all__ = [
     "A", "B", "C", "CPP", "ENGINE_TITLES", "HATCH", "INK", "LIBRARY", "MEMORY", "NUMBA", "PALETTE",
-    "THREAD", "TILE", "Picture", "bandwidth", "break_even", "canvas", "cells", "empty", "figure",
-    "heat", "hierarchy", "ladder", "latency", "mark", "product", "pyramid", "roofline",
+    "THREAD", "TILE", "Picture", "bandwidth", "break_even", "canvas", "cells", "climb", "empty",
+    "figure", "heat", "hierarchy", "ladder", "latency", "mark", "product", "pyramid", "roofline",
     "rung_label", "show", "svg", "sweep", "transfers",
 ]  # fmt: skip

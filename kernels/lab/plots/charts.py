@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -86,6 +87,65 @@ def ladder(rows: Sequence[Mapping[str, Any]]) -> Figure:
     ax.set_xlabel("TFLOP/s (longer is faster); beside each bar: its share of cuBLAS")
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / 1000:g}"))
     ax.tick_params(axis="y", length=0)
+    return fig
+
+
+def climb(panels: Mapping[str, Sequence[Mapping[str, Any]]], titles: Mapping[str, str]) -> Figure:
+    """Every rung in both languages, as narrow as a telephone: GFLOP/s and the share of cuBLAS.
+
+    Parameters
+    ----------
+    panels : dict of str to sequence of timing rows
+        A heading, and the rows below it, each such as ``record.ladder(M=4096)``; every panel has a
+        scale of its own.
+    titles : dict of str to str
+        What a rung is called, by its name in the rows.
+    """
+    panels = {heading: rows for heading, rows in panels.items() if rows}
+    if not panels:
+        return empty("Nothing is recorded yet.")
+    labels = {
+        heading: list(dict.fromkeys(row["rung"] for row in rows))
+        for heading, rows in panels.items()
+    }
+    lines = {heading: len(rows) + 0.55 * len(labels[heading]) for heading, rows in panels.items()}
+    height = 0.6 + sum(0.5 + 0.185 * count for count in lines.values())
+    fig, found = figure(
+        width=4.6, height=height, rows=len(panels), squeeze=False,
+        gridspec_kw={"height_ratios": list(lines.values())},
+    )  # fmt: skip
+    seen = {}
+    for ax, (heading, rows) in zip(found[:, 0], panels.items(), strict=True):
+        library = max(row["cublas_gflops"] for row in rows)
+        places, y = [], 0.0
+        for rung in labels[heading]:
+            bars = [row for row in rows if row["rung"] == rung]
+            bars.sort(key=lambda row: list(ENGINE_TITLES).index(row["engine"]))
+            places.append(y + (len(bars) - 1) / 2)
+            for row in bars:
+                engine, speed = row["engine"], row["gflops"]
+                look = engine if engine in PALETTE else "library"
+                title = ENGINE_TITLES[engine] if engine in ("numba", "cpp") else "libraries"
+                bar = ax.barh(
+                    y, speed, 0.82, color=PALETTE[look], edgecolor=INK, linewidth=0.6,
+                    hatch=HATCH[look],
+                )  # fmt: skip
+                seen.setdefault(title, bar)
+                share = row["gflops"] / row["cublas_gflops"]
+                told = f"{speed / 1000:.3g}"
+                told += f" ({percent(share)})" if row["rung"] != "cublas" else ""
+                ax.text(speed + 0.012 * library, y, told, va="center", fontsize=9)
+                y += 1.0
+            y += 0.55
+        ax.axvline(library, color=INK, linewidth=0.8, linestyle=":")
+        ax.set_yticks(places, [fill(titles.get(rung, rung), 14) for rung in labels[heading]])
+        ax.set_ylim(y - 0.55 - 0.4, -0.6)
+        ax.set_xlim(0, 1.36 * max(library, *(row["gflops"] for row in rows)))
+        ax.set_title(heading, loc="left", fontsize=10)
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / 1000:g}"))
+        ax.tick_params(axis="y", length=0, labelsize=9)
+    found[-1, 0].set_xlabel("TFLOP/s (in brackets: the share of cuBLAS)")
+    fig.legend(list(seen.values()), list(seen), ncols=len(seen), loc="outside upper right")
     return fig
 
 
