@@ -1,5 +1,7 @@
 """The probes of access patterns: every case is right, a wrong one is seen, rows are complete."""
 
+from itertools import chain
+
 import numpy as np
 import pytest
 
@@ -8,9 +10,8 @@ from kernels.lab import counters, ncu, records
 from kernels.lab.backend import on_gpu
 
 SMALL = {
-    "strides": lambda: memory_probes.stride_cases(100),
-    "layouts": lambda: memory_probes.layout_cases(256),
-    "lines": lambda: memory_probes.line_cases(128),
+    "strides": lambda: memory_probes.stride_cases(100, memory_probes.ENGINES),
+    "layouts": lambda: chain(memory_probes.layout_cases(256), memory_probes.line_cases(128)),
     "banks": lambda: memory_probes.bank_cases(256),
     "transpose": lambda: memory_probes.transpose_cases(70),
 }
