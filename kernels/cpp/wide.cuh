@@ -15,34 +15,45 @@ __device__ __forceinline__ float4 load4(const float *__restrict__ matrix, int ro
     // A matrix may have more elements than an int can count.
     const float *from = matrix + (size_t(row) * cols + col);
     float4 v = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-    if (row < rows && col < cols) {
 #if WIDE
-        v = *reinterpret_cast<const float4 *>(from);
+    if (row < rows && col < cols) v = *reinterpret_cast<const float4 *>(from);
 #else
-        v.x = from[0];
-        if (col + 1 < cols) v.y = from[1];
-        if (col + 2 < cols) v.z = from[2];
-        if (col + 3 < cols) v.w = from[3];
+    if (row < rows && col + 0 < cols) v.x = from[0];
+    if (row < rows && col + 1 < cols) v.y = from[1];
+    if (row < rows && col + 2 < cols) v.z = from[2];
+    if (row < rows && col + 3 < cols) v.w = from[3];
 #endif
-    }
     return v;
 }
 
-// Write them back; what lies beyond the edges is dropped.
+// Return `count` of four elements, at `from` and so far apart from it, and zeros for the rest.
+__device__ __forceinline__ float4 load_some(const float *__restrict__ from, int3 apart, int count)
+{
+    float4 v = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+#if WIDE
+    if (count > 0) v = *reinterpret_cast<const float4 *>(from);
+#else
+    if (count > 0) v.x = from[0];
+    if (count > 1) v.y = from[apart.x];
+    if (count > 2) v.z = from[apart.y];
+    if (count > 3) v.w = from[apart.z];
+#endif
+    return v;
+}
+
+// Write four neighbours from (row, col) on; what lies beyond the edges is dropped.
 __device__ __forceinline__ void store4(float *matrix, int rows, int cols, int row, int col,
                                        float4 v)
 {
     float *to = matrix + (size_t(row) * cols + col);
-    if (row < rows && col < cols) {
 #if WIDE
-        *reinterpret_cast<float4 *>(to) = v;
+    if (row < rows && col < cols) *reinterpret_cast<float4 *>(to) = v;
 #else
-        to[0] = v.x;
-        if (col + 1 < cols) to[1] = v.y;
-        if (col + 2 < cols) to[2] = v.z;
-        if (col + 3 < cols) to[3] = v.w;
+    if (row < rows && col + 0 < cols) to[0] = v.x;
+    if (row < rows && col + 1 < cols) to[1] = v.y;
+    if (row < rows && col + 2 < cols) to[2] = v.z;
+    if (row < rows && col + 3 < cols) to[3] = v.w;
 #endif
-    }
 }
 
 // Four neighbours in shared memory or in registers, where every address is known to fit.
