@@ -33,7 +33,7 @@ FLOORS = [
     ["kernels.predict"],
     ["kernels.lab.records"],
     ["kernels.chooser"],
-    ["kernels.lab.roofline", "kernels.lab.plots"],
+    ["kernels.lab.roofline", "kernels.lab.plots", "kernels.lab.side_by_side"],
     [
         "kernels.lab.notebooks", "kernels.lab.request_picture", "kernels.lab.showcase",
         "kernels.lab.widgets",
