@@ -6,7 +6,7 @@ RUN = $(PYTHON) site/env.py
 RUN_TEST = $(PYTHON) site/env.py --test
 
 .DEFAULT_GOAL := help
-.PHONY: help serve lab book bench record test test-colab adopt lock cells vendor clean
+.PHONY: help serve lab book bench record test test-colab adopt lock cells pictures vendor clean
 
 help:  ## say what each command does
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1@\2/p' Makefile | awk -F@ '{printf "%-17s %s\n", $$1, $$2}'
@@ -40,6 +40,9 @@ lock:  ## resolve the locks anew from pyproject.toml (needs uv)
 
 cells:  ## copy the kernels into the chapters' kernel cells
 	@$(RUN) site/cells.py
+
+pictures:  ## draw the widgets for readers without scripts (needs Chromium)
+	@$(RUN_TEST) site/pictures.py
 
 vendor:  ## fetch the pinned scripts of the pages anew (needs npm)
 	@$(PYTHON) site/vendor.py

@@ -1,9 +1,9 @@
 """Sphinx extension: what turns the chapters into pages that need no other host and no kernel.
 
 It puts the course's own files under `_static/book` and the vendored ones under
-`_static/vendor`, writes mathematics as MathML, mounts stored widgets (with their numbers as tables
-where no script can draw them), tells live.js where the code can run, describes each page to search
-engines, writes the site map, and drops from the theme what no page uses.
+`_static/vendor`, writes mathematics as MathML, mounts stored widgets (with a picture and their
+numbers where no script can draw them), tells live.js where the code can run, describes each page to
+search engines, writes the site map, and drops from the theme what no page uses.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ from sphinx.config import Config
 from sphinx.util import logging
 
 SITE = Path(__file__).resolve().parent
-sys.path.insert(0, str(SITE.parent))
+sys.path[:0] = [str(SITE.parent), str(SITE)]
+
+import pictures  # noqa: E402
+import styles  # noqa: E402
 
 from kernels.lab.widgets.stills import still  # noqa: E402
 
@@ -51,6 +54,9 @@ THEBE = re.compile(r"sphinx-thebe|THEBE_JS_URL|kernelName")
 THEBE_SETTINGS = re.compile(
     r'<script type="text/x-thebe-config">.*?</script>|<script>kernelName = .*?</script>', re.DOTALL
 )
+#: The selectors of a loop in the theme's script that lays the page out anew for each element it
+#: finds, again after every change of the page: scroll.js does its work.
+THRASHING = re.compile(r'\["pre","\.nboutput[^\]]*\]\.join\(", "\)')
 #: The head of a page: its title, and the badges if there are any. The bar of live.js follows it.
 TITLE = re.compile(r"<h1\b.*?</h1>(?:\s*<!-- badges -->\s*<p>.*?</p>)?", re.DOTALL)
 DESCRIPTION_LENGTH = 160
@@ -102,6 +108,8 @@ def mount(body: str, states: dict[str, Any], page: str) -> str:
         The page's name, for warnings.
     """
 
+    kinds: list[str] = []
+
     def element(view: re.Match[str]) -> str:
         name = json.loads(view[1])["model_id"]
         state = states.get(name, {}).get("state", {})
@@ -114,17 +122,34 @@ def mount(body: str, states: dict[str, Any], page: str) -> str:
             if key in ("_esm", "_css") or not (key.startswith("_") or key in INTERNAL)
         }
         kind = state.get("_anywidget_id", "").rpartition(".")[2]
-        tables = still(kind, state)
+        picture = image(page, kind, kinds.count(kind))
+        kinds.append(kind)
+        stands = picture + still(kind, state)
         note = "This figure is interactive: it needs JavaScript, and a browser of 2020 or later."
-        note += " Here are the numbers it starts with." if tables else ""
+        note += " Here is what it starts with." if stands else ""
         data = json.dumps(kept, sort_keys=True).replace("</", "<\\/")
         return (
             f'<div class="widget" data-kind="{html.escape(kind)}">'
-            f'<div class="widget-fallback"><p>{note}</p>{tables}</div>'
+            f'<div class="widget-fallback"><p>{note}</p>'
+            f'<button type="button">Draw the figure</button>{stands}</div>'
             f'<script type="application/json">{data}</script></div>'
         )
 
     return VIEW.sub(element, body)
+
+
+def image(page: str, kind: str, number: int) -> str:
+    """The recorded picture of a widget, as an element that loads it when it is needed."""
+    path = pictures.FOLDER / pictures.name_of(page, kind, number)
+    if not path.is_file():
+        return ""
+    width, height = pictures.size_of(path)
+    root = "../" * page.count("/")
+    return (
+        f'<img src="{root}_static/book/stills/{path.name}" width="{width}" height="{height}" '
+        'class="dark-light" loading="lazy" '  # as the theme calls a picture that it need not dim
+        'alt="The figure as it starts; the tables below tell its numbers.">'
+    )
 
 
 def description(doctree: nodes.document) -> str:
@@ -194,10 +219,13 @@ def finish_page(
     body = THEBE_SETTINGS.sub("", context["body"])
     # The text of a fold names it; the label that myst-nb gives it contradicts that text.
     context["body"] = body.replace('<summary aria-label="Toggle hidden content">', "<summary>")
-    app.add_js_file("book/scroll.js", loading_method="defer")
+    for name in ("parts", "scroll"):
+        app.add_js_file(f"book/{name}.js", loading_method="defer")
     if states:
         context["body"] = mount(context["body"], states, page)
-        app.add_js_file("book/widgets.js", loading_method="defer")
+        # Without it the stills stay, in full.
+        lost = "delete document.documentElement.dataset.draws"
+        app.add_js_file("book/widgets.js", loading_method="defer", onerror=lost)
     if any("cell" in node["classes"] for node in doctree.findall(nodes.container)):
         # Its place is kept from the start, so that nothing moves when live.js fills it.
         context["body"] = TITLE.sub(r'\g<0><div class="live-bar"></div>', context["body"], count=1)
@@ -205,6 +233,12 @@ def finish_page(
         app.add_js_file(None, body=f"window.liveCode = {json.dumps(settings)};")
         app.add_js_file("book/live.js", loading_method="defer")
     context["metatags"] += head(app, page, context["title"], description(doctree))
+
+
+def watch_pictures(app: Sphinx, page: str, source: list[str]) -> None:
+    """Let a page be built anew when its pictures are."""
+    for path in (pictures.FOLDER, *pictures.FOLDER.glob(f"{page.rpartition('/')[2]}-*.svg")):
+        app.env.note_dependency(str(path))
 
 
 def add_static(app: Sphinx) -> None:
@@ -237,6 +271,13 @@ def finish_site(app: Sphinx, error: Exception | None) -> None:
     text = theme.read_text(encoding="utf-8")
     text = re.sub(r"/\*# sourceMappingURL=.*?\*/", "", ICON_RULES.sub("", text))
     theme.write_text(text, encoding="utf-8")
+    script = static / "scripts" / "pydata-sphinx-theme.js"
+    text = script.read_text(encoding="utf-8")
+    if THRASHING.search(text):
+        script.write_text(THRASHING.sub('":not(*)"', text), encoding="utf-8")
+    elif '":not(*)"' not in text:
+        logger.warning("the theme's script has changed: see THRASHING in pages.py")
+    styles.combine(out, Path(app.doctreedir) / "styles.txt")
 
 
 def use_own_files(app: Sphinx, config: Config) -> None:
@@ -251,6 +292,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("config-inited", use_own_files, priority=100)
     app.add_html_math_renderer("mathml", (visit_math, None), (visit_math_block, None))
     app.connect("builder-inited", add_static)
+    app.connect("source-read", watch_pictures)
     app.connect("html-page-context", finish_page, priority=900)
-    app.connect("build-finished", finish_site)
+    app.connect("build-finished", finish_site, priority=900)  # after the theme's own colours
     return {"parallel_read_safe": True, "parallel_write_safe": True}

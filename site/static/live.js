@@ -88,8 +88,9 @@
     }
   }
 
-  /** The recorded output of a cell gives way to the live one when the cell first runs. */
+  /** The recorded output of a cell gives way to the live one when the cell first runs; scroll.js hears of each one. */
   function dropRecorded(area) {
+    new MutationObserver(() => area.dispatchEvent(new Event("mounted", { bubbles: true }))).observe(area, { childList: true });
     const observer = new MutationObserver(() => {
       if (!area.querySelector(".jp-OutputArea-child, .lm-Widget > *")) return;
       [...area.parentElement.children].forEach((child) => child !== area && child.remove());

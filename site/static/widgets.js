@@ -1,6 +1,10 @@
-/* Mounts the widgets stored in a page without a kernel: each is an ES module and its state. Works from file:// too. */
+/* Mounts the widgets stored in a page without a kernel: each is an ES module and its state. Works from file:// too.
+   A widget is mounted when it comes near the view, or when keys or a jump lead to it; until then its still stands in
+   its place, where find-in-page, print and screen readers meet the same numbers. */
 (() => {
   "use strict";
+
+  const NEAR = "1200px 0px";
 
   /** The part of anywidget's model that a widget may rely on, over a plain object. */
   function createModel(state) {
@@ -29,7 +33,14 @@
     };
   }
 
-  async function mount(element) {
+  const mounting = new Map();
+  /** Mount a widget, once; the promise is fulfilled when it is drawn or has failed. */
+  function mount(element) {
+    if (!mounting.has(element)) mounting.set(element, mountNow(element));
+    return mounting.get(element);
+  }
+
+  async function mountNow(element) {
     const state = JSON.parse(element.querySelector("script").textContent);
     if (state._css) {
       const style = document.createElement("style");
@@ -45,7 +56,10 @@
       await widget.initialize?.({ model });
       element.append(box);
       await widget.render({ model, el: box });
-      element.querySelector(".widget-fallback")?.remove();
+      const still = element.querySelector(".widget-fallback");
+      const focused = still.contains(document.activeElement);
+      still.remove();
+      if (focused) box.querySelector("button, input, select, [tabindex]")?.focus({ preventScroll: true });
       element.dataset.mounted = "";
       element.dispatchEvent(new Event("mounted", { bubbles: true }));
     } catch (error) {
@@ -56,5 +70,16 @@
     }
   }
 
-  document.querySelectorAll(".widget").forEach(mount);
+  const watch = new IntersectionObserver((entries) => {
+    for (const { target, isIntersecting } of entries) {
+      if (!isIntersecting) continue;
+      watch.unobserve(target);
+      mount(target);
+    }
+  }, { rootMargin: NEAR });
+  for (const element of document.querySelectorAll(".widget")) {
+    watch.observe(element);
+    element.addEventListener("focusin", () => mount(element));
+    element.querySelector(".widget-fallback button").addEventListener("click", () => mount(element));
+  }
 })();

@@ -6,17 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.pages import PAGES, mount_all
+
 AXE = Path(__file__).parent / "vendor" / "axe-core" / "axe.min.js"
-PAGES = (
-    "index",
-    *(f"chapters/{n}" for n in ("01-hardware", "02-vector-add", "03-naive", "04-tiled")),
-)
 RUN = """async () => {
     const { violations } = await axe.run(document, { resultTypes: ["violations"] });
     const where = ({ target }) => target.join(" ");
     return violations.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${where(node)}`));
 }"""
-MOUNTED = "document.querySelectorAll('.widget:not([data-mounted])').length === 0"
 
 
 @pytest.mark.parametrize(("width", "mode"), [(1280, "light"), (390, "dark")])
@@ -24,8 +21,7 @@ MOUNTED = "document.querySelectorAll('.widget:not([data-mounted])').length === 0
 def test_axe_finds_nothing(browser, book, name, width, mode):
     page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=mode)
     page.goto((book / f"{name}.html").as_uri())
-    page.wait_for_function(MOUNTED)
-    page.wait_for_timeout(100)  # until what is watched for its size has been told of it
+    mount_all(page)
     page.add_script_tag(path=AXE)
     assert page.evaluate(RUN) == []
     page.close()

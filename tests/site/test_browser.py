@@ -7,8 +7,8 @@ import signal
 
 import pytest
 
-CHAPTERS = ("01-hardware", "02-vector-add", "03-naive", "04-tiled")
-PAGES = ["index", *(f"chapters/{name}" for name in CHAPTERS)]
+from tests.pages import CHAPTERS, PAGES, mount_all
+
 PROFILES = [(width, mode) for width in (1280, 390) for mode in ("light", "dark")]
 
 
@@ -114,8 +114,7 @@ def test_nothing_moves_while_a_page_loads(browser, book, name, width):
         new PerformanceObserver((list) => list.getEntries().forEach((e) => { moved += e.value; }))
             .observe({ type: "layout-shift", buffered: true });""")
     page.goto((book / f"chapters/{name}.html").as_uri())
-    page.wait_for_selector(".widget[data-mounted]", state="attached")
-    page.wait_for_timeout(150)
+    mount_all(page)
     assert page.evaluate("moved") < 0.005
     reserved = (
         "(all) => all.map((w) => [w.scrollHeight, parseFloat(getComputedStyle(w).minHeight)])"
@@ -128,7 +127,7 @@ def test_nothing_moves_while_a_page_loads(browser, book, name, width):
 def test_on_paper_a_chapter_has_its_numbers_and_no_navigation(browser, book):
     page = browser.new_page(viewport={"width": 720, "height": 1000})
     page.goto((book / "chapters/04-tiled.html").as_uri())
-    page.wait_for_selector(".widget[data-mounted]", state="attached")
+    mount_all(page)
     page.emulate_media(media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     for hidden in (".bd-sidebar-primary", ".bd-header-article", ".live-bar", ".prev-next-area"):

@@ -10,6 +10,7 @@ from kernels import LADDER
 from kernels.lab.occupancy import occupancy
 from kernels.lab.units import quantity
 from kernels.lab.widgets import Roofline
+from tests.pages import mount_all
 from tests.site.test_browser import PROFILES, Listener
 
 
@@ -72,6 +73,20 @@ def use_access(widget) -> None:
     assert "at k = 23, the warp of C[5, 0]: naive 1 + 4, swapped 32 + 1" in said
 
 
+def use_banks(widget) -> None:
+    def verdict() -> str:
+        return widget.locator(".verdict").inner_text()
+
+    assert verdict().startswith("32 different words in 1 bank: 32 wavefronts, 31 conflicts.")
+    press(widget, "slider", "Padding", "ArrowRight")
+    assert verdict().startswith("32 different words in 32 banks: 1 wavefront, no conflict.")
+    press(widget, "slider", "Lane", "End")
+    assert "Lane 31 wants word" in widget.locator(".summary").inner_text()
+    press(widget, "slider", "Padding", "Home")
+    press(widget, "checkbox", "swizzle: column ^ row", "Space")
+    assert "1 wavefront, no conflict" in verdict()
+
+
 def use_roofline(widget) -> None:
     reading = widget.locator("path.reading")
     before = reading.get_attribute("d")
@@ -105,6 +120,7 @@ CHAPTERS: dict[str, dict[str, Callable]] = {
     "02-vector-add": {"launch": use_launch},
     "03-naive": {"access": use_access, "roofline": use_roofline},
     "04-tiled": {"tile-player": use_tile_player, "roofline": use_roofline},
+    "05-memory-access": {"banks": use_banks},
 }
 
 
@@ -114,8 +130,8 @@ def test_every_widget_of_a_chapter_works_by_keys(browser, book, chapter, width, 
     page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=mode)
     listener = Listener(page)
     page.goto((book / f"chapters/{chapter}.html").as_uri())
+    mount_all(page)
     for name, use in CHAPTERS[chapter].items():
-        page.wait_for_selector(f".widget[data-mounted] .tile-widget.{name}", state="attached")
         page.evaluate("document.querySelectorAll('details.hide').forEach((d) => { d.open = true })")
         use(page.locator(f".tile-widget.{name}"))
     assert page.locator(".tile-widget").count() == len(CHAPTERS[chapter])

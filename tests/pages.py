@@ -1,0 +1,22 @@
+"""The pages of the book, as its table of contents names them, and what tests do with them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+CONTENTS = (ROOT / "_toc.yml").read_text(encoding="utf-8")
+#: Every page by its path without a suffix, the first page first.
+PAGES = re.findall(r"^\s*-?\s*(?:root|file): (\S+)$", CONTENTS, re.MULTILINE)
+#: The names of the chapters: notebooks, numbered.
+CHAPTERS = [name.removeprefix("chapters/") for name in PAGES if re.match(r"chapters/\d\d-", name)]
+MOUNT = "document.querySelectorAll('.widget-fallback button').forEach((each) => each.click())"
+
+
+def mount_all(page) -> None:
+    """Wait until a page is laid out, mount its widgets, near the view or not, and see them drawn."""
+    page.wait_for_function("document.documentElement.dataset.parts === undefined")
+    page.evaluate(MOUNT)
+    page.wait_for_function("!document.querySelector('.widget:not([data-mounted])')")
+    page.wait_for_timeout(100)  # until what is watched for its size has been told of it
