@@ -13,15 +13,18 @@
 #define TM 8
 #define TN 16
 #endif
-#ifndef MIN_BLOCKS
-#define MIN_BLOCKS 1
-#endif
 // Tiles of each matrix in shared memory: one is multiplied while the others are on their way.
 #ifndef STAGES
 #define STAGES 3
 #endif
 #include "blocks.cuh"
 #define THREADS (BM / WM * (BN / WN) * 32)
+// An SM has 65536 registers. The compiler shall give a thread no more than 128, or 256 for a large
+// tile, so that the SM holds as many blocks as then fit.
+#ifndef MIN_BLOCKS
+#define REGISTERS (TM * TN > 64 ? 256 : 128)
+#define MIN_BLOCKS (THREADS * REGISTERS < 65536 ? 65536 / (THREADS * REGISTERS) : 1)
+#endif
 #define LANES_M (WM / TM)
 #define LANES_N (WN / TN)
 static_assert(LANES_M * LANES_N == 32, "a warp has 32 threads");
@@ -163,7 +166,7 @@ async_tiled(const float *__restrict__ A, const float *__restrict__ B, float *__r
         }
     }
 
-    C += size_t(blockIdx.z) * M * N;
+    C += work.rows_above * N;
     #pragma unroll
     for (int i = 0; i < TM; ++i) {
         const int row = work.row0 + row1 + i / 4 * 4 * LANES_M + i % 4;

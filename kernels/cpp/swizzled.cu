@@ -13,11 +13,14 @@
 #define TM 8
 #define TN 8
 #endif
-#ifndef MIN_BLOCKS
-#define MIN_BLOCKS 2
-#endif
 #include "blocks.cuh"
 #define THREADS (BM / WM * (BN / WN) * 32)
+// An SM has 65536 registers. The compiler shall give a thread no more than 128, or 256 for a large
+// tile, so that the SM holds as many blocks as then fit.
+#ifndef MIN_BLOCKS
+#define REGISTERS (TM * TN > 64 ? 256 : 128)
+#define MIN_BLOCKS (THREADS * REGISTERS < 65536 ? 65536 / (THREADS * REGISTERS) : 1)
+#endif
 // The 32 threads of a warp stand in a grid of their own.
 #define LANES_M (WM / TM)
 #define LANES_N (WN / TN)
@@ -141,7 +144,7 @@ swizzled(const float *__restrict__ A, const float *__restrict__ B, float *__rest
         }
     }
 
-    C += size_t(blockIdx.z) * M * N;
+    C += work.rows_above * N;
     #pragma unroll
     for (int i = 0; i < TM; ++i) {
         const int row = work.row0 + row1 + i / 4 * 4 * LANES_M + i % 4;
@@ -151,15 +154,17 @@ swizzled(const float *__restrict__ A, const float *__restrict__ B, float *__rest
     }
 }
 
-// Add the slices that the layers of a grid have left, always in the same order.
-extern "C" __global__ void add_slices(const float *__restrict__ slices, float *__restrict__ C,
-                                      long long size, int count)
+// Add the parts that blocks have left below each other, always in the same order: the sum is the
+// same to the last bit in every run. `size` elements of C, each part `apart` from the one above.
+extern "C" __global__ void add_parts(const float *__restrict__ parts, float *__restrict__ C,
+                                     long long size, long long apart)
 {
     for (long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; i < size;
          i += (long long)gridDim.x * blockDim.x) {
-        float sum = slices[i];
-        for (int slice = 1; slice < count; ++slice)
-            sum += slices[slice * size + i];
+        float sum = 0.0f;
+        #pragma unroll
+        for (int part = 0; part < SPLIT; ++part)
+            sum += parts[part * apart + i];
         C[i] = sum;
     }
 }

@@ -10,9 +10,12 @@
 #ifndef TN
 #define TN 8
 #endif
-// Blocks that an SM shall hold at once: the compiler gives a thread no more registers than that allows.
+#define THREADS (BM / TM * (BN / TN))
+// An SM has 65536 registers. The compiler shall give a thread no more than 128, or 256 for a large
+// tile, so that the SM holds as many blocks as then fit.
 #ifndef MIN_BLOCKS
-#define MIN_BLOCKS 2
+#define REGISTERS (TM * TN > 64 ? 256 : 128)
+#define MIN_BLOCKS (THREADS * REGISTERS < 65536 ? 65536 / (THREADS * REGISTERS) : 1)
 #endif
 
 // The threads of a block copy a tile of `height`×`width` elements into shared memory, starting at
@@ -73,12 +76,11 @@ thread_tiled_1d(const float *__restrict__ A, const float *__restrict__ B, float 
 }
 
 // Two dimensions: a thread owns TM×TN elements. TM + TN reads serve TM·TN multiplications.
-extern "C" __global__ void __launch_bounds__(BM / TM * (BN / TN), MIN_BLOCKS)
+extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
 thread_tiled(const float *__restrict__ A, const float *__restrict__ B, float *__restrict__ C,
              int M, int N, int K)
 {
-    constexpr int threads = BM / TM * (BN / TN);
-    __shared__ float sA[BM][BK];
+        __shared__ float sA[BM][BK];
     __shared__ float sB[BK][BN];
     const int tx = threadIdx.x % (BN / TN);
     const int ty = threadIdx.x / (BN / TN);
@@ -87,8 +89,8 @@ thread_tiled(const float *__restrict__ A, const float *__restrict__ B, float *__
 
     float acc[TM][TN] = {};
     for (int k0 = 0; k0 < K; k0 += BK) {
-        copy_tile<BM, BK, threads>(sA, A, M, K, row0, k0);
-        copy_tile<BK, BN, threads>(sB, B, K, N, k0, col0);
+        copy_tile<BM, BK, THREADS>(sA, A, M, K, row0, k0);
+        copy_tile<BK, BN, THREADS>(sB, B, K, N, k0, col0);
         __syncthreads();
         #pragma unroll
         for (int k = 0; k < BK; ++k) {

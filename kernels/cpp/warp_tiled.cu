@@ -10,13 +10,16 @@
 #define BK 16
 #define WM 64
 #define WN 64
-#define TM 8
-#define TN 16
-#endif
-#ifndef MIN_BLOCKS
-#define MIN_BLOCKS 2
+#define TM 16
+#define TN 8
 #endif
 #define THREADS (BM / WM * (BN / WN) * 32)
+// An SM has 65536 registers. The compiler shall give a thread no more than 128, or 256 for a large
+// tile, so that the SM holds as many blocks as then fit.
+#ifndef MIN_BLOCKS
+#define REGISTERS (TM * TN > 64 ? 256 : 128)
+#define MIN_BLOCKS (THREADS * REGISTERS < 65536 ? 65536 / (THREADS * REGISTERS) : 1)
+#endif
 // The 32 threads of a warp stand in a grid of their own.
 #define LANES_M (WM / TM)
 #define LANES_N (WN / TN)
