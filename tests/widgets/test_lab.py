@@ -25,6 +25,7 @@ WIDGETS = {
     "Hierarchy": ("hierarchy", "Thread of a block", "thread", 1),
     "Launch": ("launch", "Thread", "thread", 38),
     "Access": ("access", "Step k", "k", 8),
+    "Banks": ("banks", "Padding", "pad", 1),
     "Roofline": ("roofline", "Intensity", "intensity", 2**-1.75),
     "TilePlayer": ("tile-player", "Tile", "tile", 5),
 }

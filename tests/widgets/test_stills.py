@@ -11,6 +11,8 @@ SETTINGS = [
     widgets.Launch(n=1003, block=97),
     widgets.Launch(n=50, block=33, guard=False),
     widgets.Access(side=16, M=29, N=41, K=13),
+    widgets.Banks(side=16, pad=1),
+    widgets.Banks(access="stride", stride=12),
     widgets.Roofline(intensity=8.0),
     widgets.Roofline(counted="compulsory"),
     widgets.TilePlayer(M=13, N=7, K=19, tile=8, speeds=[]),

@@ -10,13 +10,18 @@ from collections.abc import Callable, Iterable
 from html import escape
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from kernels import naive, tiled
 from kernels.lab.data import gpu as data_sheet
 from kernels.lab.host import cdiv
+from kernels.lab.microscope.requests import shared_cost
+from kernels.lab.microscope.trace import BANKS
 from kernels.lab.model import WARP, Access
 from kernels.lab.occupancy import occupancy
 from kernels.lab.roofline import Roof
 from kernels.lab.units import percent, quantity
+from kernels.lab.widgets.banks import words
 
 ENGINES = {"numba": "Numba", "cpp": "CUDA C++", "library": "library"}
 
@@ -128,6 +133,24 @@ def _access(state: dict[str, Any]) -> Iterable[Table]:
     )
 
 
+def _banks(state: dict[str, Any]) -> Iterable[Table]:
+    wanted = words(**{name: state[name] for name in ("access", "side", "pad", "swizzle", "stride")})
+    cost = shared_cost(4 * np.array([wanted]), None, 4)
+    queues: dict[int, list[int]] = {}
+    for word in wanted:
+        queue = queues.setdefault(word % BANKS, [])
+        if word not in queue:
+            queue.append(word)
+    yield Table(
+        f"A warp's request to shared memory: {cost.wavefronts} wavefronts.",
+        ("lane", "word", "bank", "wavefront"),
+        [
+            (str(lane), word, word % BANKS, queues[word % BANKS].index(word) + 1)
+            for lane, word in enumerate(wanted)
+        ],
+    )
+
+
 def _roofline(state: dict[str, Any]) -> Iterable[Table]:
     shown = state["gpus"][state["gpu"]]
     roofs = [Roof(**roof) for roof in shown["roofs"]]
@@ -204,6 +227,7 @@ def _tile_player(state: dict[str, Any]) -> Iterable[Table]:
 
 TABLES: dict[str, Callable[[dict[str, Any]], Iterable[Table]]] = {
     "Access": _access,
+    "Banks": _banks,
     "Hierarchy": _hierarchy,
     "Launch": _launch,
     "Roofline": _roofline,
