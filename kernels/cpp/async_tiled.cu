@@ -166,7 +166,7 @@ async_tiled(const float *__restrict__ A, const float *__restrict__ B, float *__r
         }
     }
 
-    C += work.rows_above * N;
+    C += size_t(blockIdx.z) * M * N;
     #pragma unroll
     for (int i = 0; i < TM; ++i) {
         const int row = work.row0 + row1 + i / 4 * 4 * LANES_M + i % 4;

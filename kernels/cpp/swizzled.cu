@@ -144,7 +144,7 @@ swizzled(const float *__restrict__ A, const float *__restrict__ B, float *__rest
         }
     }
 
-    C += work.rows_above * N;
+    C += size_t(blockIdx.z) * M * N;
     #pragma unroll
     for (int i = 0; i < TM; ++i) {
         const int row = work.row0 + row1 + i / 4 * 4 * LANES_M + i % 4;
@@ -154,17 +154,16 @@ swizzled(const float *__restrict__ A, const float *__restrict__ B, float *__rest
     }
 }
 
-// Add the parts that blocks have left below each other, always in the same order: the sum is the
-// same to the last bit in every run. `size` elements of C, each part `apart` from the one above.
-extern "C" __global__ void add_parts(const float *__restrict__ parts, float *__restrict__ C,
-                                     long long size, long long apart)
+// Add the slices that the layers of a grid have left, always in the same order: the sum is
+// the same to the last bit in every run.
+extern "C" __global__ void add_slices(const float *__restrict__ slices, float *__restrict__ C,
+                                      long long size, int count)
 {
     for (long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; i < size;
          i += (long long)gridDim.x * blockDim.x) {
-        float sum = 0.0f;
-        #pragma unroll
-        for (int part = 0; part < SPLIT; ++part)
-            sum += parts[part * apart + i];
+        float sum = slices[i];
+        for (int slice = 1; slice < count; ++slice)
+            sum += slices[slice * size + i];
         C[i] = sum;
     }
 }
