@@ -3,26 +3,66 @@
 from .exercise import Exercise
 from .tasks import (
     axpy,
+    batched,
+    better_test,
+    capstone,
+    convolutions,
+    few_sectors,
+    hardware_numbers,
     layer,
     matrix_add,
     naive_bt,
+    naive_numbers,
     pair,
+    patch,
+    practice_numbers,
+    repairs,
     reverse,
+    rows,
     square_minded,
     tiled,
+    tiled_layer,
+    tiled_numbers,
+    transposes,
     two_benches,
     vector_add,
+    vector_numbers,
     wide,
 )
 
-MODULES = (
-    vector_add, axpy, reverse, matrix_add,
-    naive_bt, layer, square_minded, pair,
-    tiled, two_benches, wide,
-)  # fmt: skip
+#: The exercises as the pages set them.
+ALL: tuple[Exercise, ...] = (
+    *hardware_numbers.EXERCISES,
+    vector_numbers.HOW_MANY_BLOCKS,
+    vector_add.EXERCISE,
+    axpy.EXERCISE,
+    vector_numbers.ALMOST_GUARDED,
+    reverse.EXERCISE,
+    vector_numbers.REVERSE_SECTORS,
+    matrix_add.EXERCISE,
+    *naive_numbers.EXERCISES,
+    naive_bt.EXERCISE,
+    layer.EXERCISE,
+    square_minded.EXERCISE,
+    pair.EXERCISE,
+    tiled.EXERCISE,
+    better_test.EXERCISE,
+    tiled_numbers.BANDWIDTH,
+    tiled_numbers.THREE_GUARDS,
+    two_benches.EXERCISE,
+    wide.EXERCISE,
+    tiled_numbers.ON_ITS_SIDE,
+    *repairs.EXERCISES,
+    practice_numbers.CHOOSE_TILE,
+    few_sectors.EXERCISE,
+    *transposes.EXERCISES,
+    *rows.EXERCISES,
+    tiled_layer.EXERCISE,
+    batched.EXERCISE,
+    *convolutions.EXERCISES,
+    practice_numbers.PATCH_READS,
+    patch.EXERCISE,
+    capstone.EXERCISE,
+)
 
-EXERCISES: dict[str, Exercise] = {
-    exercise.name: exercise
-    for module in MODULES
-    for exercise in (getattr(module, "EXERCISES", None) or (module.EXERCISE,))
-}
+EXERCISES: dict[str, Exercise] = {exercise.name: exercise for exercise in ALL}

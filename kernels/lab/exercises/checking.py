@@ -140,9 +140,18 @@ def _numbers_wrong(task: NumberExercise, answer):
         given, want = _number(name, answer[name]), task.answers[name]
         if math.isclose(given, want, rel_tol=task.allowance, abs_tol=0.0):
             continue
-        reason = task.mistakes.get((name, given), "")
+        reason = _reason(task, name, given)
         text = f"{name} is not {given:g}" + (f": {reason}" if reason else "")
         yield Finding(Kind.WRONG, text)
+
+
+def _reason(task: NumberExercise, name: str, given: float) -> str:
+    """Why somebody may have said so."""
+    near = max(task.allowance, 1e-9)
+    for (asked, value), reason in task.mistakes.items():
+        if asked == name and math.isclose(given, value, rel_tol=near):
+            return reason
+    return ""
 
 
 def _form(names) -> str:

@@ -132,7 +132,7 @@ class Result:
         for label, sentence in self.lines():
             first = f"  {label}: "
             lines += textwrap.wrap(
-                sentence, WIDTH, initial_indent=first, subsequent_indent="    "
+                sentence.replace("`", ""), WIDTH, initial_indent=first, subsequent_indent="    "
             ) or [first.rstrip()]
         return "\n".join(lines)
 
@@ -156,6 +156,7 @@ class Result:
 
 def _code(label: str, sentence: str) -> str:
     if label != "line":
-        return escape(sentence)
+        parts = escape(sentence).split("`")
+        return "".join(f"<code>{p}</code>" if i % 2 else p for i, p in enumerate(parts))
     number, _, source = sentence.partition(": ")
     return f"{escape(number)}: <code>{escape(source)}</code>" if source else escape(number)

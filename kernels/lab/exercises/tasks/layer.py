@@ -67,9 +67,10 @@ EXERCISE = KernelExercise(
     hints=(
         "It is the naive kernel with two changes: the sum starts with the bias of its column, and"
         " something happens to it before the store.",
-        "max(acc, float32(0)) works inside a kernel. There is one bias for each column: bias[col].",
-        "acc = bias[col] under the guard, then the loop over k as in the naive kernel, then"
-        " C[row, col] = max(acc, float32(0)).",
+        "`max(acc, float32(0))` works inside a kernel. There is one bias for each column:"
+        " `bias[col]`.",
+        "`acc = bias[col]` under the guard, then the loop over k as in the naive kernel, then"
+        " `C[row, col] = max(acc, float32(0))`.",
     ),
     after="The bias costs one load a thread beside 2·K others. A second kernel would load and store"
     " every element of C once more: 8 bytes that this one never moves.",

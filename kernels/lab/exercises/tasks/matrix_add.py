@@ -50,11 +50,11 @@ EXERCISE = KernelExercise(
     trials=trials,
     options=("grid",),
     hints=(
-        "row comes from the .y values, col from the .x values; cuda.grid(2) gives (col, row) in"
-        " this order. C.shape is (rows, columns).",
-        "Both directions need a guard: row < C.shape[0] and col < C.shape[1]. Index with the row"
-        " first, C[row, col].",
-        "The grid is (cdiv(columns, 16), cdiv(rows, 8)): x covers the columns, y the rows.",
+        "row comes from the .y values, col from the .x values; `cuda.grid(2)` gives (col, row) in"
+        " this order. `C.shape` is (rows, columns).",
+        "Both directions need a guard: `row < C.shape[0] and col < C.shape[1]`. Index with the row"
+        " first, `C[row, col]`.",
+        "The grid is `(cdiv(columns, 16), cdiv(rows, 8))`: x covers the columns, y the rows.",
     ),
     after="x is the column and y is the row, in the kernel, in the block and in the grid.",
     budgets=(

@@ -32,11 +32,11 @@ EXERCISE = KernelExercise(
     """,
     trials=lambda: product_trials(block=(32, 8), tile=(64, 8), depth=1, shapes=SHAPES),
     hints=(
-        "Two accumulators, and three loads a step: A[row, k] once, then the two neighbours in B.",
+        "Two accumulators, and three loads a step: `A[row, k]` once, then the two neighbours in B.",
         "The last thread of a row may own one element only: the right one needs a guard of its own,"
         " for its load and for its store.",
-        "a = A[row, k]; left += a * B[k, col]; and, if col + 1 < C.shape[1],"
-        " right += a * B[k, col + 1].",
+        "`a = A[row, k]`; `left += a * B[k, col]`; and, if `col + 1 < C.shape[1]`,"
+        " `right += a * B[k, col + 1]`.",
     ),
     after="Three loads for two multiply-adds, 1.5 each instead of 2. The price: neighbours in the"
     " warp own columns that lie two apart, so a load of B touches twice as many sectors.",

@@ -43,9 +43,9 @@ EXERCISE = KernelExercise(
     """,
     trials=trials,
     hints=(
-        "Thread i owns out[i]. Which element of v belongs there? For i = 0 it is the last one.",
-        "The last element has the index v.size - 1; each step of i forward is a step back in v.",
-        "out[i] = v[v.size - 1 - i], under the guard if i < out.size.",
+        "Thread i owns `out[i]`. Which element of v belongs there? For i = 0 it is the last one.",
+        "The last element has the index `v.size` - 1; each step of i forward is a step back in v.",
+        "`out[i] = v[v.size - 1 - i]`, under the guard `if i < out.size`.",
     ),
     after="The order inside a warp costs nothing: 32 neighbours are four sectors forward and"
     " backward, and a fifth where the stretch begins inside a sector.",

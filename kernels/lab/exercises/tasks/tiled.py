@@ -52,10 +52,10 @@ EXERCISE = KernelExercise(
     trials=product_trials,
     names={"T": T},
     hints=(
-        "How many steps cover K when T does not divide it? (K + T - 1) // T. Each step carries,"
+        "How many steps cover K when T does not divide it? `(K + T - 1) // T`. Each step carries,"
         " waits, multiplies and adds, waits.",
-        "In step t, thread (tx, ty) carries column t * T + tx of A, in its own row, and row"
-        " t * T + ty of B, in its own column. Where there is nothing it carries float32(0).",
+        "In step t, thread `(tx, ty)` carries column `t * T + tx` of A, in its own row, and row"
+        " `t * T + ty` of B, in its own column. Where there is nothing it carries `float32(0)`.",
         "If a race is reported, look at the two lines it names: is there a barrier between them,"
         " going forward in the loop, and going round?",
     ),

@@ -33,7 +33,7 @@ EXERCISE = KernelExercise(
     trials=lambda: product_trials(),
     names={"T": T},
     hints=(
-        "In step t the threads work with sA[t % 2] and sB[t % 2], for the carrying and for the"
+        "In step t the threads work with `sA[t % 2]` and `sB[t % 2]`, for the carrying and for the"
         " inner loop.",
         "A quick warp can be at most one barrier ahead. Which of the two benches is it filling, and"
         " which one may a slow warp still be reading?",

@@ -46,8 +46,9 @@ EXERCISE = KernelExercise(
         "A thread needs two things: its number among all threads of all blocks, and a reason to"
         " stay away if no element has this number.",
         "The number: blocks before mine, times threads in a block, plus my place in it. The guard"
-        " compares it with c.size.",
-        "i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x; then, under if i < c.size, the"
+        " compares it with `c.size`.",
+        "`i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x`; then, under `if i < c.size`,"
+        " the"
         " sum.",
     ),
     after="Two lines that every kernel of this book begins with: who am I, and do I have work?",

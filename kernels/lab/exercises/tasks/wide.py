@@ -40,10 +40,11 @@ EXERCISE = KernelExercise(
     names={"BM": BM, "BN": BN, "BK": BK},
     hints=(
         "sA is BM × BK, 64 elements; sB is BK × BN, 256 elements, one for each thread.",
-        "Let the threads with tx < BK carry A. Only the carrying may stand under that if: the"
+        "Let the threads with `tx < BK` carry A. Only the carrying may stand under that if: the"
         " barriers are for all.",
-        "In step t: ka = t * BK + tx, kb = t * BK + ty. The inner loop runs over range(BK), with"
-        " sA[ty, k] * sB[k, tx].",
+        "In step t: `ka = t * BK + tx`, `kb = t * BK + ty`. The inner loop runs over `range(BK)`,"
+        " with"
+        " `sA[ty, k] * sB[k, tx]`.",
     ),
     after="An element of A is used BN = 32 times, one of B only BM = 8 times. Among all tiles with"
     " the same number of threads the square has the shortest edges, so it carries least.",

@@ -1,0 +1,93 @@
+"""Many small products in one launch: the batch goes along z."""
+
+import numpy as np
+
+from ..exercise import MULTIPLE, ODD, SQUARE, Budget, KernelExercise, Suspect, Trial
+from ..kinds import Kind
+from .arrays import cdiv, whole
+from .counts import barriers, global_count
+from .products import wrong_products
+
+T = 16
+SHAPES = (
+    (3, 37, 29, 23, ODD),
+    (2, 5, 18, 40, ODD),
+    (2, 32, 32, 32, SQUARE),
+    (2, 16, 32, 48, MULTIPLE),
+)
+
+
+def trials():
+    return [_trial(*shape) for shape in SHAPES]
+
+
+def _trial(batch, M, N, K, role):
+    A, B = whole(batch, M, K, seed=1), whole(batch, K, N, seed=2)
+    want = A @ B
+
+    def suspects():
+        yield Suspect(Kind.WRONG, "every product uses the A of batch 0", A[:1] @ B)
+        yield Suspect(Kind.WRONG, "every product uses the B of batch 0", A @ B[:1])
+        yield Suspect(Kind.WRONG, "every product is that of batch 0", np.repeat(want[:1], batch, 0))
+        each = [wrong_products(a, b, T) for a, b in zip(A, B, strict=True)]
+        for rows in zip(*each, strict=True):
+            kind, sentence, product = rows[0]
+            if product.shape == (M, N):
+                yield Suspect(kind, sentence, np.stack([row[2] for row in rows]))
+
+    return Trial(
+        f"{batch} products, M, N, K = {M}, {N}, {K}",
+        (cdiv(N, T), cdiv(M, T), batch),
+        (T, T),
+        {"A": A, "B": B, "C": np.full((batch, M, N), np.nan, np.float32)},
+        {"C": want},
+        suspects,
+        role,
+    )
+
+
+EXERCISE = KernelExercise(
+    name="batched",
+    chapter="10-practice",
+    title="a batch of products in one launch",
+    text="""
+    @cuda.jit
+    def batched(A, B, C):
+        sA = cuda.shared.array((T, T), float32)
+        sB = cuda.shared.array((T, T), float32)
+        tx, ty, b = cuda.threadIdx.x, cuda.threadIdx.y, cuda.blockIdx.z
+        col, row = cuda.blockIdx.x * T + tx, cuda.blockIdx.y * T + ty
+        M, N, K = C.shape[1], C.shape[2], A.shape[2]
+        acc = float32(0)
+        # --- yours, from here
+        for t in range((K + T - 1) // T):
+            ka, kb = t * T + tx, t * T + ty
+            sA[ty, tx] = A[b, row, ka] if row < M and ka < K else float32(0)
+            sB[ty, tx] = B[b, kb, col] if kb < K and col < N else float32(0)
+            cuda.syncthreads()
+            for k in range(T):
+                acc += sA[ty, k] * sB[k, tx]
+            cuda.syncthreads()
+        if row < M and col < N:
+            C[b, row, col] = acc
+        # --- to here
+    """,
+    trials=trials,
+    names={"T": T},
+    hints=(
+        "The grid has one layer of blocks for each product: `b = cuda.blockIdx.z` says which. What"
+        " of the tiled kernel has to know b?",
+        "Only the three places that touch global memory: `A[b, row, ka]`, `B[b, kb, col]` and"
+        " `C[b, row, col]`. The bench belongs to the block, and the block to one product.",
+        "The loop of the tiled kernel with those three changes; the guards stay as they are.",
+    ),
+    after="A small product cannot fill a GPU; a hundred small ones in one launch can, and pay for"
+    " one launch.",
+    budgets=(
+        Budget(
+            "loads", 3 * (37 * 23 * 2 + 23 * 29 * 3), global_count("lanes", "load"),
+            "each thread carries one element of A and one of B a step",
+        ),
+        Budget("barriers", 3 * 2 * 2 * 2 * 3, barriers, "two a step are enough"),
+    ),
+)  # fmt: skip

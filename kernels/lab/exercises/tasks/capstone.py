@@ -1,0 +1,124 @@
+"""The capstone: from the naive kernel to a sixteenth of its loads and a quarter of its reads."""
+
+from ..exercise import MULTIPLE, ODD, SQUARE, Budget, KernelExercise
+from .counts import global_count
+from .products import product_trials
+
+M, N, K = 70, 90, 40
+SHAPES = ((M, N, K, ODD), (5, 18, 40, ODD), (64, 64, 64, SQUARE), (64, 128, 32, MULTIPLE))
+LARGEST = 128
+
+
+def trials(block=(16, 16), tile=None):
+    """The launches, in the learner's blocks of threads and tiles of C, both (x, y)."""
+    block = _pair(block, "block", "threads")
+    tile = block if tile is None else _pair(tile, "tile", "elements of C")
+    return product_trials(block=block, tile=tile, shapes=SHAPES)
+
+
+def _pair(value, name, what):
+    try:
+        x, y = (int(v) for v in value)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"{name} must be two whole numbers, (x, y) of {what}, got {value!r}"
+        ) from None
+    if not (1 <= x <= LARGEST and 1 <= y <= LARGEST):
+        raise ValueError(
+            f"{name} {value!r} is out of range: use 1 to {LARGEST} {what} along each side"
+        )
+    return x, y
+
+
+def bench_reads(trace) -> int:
+    """Elements read from shared memory, thread by thread."""
+    return trace.count(space="shared", op="load")["lanes"]
+
+
+def reads(trace) -> int:
+    """Elements read by the threads, from global and from shared memory."""
+    return trace.count(space="global", op="load")["lanes"] + bench_reads(trace)
+
+
+EXERCISE = KernelExercise(
+    name="capstone",
+    chapter="10-practice",
+    title="the climb: from naive to register tiles",
+    text="""
+    @cuda.jit
+    def climb(A, B, C):
+        # --- yours, from here
+        sA = cuda.shared.array((STEP, SIDE + 1), float32)
+        sB = cuda.shared.array((STEP, SIDE), float32)
+        acc = cuda.local.array((PATCH, PATCH), float32)
+        a = cuda.local.array(PATCH, float32)
+        b = cuda.local.array(PATCH, float32)
+        tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+        left, top = cuda.blockIdx.x * SIDE, cuda.blockIdx.y * SIDE
+        M, N, K = C.shape[0], C.shape[1], A.shape[1]
+        threads = SIDE // PATCH
+        number = ty * threads + tx
+        for i in range(PATCH):
+            for j in range(PATCH):
+                acc[i, j] = 0
+        for k0 in range(0, K, STEP):
+            for e in range(number, SIDE * STEP, threads * threads):
+                row, k = top + e // STEP, k0 + e % STEP
+                sA[e % STEP, e // STEP] = A[row, k] if row < M and k < K else float32(0)
+                col, k = left + e % SIDE, k0 + e // SIDE
+                sB[e // SIDE, e % SIDE] = B[k, col] if k < K and col < N else float32(0)
+            cuda.syncthreads()
+            for k in range(STEP):
+                for i in range(PATCH):
+                    a[i] = sA[k, ty + i * threads]
+                    b[i] = sB[k, tx + i * threads]
+                for i in range(PATCH):
+                    for j in range(PATCH):
+                        acc[i, j] += a[i] * b[j]
+            cuda.syncthreads()
+        for i in range(PATCH):
+            for j in range(PATCH):
+                row, col = top + ty + i * threads, left + tx + j * threads
+                if row < M and col < N:
+                    C[row, col] = acc[i, j]
+        # --- to here
+    """,
+    start="""
+    col, row = cuda.grid(2)
+    if row < C.shape[0] and col < C.shape[1]:
+        acc = float32(0)
+        for k in range(A.shape[1]):
+            acc += A[row, k] * B[k, col]
+        C[row, col] = acc
+    """,
+    trials=trials,
+    options=("block", "tile"),
+    names={"SIDE": 32, "STEP": 8, "PATCH": 4},
+    hints=(
+        "First the tiled kernel of chapter 4: it meets the target for the loads. The reads at the"
+        " bench are what is left, two for each multiply-add.",
+        "Let a thread own a patch of 4 × 4 elements: a tile of C of 32 × 32 in blocks of 8 × 8"
+        " threads. In each turn of k it reads 4 numbers of A and 4 of B into registers and uses"
+        " each"
+        " four times.",
+        "Three stages in each step: all threads carry both tiles together, counting elements with"
+        " one running number; then for each k load `a[i]` and `b[j]` into registers; then"
+        " `acc[i, j] += a[i] * b[j]`. Say `block=(8, 8), tile=(32, 32)` to the check.",
+    ),
+    after="You have climbed from one load for every operand to a patch in registers: what is left"
+    " up to the library is width, order and patience, and chapter 7 has it.",
+    budgets=(
+        Budget(
+            "loads from global memory", 2 * M * N * K // 16, global_count("lanes", "load"),
+            "carry tiles of 32 × 32 or more to the bench: each element then serves 32 threads",
+        ),
+        Budget(
+            "sectors loaded", 2 * M * N * K // 16 // 8, global_count("sectors", "load"),
+            "neighbouring threads must carry neighbouring elements, in rows of eight or more",
+        ),
+        Budget(
+            "reads from both memories", M * N * K, reads,
+            "let each thread own several elements of C and keep what it reads in registers",
+        ),
+    ),
+)  # fmt: skip

@@ -1,0 +1,63 @@
+"""Reach a target: the same loads and stores in fewer sectors."""
+
+from ..exercise import MULTIPLE, ODD, SQUARE, Budget, KernelExercise, Suspect, Trial
+from ..kinds import Kind
+from .arrays import cdiv, poisoned, whole
+from .counts import global_count
+
+BLOCK = 128
+SHAPES = ((37, 50, ODD), (9, 70, ODD), (64, 64, SQUARE), (16, 128, MULTIPLE))
+
+
+def trials():
+    return [_trial(*shape) for shape in SHAPES]
+
+
+def _trial(M, N, role):
+    A, f = whole(M, N, seed=1), whole(M, seed=2)
+    want = f[:, None] * A
+
+    def suspects():
+        yield Suspect(Kind.WRONG, "this is A: the factor is not used", A)
+        if M == N:
+            yield Suspect(Kind.SWAPPED, "the factor goes with the row, not with the column", f * A)
+            yield Suspect(Kind.TRANSPOSED, "this is the transpose", want.T)
+
+    arguments = {"A": A, "f": f, "B": poisoned(M, N)}
+    grid = (cdiv(M * N, BLOCK),)
+    return Trial(f"{M} × {N}", grid, (BLOCK,), arguments, {"B": want}, suspects, role)
+
+
+EXERCISE = KernelExercise(
+    name="few-sectors",
+    chapter="10-practice",
+    title="reach a target number of sectors",
+    text="""
+    @cuda.jit
+    def scale_rows(A, f, B):
+        i = cuda.grid(1)
+        M, N = A.shape
+        if i < M * N:
+            # --- yours, from here
+            row, col = i // N, i % N
+            # --- to here
+            B[row, col] = f[row] * A[row, col]
+    """,
+    start="row, col = i % M, i // M",
+    trials=trials,
+    hints=(
+        "It is right already. Which elements do threads 0, 1 and 2 own, and how far apart do they"
+        " lie in memory?",
+        "Neighbours in a warp should own neighbours in a row. Which of the two, row or col, should"
+        " change from one thread to the next?",
+        "`row, col = i // N, i % N`: now col runs fastest.",
+    ),
+    after="Nothing about the work has changed, only who does what: the order in which threads are"
+    " dealt out is a choice.",
+    budgets=(
+        Budget(
+            "sectors", 570, global_count("sectors"),
+            "let the column change from thread to thread",
+        ),
+    ),
+)  # fmt: skip

@@ -1,0 +1,168 @@
+"""One block a row: the sum of a row, and its softmax."""
+
+import numpy as np
+
+from ..exercise import MULTIPLE, ODD, SQUARE, Budget, KernelExercise, Suspect, Trial
+from ..kinds import Kind
+from .arrays import poisoned, whole
+from .counts import global_count
+
+BLOCK = 64
+SHAPES = ((5, 150, ODD), (3, 37, ODD), (64, 64, SQUARE), (4, 128, MULTIPLE))
+
+
+def sums():
+    return [_sum(*shape) for shape in SHAPES]
+
+
+def _sum(M, N, role):
+    A = whole(M, N, seed=1, low=-9, high=10)
+
+    def suspects():
+        yield Suspect(Kind.DROPPED_TILE, f"only the first {BLOCK} columns are added",
+                      A[:, :BLOCK].sum(axis=1))  # fmt: skip
+        if N > BLOCK:
+            n = N // BLOCK * BLOCK
+            yield Suspect(Kind.DROPPED_TILE, f"the last {N - n} columns are missing",
+                          A[:, :n].sum(axis=1))  # fmt: skip
+        for stop, sentence in (
+            (1, "only the sum of thread 0 is there: where are those of the others?"),
+            (BLOCK // 2, "the upper half of the threads is never added"),
+        ):
+            partial = np.array([A[:, t::BLOCK].sum(axis=1) for t in range(stop)]).sum(axis=0)
+            yield Suspect(Kind.WRONG, sentence, partial.astype(np.float32))
+        yield Suspect(Kind.LOST_SUM, "each thread keeps only its last element",
+                      np.array([A[:, t::BLOCK][:, -1] for t in range(min(BLOCK, N))])
+                      .sum(axis=0))  # fmt: skip
+        if M == N:
+            yield Suspect(Kind.SWAPPED, "these are the sums of the columns", A.sum(axis=0))
+
+    want = A.sum(axis=1)
+    arguments = {"A": A, "sums": poisoned(M)}
+    return Trial(f"{M} × {N}", (M,), (BLOCK,), arguments, {"sums": want}, suspects, role)
+
+
+def softmaxes():
+    return [_softmax(*shape) for shape in SHAPES]
+
+
+def _softmax(M, N, role):
+    A = whole(M, N, seed=1, low=-120, high=121) / np.float32(1)
+    exact = A.astype(np.float64)
+    e = np.exp(exact - exact.max(axis=1, keepdims=True))
+    want = (e / e.sum(axis=1, keepdims=True)).astype(np.float32)
+    want[want < 1e-30] = 0
+
+    def suspects():
+        yield Suspect(Kind.WRONG, "the rows do not add up to one: the division is missing",
+                      e.astype(np.float32))  # fmt: skip
+
+    arguments = {"A": A, "P": poisoned(M, N)}
+    return Trial(f"{M} × {N}", (M,), (BLOCK,), arguments, {"P": want}, suspects, role)
+
+
+ROW_SUM = KernelExercise(
+    name="row-sum",
+    chapter="10-practice",
+    title="the sum of each row, one block a row",
+    text="""
+    @cuda.jit
+    def row_sum(A, sums):
+        partial = cuda.shared.array(THREADS, float32)
+        t, row = cuda.threadIdx.x, cuda.blockIdx.x
+        # --- yours, from here
+        acc = float32(0)
+        for col in range(t, A.shape[1], THREADS):
+            acc += A[row, col]
+        partial[t] = acc
+        cuda.syncthreads()
+        half = THREADS // 2
+        while half > 0:
+            if t < half:
+                partial[t] += partial[t + half]
+            cuda.syncthreads()
+            half //= 2
+        # --- to here
+        if t == 0:
+            sums[row] = partial[0]
+    """,
+    trials=sums,
+    names={"THREADS": BLOCK},
+    hints=(
+        "Two stages: each thread adds up every 64th element of the row for itself; then the 64"
+        " partial sums are added together.",
+        "Halve: threads 0 to 31 add what threads 32 to 63 hold, then 0 to 15 what 16 to 31 hold,"
+        " and so on. Every halving reads what others wrote.",
+        "`for col in range(t, A.shape[1], THREADS): acc += A[row, col]`, then `partial[t] = acc`"
+        " and"
+        " a barrier; then, while `half > 0`: `if t < half: partial[t] += partial[t + half]`, a"
+        " barrier outside the if, `half //= 2`.",
+    ),
+    after="Six halvings instead of 63 additions one after the other. The barrier stands outside the"
+    " if: every thread must reach it, also those that have nothing left to add.",
+    budgets=(
+        Budget("loads", 5 * 150, global_count("lanes", "load"), "every element is loaded once"),
+        Budget("sectors loaded", 120, global_count("sectors", "load"),
+               "neighbouring threads must load neighbouring columns"),
+    ),
+)  # fmt: skip
+
+SOFTMAX = KernelExercise(
+    name="softmax",
+    chapter="10-practice",
+    title="the softmax of each row",
+    text="""
+    @cuda.jit
+    def softmax(A, P):
+        shared = cuda.shared.array(THREADS, float32)
+        t, row = cuda.threadIdx.x, cuda.blockIdx.x
+        N = A.shape[1]
+        # --- yours, from here
+        largest = A[row, 0]
+        for col in range(t, N, THREADS):
+            largest = max(largest, A[row, col])
+        shared[t] = largest
+        cuda.syncthreads()
+        half = THREADS // 2
+        while half > 0:
+            if t < half:
+                shared[t] = max(shared[t], shared[t + half])
+            cuda.syncthreads()
+            half //= 2
+        largest = shared[0]
+        cuda.syncthreads()
+        acc = float32(0)
+        for col in range(t, N, THREADS):
+            acc += math.exp(A[row, col] - largest)
+        shared[t] = acc
+        cuda.syncthreads()
+        half = THREADS // 2
+        while half > 0:
+            if t < half:
+                shared[t] += shared[t + half]
+            cuda.syncthreads()
+            half //= 2
+        for col in range(t, N, THREADS):
+            P[row, col] = math.exp(A[row, col] - largest) / shared[0]
+        # --- to here
+    """,
+    trials=softmaxes,
+    names={"THREADS": BLOCK},
+    allowance=1e-5,
+    hints=(
+        "Three passes over the row: its largest element, the sum of all exp(element - largest), and"
+        " the division. The first two are reductions like row-sum.",
+        "Without the largest element exp overflows for numbers above 88. Every thread needs the"
+        " result of a reduction before the bench is used for the next one: two barriers, again.",
+        "After the first reduction: `largest = shared[0]`, then a barrier, and only then"
+        " `shared[t] = acc` for the second.",
+    ),
+    after="The same bench is used twice, so a barrier keeps the second use from overtaking the"
+    " first. Attention is two products with this in between.",
+    budgets=(
+        Budget("sectors loaded", 500, global_count("sectors", "load"),
+               "three passes over the row, and neighbouring threads load neighbouring columns"),
+    ),
+)  # fmt: skip
+
+EXERCISES = (ROW_SUM, SOFTMAX)

@@ -1,0 +1,42 @@
+"""Fuse a bias and a maximum into the tiled product."""
+
+from ..exercise import Budget, KernelExercise
+from .counts import global_count
+from .layer import layer_trials
+from .tiled import BUDGETS, TEXT, M, N, T
+
+TILED, _, _ = TEXT.partition("    if row < M and col < N:\n        C[row, col] = acc")
+
+EXERCISE = KernelExercise(
+    name="tiled-layer",
+    chapter="10-practice",
+    title="fuse a bias and a maximum into the tiled product",
+    text=TILED.replace("def mine(A, B, C)", "def tiled_layer(A, B, bias, C)")
+    .replace("    # --- yours, from here\n", "")
+    .replace("    # --- to here\n", "")
+    + """    # --- yours, from here
+    if row < M and col < N:
+        C[row, col] = max(acc + bias[col], float32(0))
+    # --- to here
+""",
+    trials=lambda: layer_trials(depth=T),
+    names={"T": T},
+    hints=(
+        "The product is complete after the loop. What is left happens to one element, in the thread"
+        " that owns it.",
+        "There is one bias for each column. A thread beyond the edge owns no column: its load needs"
+        " the guard of the store.",
+        "`if row < M and col < N:` and under it `C[row, col] = max(acc + bias[col], float32(0))`.",
+    ),
+    after="What follows a product is nearly free while its element is still in a register. This is"
+    " what libraries call an epilogue.",
+    budgets=(
+        Budget(
+            "loads",
+            BUDGETS[0].most + M * N,
+            global_count("lanes", "load"),
+            "the bias is one load for each element of C, under the guard",
+        ),
+        *BUDGETS[1:],
+    ),
+)

@@ -1,0 +1,117 @@
+"""Turn a matrix on its side: rows in, rows out, and no conflict at the bench."""
+
+from ..exercise import MULTIPLE, ODD, SQUARE, Budget, KernelExercise, Suspect, Trial
+from ..kinds import Kind
+from .arrays import cdiv, poisoned, whole
+from .counts import conflicts, global_count
+
+W = 32
+SHAPES = ((37, 70, ODD), (50, 33, ODD), (32, 32, SQUARE), (32, 64, MULTIPLE))
+
+
+def trials():
+    return [_trial(*shape) for shape in SHAPES]
+
+
+def _trial(M, N, role):
+    A = whole(M, N, seed=1, low=-99, high=100)
+
+    def suspects():
+        if M == N:
+            yield Suspect(Kind.TRANSPOSED, "this is A itself: it was never turned", A)
+            yield Suspect(Kind.SWAPPED, "the rows run backward", A.T[::-1])
+            blocks = A.reshape(M // W, W, N // W, W)
+            inside = blocks.transpose(0, 3, 2, 1).reshape(M, N)
+            yield Suspect(Kind.SWAPPED, "each tile is turned but stays where it was", inside)
+
+    return Trial(
+        f"{M} × {N}",
+        (cdiv(N, W), cdiv(M, W)),
+        (W, W),
+        {"A": A, "At": poisoned(N, M)},
+        {"At": A.T},
+        suspects,
+        role,
+    )
+
+
+SECTORS = Budget(
+    "sectors", 920, global_count("sectors"),
+    "in the load and in the store, x must drive the last index: neighbours in a warp are"
+    " neighbours in memory",
+)  # fmt: skip
+
+TRANSPOSE = KernelExercise(
+    name="transpose",
+    chapter="10-practice",
+    title="transpose with rows in and rows out",
+    text="""
+    @cuda.jit
+    def transpose(A, At):
+        tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+        M, N = A.shape
+        # --- yours, from here
+        tile = cuda.shared.array((W, W), float32)
+        col, row = cuda.blockIdx.x * W + tx, cuda.blockIdx.y * W + ty
+        if row < M and col < N:
+            tile[ty, tx] = A[row, col]
+        cuda.syncthreads()
+        col, row = cuda.blockIdx.y * W + tx, cuda.blockIdx.x * W + ty
+        if row < N and col < M:
+            At[row, col] = tile[tx, ty]
+        # --- to here
+    """,
+    trials=trials,
+    names={"W": W},
+    hints=(
+        "Without a bench one side must be bad: where the load walks along a row, the store walks"
+        " down a column. Carry a tile to the bench along rows, and carry it away along rows.",
+        "A block that carries tile (bx, by) in must carry tile (by, bx) out: exchange"
+        " `cuda.blockIdx.x` and `cuda.blockIdx.y`, not `tx` and `ty`.",
+        "`tile[ty, tx] = A[row, col]`, a barrier, then `col = cuda.blockIdx.y * W + tx`,"
+        " `row = cuda.blockIdx.x * W + ty` and `At[row, col] = tile[tx, ty]`, each guarded by the"
+        " sizes of its own matrix.",
+    ),
+    after="Both sides now move whole sectors. The turning itself happens at the bench, where a"
+    " column costs no sectors; what it does cost is the next exercise.",
+    budgets=(SECTORS,),
+)
+
+NO_CONFLICTS = KernelExercise(
+    name="no-conflicts",
+    chapter="10-practice",
+    title="transpose without bank conflicts",
+    text="""
+    @cuda.jit
+    def smooth(A, At):
+        tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+        M, N = A.shape
+        # --- yours, from here
+        tile = cuda.shared.array((W, W + 1), float32)
+        # --- to here
+        col, row = cuda.blockIdx.x * W + tx, cuda.blockIdx.y * W + ty
+        if row < M and col < N:
+            tile[ty, tx] = A[row, col]
+        cuda.syncthreads()
+        col, row = cuda.blockIdx.y * W + tx, cuda.blockIdx.x * W + ty
+        if row < N and col < M:
+            At[row, col] = tile[tx, ty]
+    """,
+    start="tile = cuda.shared.array((W, W), float32)",
+    trials=trials,
+    names={"W": W},
+    hints=(
+        "A warp reads `tile[tx, ty]`: 32 elements one row apart. In which banks do they lie?",
+        "Rows of 32 floats put a whole column into one bank. What if a row were a little longer?",
+        "Rows of 33: `cuda.shared.array((W, W + 1), float32)`. Then the column walks over all 32"
+        " banks, and the last place of each row stays empty.",
+    ),
+    after="One unused column, 128 bytes, and no conflict. Shared memory is paid for by the bank, not"
+    " by the byte.",
+    budgets=(
+        SECTORS,
+        Budget("bank conflicts", 0, conflicts, "32 elements of a column must lie in 32 banks"),
+    ),
+)
+
+EXERCISES = (TRANSPOSE, NO_CONFLICTS)
