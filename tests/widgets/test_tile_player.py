@@ -323,5 +323,35 @@ def test_a_kernel_that_answers_is_shown(mounted, recorded):
     assert page.locator(".tile-player").count() == 0
 
 
+def test_a_kernel_that_falls_silent_ends_the_wait(mounted):
+    page = mounted(TilePlayer()).page
+    page.clock.install()
+    page.evaluate(LIVE)
+    button = page.get_by_role("button", name="Run on this machine")
+    button.click()
+    page.clock.run_for(4_900)
+    for text in ("Compiling …", "Timing …"):  # each word from the kernel starts the wait anew
+        page.evaluate("(text) => answer({ type: 'progress', text })", text)
+        page.clock.run_for(29_000)
+        assert page.inner_text(".run [role=status]") == text
+        assert button.is_disabled()
+    page.clock.run_for(2_000)
+    assert page.inner_text(".run [role=status]").startswith(
+        "No answer: the kernel is busy, has died"
+    )
+    assert not button.is_disabled() and not page.locator("progress").is_visible()
+    page.evaluate("answer({ type: 'progress', text: 'late' })")
+    assert page.inner_text(".run [role=status]").startswith("No answer")
+    page.evaluate("close_()")
+
+
+def test_keys_scroll_the_code(mounted):
+    page = mounted(TilePlayer(), width=390).page
+    code = page.get_by_role("list", name="The loop of the kernel")
+    code.focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("document.querySelector('.code').scrollLeft > 0")
+
+
 def test_its_text_form_is_stable():
     assert repr(TilePlayer()) == "TilePlayer(M=8, N=12, K=16, tile=4)"

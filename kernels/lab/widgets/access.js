@@ -98,12 +98,7 @@ function totals(kernel, side, sizes) {
 
 /** What is wrong with the texts of the size fields, in one line; empty if nothing is. */
 function fault(texts) {
-  for (const [name, text] of Object.entries(texts)) {
-    const way = `use a whole number from 1 to ${MOST}`;
-    if (!/^\d+$/.test(text.trim())) return `${name} is “${text.trim()}”: ${way}.`;
-    if (Number(text) < 1 || Number(text) > MOST) return `${name} is ${text.trim()}: ${way}.`;
-  }
-  return "";
+  return Object.entries(texts).map(([name, text]) => numberFault(name, text, MOST)).find(Boolean) ?? "";
 }
 
 function render({ model, el }) {
@@ -115,7 +110,7 @@ function render({ model, el }) {
   };
 
   // ---- Controls ----
-  const warning = make("p", { class: "warning", role: "alert", hidden: true });
+  const warning = warningLine(host);
   const chosen = (name, number) => (value) => put(model, { [name]: number ? Number(value) : value });
   const kernel = choice("kernel", [["naive", "naive: x is the column"], ["swapped", "swapped: x is the row"]], chosen("kernel"));
   const side = choice("block", [8, 16, 32].map((n) => [n, `${n} × ${n}`]), chosen("side", true));
@@ -125,8 +120,7 @@ function render({ model, el }) {
   const entered = () => {
     const texts = Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, field.input.value]));
     const wrong = fault(texts);
-    warning.hidden = !wrong;
-    warning.textContent = wrong;
+    warning.show(wrong);
     if (!wrong) put(model, Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, Number(text)])));
   };
   Object.values(fields).forEach((field) => field.input.addEventListener("input", entered));
@@ -139,7 +133,6 @@ function render({ model, el }) {
     kernel.element, side.element, scope.element, ...Object.values(fields).map((f) => f.element),
     ...Object.values(sliders).map((s) => s.element), steps.element,
   );
-  host.controls.after(warning);
 
   const comparison = make("p", { class: "comparison" });
 
@@ -209,7 +202,7 @@ function render({ model, el }) {
     side.show(String(s.side));
     scope.show(s.scope);
     steps.show(s.allSteps);
-    if (warning.hidden) for (const [name, field] of Object.entries(fields)) field.show(s.sizes[name]);
+    if (warning.quiet) for (const [name, field] of Object.entries(fields)) field.show(s.sizes[name]);
     sliders.k.limit(K - 1);
     sliders.row.limit(M - 1);
     sliders.col.limit(N - 1);
@@ -276,9 +269,7 @@ function render({ model, el }) {
 
   host.notes.append(comparison, make("p", { class: "source" },
     "Coloured: asked for, the stronger the more often, up to the whole grid. Grey, with one warp at one step: moved in the same sectors of 32 bytes, and not asked for. In C: the elements these threads own."));
-  const watch = new ResizeObserver(redraw);
-  watch.observe(host.picture);
-  host.onClose(() => watch.disconnect());
+  followSize(host, redraw);
   follow(model, ["kernel", "side", "M", "N", "K", "row", "col", "k", "scope", "all_steps"], host, redraw);
   return host.close;
 }

@@ -157,6 +157,13 @@ function numberField(label, { min, max, change }) {
   return { element, input, show(value) { if (Number(input.value) !== value) input.value = String(value); } };
 }
 
+/** What is wrong with the text of a field for whole numbers from 1 to `most`, in one line; empty if nothing is. */
+function numberFault(name, text, most) {
+  const typed = text.trim(), way = `use a whole number from 1 to ${integer(most)}`;
+  if (!/^\d+$/.test(typed)) return `${name} is “${typed}”: ${way}.`;
+  return Number(typed) < 1 || Number(typed) > most ? `${name} is ${typed}: ${way}.` : "";
+}
+
 /** A labelled choice among `options`, pairs of value and text. */
 function choice(label, options, change) {
   const input = make("select", { "aria-label": label }, options.map(([value, text]) => make("option", { value }, text)));
@@ -183,6 +190,26 @@ function hatches() {
     return draw("pattern", { id: names[key], width: 8, height: 8, patternUnits: "userSpaceOnUse" }, draw("path", { d, style: look }));
   });
   return { element: draw("defs", {}, patterns), fill: (key) => `url(#${names[key]})` };
+}
+
+/** A place under the controls for what is wrong with them: `.show(text)`, and `.quiet` while there is nothing. */
+function warningLine(host) {
+  const element = make("p", { class: "warning", role: "alert", hidden: true });
+  host.controls.after(element);
+  return {
+    show(text) {
+      element.hidden = !text;
+      element.textContent = text;
+    },
+    get quiet() { return element.hidden; },
+  };
+}
+
+/** Call `f` whenever the place of the picture changes its size. */
+function followSize(host, f) {
+  const watch = new ResizeObserver(f);
+  watch.observe(host.picture);
+  host.onClose(() => watch.disconnect());
 }
 
 /** Set settings of the model and tell the kernel, if there is one. */

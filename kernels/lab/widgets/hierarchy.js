@@ -51,10 +51,8 @@ function seat(thread, block) {
 function fault(grid, block) {
   for (const [name, texts, most] of [["grid", grid, MOST.grid], ["block", block, MOST.block]]) {
     for (const [i, axis] of ["x", "y"].entries()) {
-      const text = texts[i].trim();
-      const way = `use a whole number from 1 to ${integer(most[i])}`;
-      if (!/^\d+$/.test(text)) return `${name} ${axis} is “${text}”: ${way}.`;
-      if (Number(text) < 1 || Number(text) > most[i]) return `${name} ${axis} is ${text}: ${way}.`;
+      const wrong = numberFault(`${name} ${axis}`, texts[i], most[i]);
+      if (wrong) return wrong;
     }
   }
   const [x, y] = block.map(Number);
@@ -77,19 +75,18 @@ function render({ model, el }) {
 
   // ---- Controls ----
   const machine = choice("GPU", Object.entries(gpus).map(([key, gpu]) => [key, gpu.name]), (gpu) => put(model, { gpu }));
-  const warning = make("p", { class: "warning", role: "alert", hidden: true });
+  const warning = warningLine(host);
   const fields = ["grid x", "grid y", "block x", "block y"].map((name, i) =>
     numberField(name, { min: 1, max: [...MOST.grid, ...MOST.block][i], change() {} }));
   const entered = () => {
     const texts = fields.map((field) => field.input.value);
     const wrong = fault(texts.slice(0, 2), texts.slice(2));
-    warning.hidden = !wrong;
-    warning.textContent = wrong;
+    warning.show(wrong);
     if (!wrong) put(model, { grid: texts.slice(0, 2).map(Number), block: texts.slice(2).map(Number) });
   };
   fields.forEach((field) => field.input.addEventListener("input", entered));
   const along = (name, index) => (value) => {
-    warning.hidden = true;
+    warning.show("");
     put(model, { [name]: model.get(name).map((old, i) => (i === index ? value : old)) });
   };
   const sliders = {
@@ -99,7 +96,6 @@ function render({ model, el }) {
     thread: slider("Thread of a block", { min: 0, max: 1, write: integer, change: (thread) => put(model, { thread }) }),
   };
   host.controls.append(machine.element, ...fields.map((f) => f.element), ...Object.values(sliders).map((s) => s.element));
-  host.controls.after(warning);
 
   // ---- Picture: drawn at the width it has, so that its text keeps its size ----
   const image = draw("svg", { role: "img" });
@@ -209,7 +205,7 @@ function render({ model, el }) {
     image.replaceChildren(...parts.flat(Infinity).filter(Boolean));
 
     machine.show(model.get("gpu"));
-    [...s.grid, ...s.block].forEach((value, i) => { if (warning.hidden) fields[i].show(value); });
+    [...s.grid, ...s.block].forEach((value, i) => { if (warning.quiet) fields[i].show(value); });
     sliders.grid.limit(Math.max(4000, s.grid[0]));
     sliders.block.limit(Math.floor(MOST.threads / s.block[1]));
     sliders.wave.limit(s.waves);
@@ -257,9 +253,7 @@ function render({ model, el }) {
 
   host.notes.append(make("p", { class: "source" },
     "Predicted, as if all blocks took equally long and were dealt out in turn. On a GPU a block starts wherever another one ends."));
-  const watch = new ResizeObserver(redraw);
-  watch.observe(host.picture);
-  host.onClose(() => watch.disconnect());
+  followSize(host, redraw);
   follow(model, ["gpu", "grid", "block", "wave", "thread"], host, redraw);
   return host.close;
 }

@@ -45,12 +45,7 @@ function rowsToDraw(n, block, most) {
 
 /** What is wrong with the texts of the two fields, in one line; empty if nothing is. */
 function fault(n, block) {
-  for (const [name, text, most] of [["n", n.trim(), MOST.n], ["The block size", block.trim(), MOST.block]]) {
-    const way = `use a whole number from 1 to ${integer(most)}`;
-    if (!/^\d+$/.test(text)) return `${name} is “${text}”: ${way}.`;
-    if (Number(text) < 1 || Number(text) > most) return `${name} is ${text}: ${way}.`;
-  }
-  return "";
+  return numberFault("n", n, MOST.n) || numberFault("The block size", block, MOST.block);
 }
 
 function render({ model, el }) {
@@ -61,19 +56,18 @@ function render({ model, el }) {
   };
 
   // ---- Controls ----
-  const warning = make("p", { class: "warning", role: "alert", hidden: true });
+  const warning = warningLine(host);
   const fields = {
     n: numberField("n, elements", { min: 1, max: MOST.n, change() {} }),
     block: numberField("threads a block", { min: 1, max: MOST.block, change() {} }),
   };
   const entered = () => {
     const wrong = fault(fields.n.input.value, fields.block.input.value);
-    warning.hidden = !wrong;
-    warning.textContent = wrong;
+    warning.show(wrong);
     if (!wrong) put(model, { n: Number(fields.n.input.value), block: Number(fields.block.input.value) });
   };
   const slide = (name) => (value) => {
-    warning.hidden = true;
+    warning.show("");
     put(model, { [name]: value });
   };
   const sliders = {
@@ -86,7 +80,6 @@ function render({ model, el }) {
   host.controls.append(
     fields.n.element, sliders.n.element, fields.block.element, sliders.block.element, guard.element, sliders.thread.element,
   );
-  host.controls.after(warning);
 
   // ---- Picture: a row a warp, drawn at the width it has ----
   const image = draw("svg", { role: "img" });
@@ -134,7 +127,7 @@ function render({ model, el }) {
       ...(pick ? [draw("rect", { x: pick[0] - 1.5, y: pick[1] - 1, width: cell + 1.5, height: high + 0.5, class: "pick" })] : []),
     );
 
-    if (warning.hidden) { fields.n.show(s.n); fields.block.show(s.block); }
+    if (warning.quiet) { fields.n.show(s.n); fields.block.show(s.block); }
     sliders.n.limit(Math.max(200, s.n));
     sliders.block.limit(Math.max(128, s.block));
     sliders.thread.limit(s.threads - 1);
@@ -191,9 +184,7 @@ function render({ model, el }) {
     draw("rect", { x: 1, y: 1, width: 14, height: 12, class: name, fill: name === "beyond" ? `url(#${cross})` : null })), text);
   host.notes.append(make("p", { class: "source keys" },
     key("works", "has an element"), key("beyond", "a thread without an element"), key("empty", "a lane without a thread")));
-  const watch = new ResizeObserver(redraw);
-  watch.observe(host.picture);
-  host.onClose(() => watch.disconnect());
+  followSize(host, redraw);
   follow(model, ["n", "block", "guard", "thread"], host, redraw);
   return host.close;
 }

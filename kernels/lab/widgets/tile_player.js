@@ -375,6 +375,8 @@ function drawSpeeds(points, tile) {
 
 // ---- The widget ---------------------------------------------------------------------------------
 
+/** Milliseconds without a word from the kernel: at first, and while it compiles, checks or times. */
+const PATIENCE = { first: 5000, next: 30000 };
 const PACES = [["700", "slow"], ["250", "medium"], ["60", "fast"]];
 
 function render({ model, el }) {
@@ -497,7 +499,7 @@ function render({ model, el }) {
     const corner = (n) => Math.floor(n / T) * T;
     if (tx >= 0 && ty >= 0 && tx < T && ty < T) pick(corner(get("row")) + ty, corner(get("col")) + tx);
   });
-  const code = make("ol", { class: "code", "aria-label": "The loop of the kernel" });
+  const code = make("ol", { class: "code", tabindex: "0", "aria-label": "The loop of the kernel" });
   const sum = make("p", { class: "sum" });
   const race = make("div", { class: "race" });
   const gpu = choice("Occupancy on", Object.entries(get("gpus")).map(([key, sheet]) => [key, `${sheet.name} (data sheet)`]), (key) => put(model, { gpu: key }));
@@ -709,7 +711,11 @@ function render({ model, el }) {
   }
 
   // -- The kernel behind the page, if there is one
-  let running = null;
+  let running = null; // set while an answer is due; each one sets it anew
+  const expect = (patience) => {
+    clearTimeout(running);
+    running = setTimeout(() => finish("No answer: the kernel is busy, has died, or none is running. Run this cell again."), patience);
+  };
   function finish(text) {
     clearTimeout(running);
     running = null;
@@ -725,13 +731,13 @@ function render({ model, el }) {
     runButton.disabled = true;
     bar.hidden = false;
     runText.textContent = "Asking the kernel …";
-    running = setTimeout(() => finish("No answer: the kernel is busy, or none is running. Run this cell again."), 5000);
+    expect(PATIENCE.first);
     model.send({ type: "run", tile: get("tile") });
   }
   const hear = (message) => {
     if (message.type === "here" && running === null) runText.textContent = `It runs on: ${message.text}.`;
-    if (message.type === "progress") {
-      clearTimeout(running);
+    if (message.type === "progress" && running !== null) {
+      expect(PATIENCE.next);
       runText.textContent = message.text;
     }
     if (message.type === "result") finish(message.on_gpu ? `${message.text} ${quantity(message.gflops * 1e9, "FLOP/s")}.` : message.text);
