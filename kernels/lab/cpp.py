@@ -1,6 +1,5 @@
 """Compile the CUDA C++ twins in ``kernels/cpp`` and hand them over ready to launch."""
 
-import re
 import os
 import re
 from functools import cache
@@ -76,7 +75,11 @@ def load(name: str, function: str = "", shared_bytes: int = 0, arch: str = "", *
     if arch:
         module = cupy.RawModule(path=_cubin(name, text, arch, macros))
     else:
-        options = ("--std=c++17", "--generate-line-info", *(f"-D{k}={v}" for k, v in macros.items()))
+        options = (
+            "--std=c++17",
+            "--generate-line-info",
+            *(f"-D{k}={v}" for k, v in macros.items()),
+        )
         module = cupy.RawModule(code=text, options=options)
     kernel = module.get_function(function or name)
     if shared_bytes:

@@ -232,9 +232,12 @@ class Operands:
 class Product(Operands):
     """The operands of C = A·B with their sizes `M`, `N` and `K`."""
 
+    #: Number formats that A and B may have.
+    takes: tuple[str, ...] = ("float32",)
+
     def __init__(self, A, B, out=None, engine="numba"):
-        check_array(A, "A", 2)
-        check_array(B, "B", 2)
+        check_array(A, "A", 2, self.takes)
+        check_array(B, "B", 2, self.takes)
         (self.M, self.K), (rows, self.N) = A.shape, B.shape
         if rows != self.K:
             raise ValueError(

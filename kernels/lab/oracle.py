@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kernels.lab import half
 from kernels.lab.backend import cupy
 
 __all__ = ["SHAPES", "Verdict", "WrongResult", "check", "inputs", "poisoned", "tolerance", "verify"]
@@ -27,29 +28,39 @@ class Verdict:
         Sizes of the product.
     worst : float
         The largest error of an element, as a share of the tolerance of that element.
+    dtype : str
+        Number format of the inputs.
     """
 
     M: int
     N: int
     K: int
     worst: float
+    dtype: str = "float32"
 
     def __repr__(self):
         return (
-            f"right: all {self.M} × {self.N} elements are within the float32 tolerance"
+            f"right: all {self.M} × {self.N} elements are within the {self.dtype} tolerance"
             f" for K = {self.K}"
         )
 
 
-def inputs(M: int, N: int, K: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Return A (M×K) and B (K×N), float32: random, so that no symmetry can hide a wrong index."""
+def inputs(
+    M: int, N: int, K: int, seed: int = 0, dtype: str = "float32"
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return A (M×K) and B (K×N): random, so that no symmetry can hide a wrong index.
+
+    `dtype` is "float32", "float16" or "bfloat16"; the last comes as its bits, in uint16.
+    """
     rng = np.random.default_rng(seed)
-    return tuple(rng.standard_normal(s, dtype=np.float32) for s in ((M, K), (K, N)))
+    return tuple(
+        half.cast(rng.standard_normal(s, dtype=np.float32), dtype) for s in ((M, K), (K, N))
+    )
 
 
-def poisoned(M: int, N: int) -> np.ndarray:
-    """Return an M×N float32 array of NaN, so that an element nobody writes is seen."""
-    return np.full((M, N), np.nan, np.float32)
+def poisoned(M: int, N: int, dtype: str = "float32") -> np.ndarray:
+    """Return an M×N array of NaN, so that an element nobody writes is seen."""
+    return half.cast(np.full((M, N), np.nan, np.float32), dtype)
 
 
 def tolerance(A, B):
@@ -58,10 +69,18 @@ def tolerance(A, B):
     A dot product of K products, each rounded, added in any order, fused or not, is off by at most
     ``K·u / (1 - K·u)`` times ``(|A|·|B|)[row, col]`` with ``u = 2**-24``.
 
-    Source: N. J. Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed., section 3.1.
+    Products of 16-bit numbers are exact in float32, but tensor cores cut off instead of rounding,
+    which doubles ``u``: a group of products (4 on Turing, more later) and the sum so far, each as
+    it is brought to the largest exponent among them, and their sum. That is 6 for 4 products.
+
+    Sources: N. J. Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed., section 3.1;
+    M. Fasi, N. J. Higham, M. Mikaitis and S. Pranesh, *Numerical behavior of NVIDIA tensor cores*,
+    PeerJ Computer Science 7:e330, 2021.
     """
     K = A.shape[1]
     u = 2.0**-24
+    if str(A.dtype) in half.DTYPES:
+        K, u = 6 * -(-K // 4), 2 * u
     underflow = K * float(np.finfo(np.float32).smallest_subnormal)
     return K * u / (1 - K * u) * (abs(_exact(A)) @ abs(_exact(B))) + underflow
 
@@ -72,9 +91,9 @@ def check(C, A, B) -> Verdict:
     Parameters
     ----------
     C : array, shape (M, N)
-        The result to judge: NumPy, CuPy or Numba.
-    A, B : array of float32, shapes (M, K) and (K, N)
-        The inputs, of finite numbers.
+        The result to judge: NumPy, CuPy or Numba. One of 16 bits may be off by its rounding, too.
+    A, B : array of float32, float16 or bfloat16, shapes (M, K) and (K, N)
+        The inputs, of finite numbers; uint16 holds the bits of bfloat16.
 
     Returns
     -------
@@ -97,14 +116,15 @@ def check(C, A, B) -> Verdict:
     if C.shape != (M, N):
         raise ValueError(f"C has shape {tuple(C.shape)}; A·B has {(M, N)}")
     for name, array in (("A", A), ("B", B)):
-        if not bool(xp.isfinite(array).all()):
+        if not bool(xp.isfinite(_exact(array)).all()):
             raise ValueError(f"{name} holds NaN or infinity: check needs finite inputs")
     want = _exact(A) @ _exact(B)
     bound = tolerance(A, B)
+    bound = bound + _rounding(C, want, bound)
     error = abs(_exact(C) - want)
     right = error <= bound  # False for NaN
     if bool(right.all()):
-        return Verdict(M, N, K, float((error / bound).max()))
+        return Verdict(M, N, K, float((error / bound).max()), half.dtype_of(A))
     with np.errstate(invalid="ignore"):  # infinities in C
         raise WrongResult(_report(C, A, B, want, bound, right))
 
@@ -141,7 +161,17 @@ def _array(array, xp):
 
 
 def _exact(array):
-    return array.astype(np.float64)
+    return (half.floats(array) if array.dtype == np.uint16 else array).astype(np.float64)
+
+
+#: Of a 16-bit format: half of the distance from 1 to the next number, and of its smallest one.
+_HALF_ROUNDING = {"float16": (2.0**-11, 2.0**-25), "bfloat16": (2.0**-8, 2.0**-134)}
+
+
+def _rounding(C, want, bound):
+    """Return how far the result may lie from the exact one because it is rounded to 16 bits."""
+    relative, absolute = _HALF_ROUNDING.get(half.dtype_of(C), (0.0, 0.0))
+    return relative * (abs(want) + bound) + absolute
 
 
 # ------------------------------------------------------------------------------------ diagnosis

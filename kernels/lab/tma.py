@@ -1,0 +1,64 @@
+"""Tensor maps: what the TMA unit of an sm_90 GPU has to know of a matrix to copy tiles of it."""
+
+from functools import lru_cache
+
+import numpy as np
+
+__all__ = ["tensor_map"]
+
+
+def tensor_map(array, rows: int, cols: int, dtype: str):
+    """Return the tensor map of a matrix, ready to be passed to a kernel by value.
+
+    The driver packs address, shape, pitch and tile into 128 bytes. What a tile holds beyond the
+    edges of the matrix is filled with zeros when loaded and dropped when stored; in shared memory
+    the 16-byte chunks of its rows are swizzled, so that 8 rows of one column lie in 8 different
+    groups of banks.
+
+    Parameters
+    ----------
+    array : CuPy array, two-dimensional
+        Contiguous, its rows on 16-byte boundaries.
+    rows, cols : int
+        Shape of a tile; a row of it takes at most 128 bytes.
+    dtype : {"float32", "float16", "bfloat16"}
+        Number format of the matrix.
+
+    Returns
+    -------
+    ndarray of 128 bytes, shape (1,)
+
+    Raises
+    ------
+    ValueError
+        What the driver does not take, with the values.
+    """
+    return _encoded(array.data.ptr, array.shape, array.strides[0], (rows, cols), dtype)
+
+
+@lru_cache(maxsize=256)
+def _encoded(address: int, shape: tuple, pitch: int, tile: tuple, dtype: str):
+    from cuda.bindings import driver
+
+    formats, sizes = driver.CUtensorMapDataType, driver.cuuint64_t
+    # The driver counts dimensions from the one whose elements are neighbours: x before y.
+    status, made = driver.cuTensorMapEncodeTiled(
+        getattr(formats, f"CU_TENSOR_MAP_DATA_TYPE_{dtype.upper()}"),
+        2,
+        address,
+        [sizes(n) for n in reversed(shape)],
+        [sizes(pitch)],
+        [driver.cuuint32_t(n) for n in reversed(tile)],
+        [driver.cuuint32_t(1)] * 2,
+        driver.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
+        driver.CUtensorMapSwizzle.CU_TENSOR_MAP_SWIZZLE_128B,
+        driver.CUtensorMapL2promotion.CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+        driver.CUtensorMapFloatOOBfill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
+    )
+    if status != driver.CUresult.CUDA_SUCCESS:
+        raise ValueError(
+            f"no tensor map ({status.name}) for {shape[0]}×{shape[1]} {dtype} at"
+            f" {address:#x}, pitch {pitch}, tile {tile[0]}×{tile[1]}:"
+            " rows must start on 16-byte boundaries"
+        )
+    return np.array([int(word) for word in made.opaque], np.uint64).view("V128")
