@@ -11,7 +11,7 @@ import numpy as np
 from kernels import cuda, float32, uint32
 from kernels.lab import cpp, host
 from kernels.lab.host import cdiv
-from kernels.lab.model import tile_model
+from kernels.lab.model import Access, Model, tile_model
 from kernels.lab.tiles import check_limits, check_multiple, check_whole_tiles
 from kernels.lab.vector import aligned16, load4, load4_guarded, store4, store4_guarded
 
@@ -243,6 +243,17 @@ def model(M, N, K, BM=128, BN=128, BK=16, WM=64, WN=64, TM=16, TN=8, GROUP=8, sp
     return replace(whole, writes={"C": replace(whole.writes["C"], rows=rows)})
 
 
+def traffic(M, N, K, BM, BN, split=1):
+    """Predict the bytes of C++ twins whose tiles are no requests of single threads."""
+    host.check_sizes(M=M, N=N, K=K)
+
+    def access(rows, cols, readers):
+        return Access(rows, cols, readers=readers, sweeps=None, height=None, width=None)
+
+    reads = {"A": access(M, K, cdiv(N, BN)), "B": access(K, N, cdiv(M, BM))}
+    return Model(flops=2 * M * N * K, reads=reads, writes={"C": access(M, N, split)})
+
+
 def matmul(
     A, B, out=None, engine="numba",
     BM=128, BN=128, BK=16, WM=64, WN=64, TM=16, TN=8, GROUP=8, split=1,
@@ -293,30 +304,55 @@ def launches(product, engine, split, sizes):
     """Return a function that launches the kernel and, with `split` > 1, the one that adds."""
     grid, threads = launch(product.M, product.N, **sizes, split=split)
     if engine == "cpp":
-        *arrays, M, N, K = product.cpp_arguments()
-    else:
-        arrays = product.arguments()
-    *inputs, result = arrays
+        layers = (grid[0], grid[1] // split, split)
+        return in_layers(lambda WIDE: twin(**sizes, WIDE=WIDE), product, layers, threads)
+    *inputs, result = product.arguments()
     C = product.workspace(parts_shape(product.M, product.N, split)) if split > 1 else result
-    if engine == "cpp":
-        twin = cpp.load("swizzled", WIDE=host.wide(*inputs, C), SPLIT=split, **sizes)
-        arguments = (*inputs, C, M, N, K)
-
-        def multiply():
-            twin(grid, threads, arguments)
-    else:
-        configured, wrapped = kernel(**sizes, split=split)[grid, threads], host.wrapped(*inputs, C)
-
-        def multiply():
-            configured(*wrapped)
-
+    multiply, arrays = kernel(**sizes, split=split)[grid, threads], host.wrapped(*inputs, C)
     if split == 1:
-        return multiply
+        return lambda: multiply(*arrays)
     grid_of_sums = host.check_grid(cdiv(product.N, 32), cdiv(product.M, 8))
-    adding, parts = add_parts(split)[grid_of_sums, (32, 8)], host.wrapped(C, result)
+    add, parts = add_parts(split)[grid_of_sums, (32, 8)], host.wrapped(C, result)
 
     def both():
-        multiply()
-        adding(*parts)
+        multiply(*arrays)
+        add(*parts)
+
+    return both
+
+
+def twin(BM=128, BN=128, BK=16, WM=64, WN=64, TM=16, TN=8, GROUP=8, split=1, WIDE=1):
+    """Return the CUDA C++ kernel, compiled for these tiles; it is the same for every `split`."""
+    BM, BN, BK, WM, WN, TM, TN, _ = tiles(BM, BN, BK, WM, WN, TM, TN)
+    sizes = {"BM": BM, "BN": BN, "BK": BK, "WM": WM, "WN": WN, "TM": TM, "TN": TN}
+    return cpp.load("swizzled", **sizes, GROUP=GROUP, WIDE=WIDE)
+
+
+def in_layers(twin, product, grid, threads):
+    """Return a function that launches a C++ kernel whose blocks share K in layers of the grid.
+
+    Parameters
+    ----------
+    twin : callable
+        Returns the kernel for ``WIDE=0`` or ``WIDE=1``.
+    product : kernels.lab.host.Product
+    grid, threads : tuple of int
+        With more than one layer each leaves its sums in a matrix of its own; a second kernel adds
+        them.
+    """
+    A, B, C, M, N, K = product.cpp_arguments()
+    layers = grid[2]
+    sums = product.workspace((layers, product.M, product.N)) if layers > 1 else C
+    wide = host.wide(A, B, C)
+    multiply, arguments = twin(wide), (A, B, sums, M, N, K)
+    if layers == 1:
+        return lambda: multiply(grid, threads, arguments)
+    add, size = cpp.load("swizzled", "add_slices"), product.M * product.N
+    blocks = min(cdiv(size, 256), 2**20)
+    parts = (sums, C, np.int64(size), np.int32(layers))
+
+    def both():
+        multiply(grid, threads, arguments)
+        add((blocks,), (256,), parts)
 
     return both
