@@ -19,7 +19,7 @@ def strided_reads(sums, stride, turns):
     lane = tx % uint32(32)
     acc = float32(0)
     for turn in range(uint32(turns)):
-        # Another start each turn, so that no turn can be left out; all lanes move together.
+        # Another start each turn: otherwise one turn would do for all.
         first = lane * uint32(stride) + turn % uint32(32)
         for k in range(READS):
             acc += s[first + uint32(k)]

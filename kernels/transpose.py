@@ -128,7 +128,7 @@ def transpose_ordered(A, B):
     s = cuda.shared.array((LARGE, LARGE_PADDED), float32)
     hand = cuda.local.array(LARGE_EACH, float32)
     tx, ty = uint32(cuda.threadIdx.x), uint32(cuda.threadIdx.y)
-    # Neighbouring blocks start one after the other along x: they now store side by side.
+    # Blocks start along x first: those that run together now store side by side.
     left, top = uint32(cuda.blockIdx.y * LARGE), uint32(cuda.blockIdx.x * LARGE)
     M, N = uint32(A.shape[0]), uint32(A.shape[1])
     for i in range(LARGE_EACH):

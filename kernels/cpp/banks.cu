@@ -13,8 +13,7 @@ extern "C" __global__ void strided_reads(float *sums, int stride, int turns)
     const int lane = threadIdx.x % 32;
     float acc = 0.0f;
     for (int turn = 0; turn < turns; ++turn) {
-        // Another start each turn, so that no turn can be left out; all lanes move
-        // together.
+        // Another start each turn: otherwise one turn would do for all.
         const int first = lane * stride + turn % 32;
         #pragma unroll
         for (int k = 0; k < READS; ++k)

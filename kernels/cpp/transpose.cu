@@ -111,7 +111,6 @@ extern "C" __global__ void transpose_large(const float *__restrict__ A,
 extern "C" __global__ void transpose_ordered(const float *__restrict__ A,
                                              float *__restrict__ B, int M, int N)
 {
-    // Neighbouring blocks start one after the other along x: they now store side by
-    // side.
+    // Blocks start along x first: those that run together now store side by side.
     carry<LARGE>(A, B, M, N, blockIdx.y * LARGE, blockIdx.x * LARGE);
 }
