@@ -81,7 +81,7 @@ def use_banks(widget) -> None:
     press(widget, "slider", "Padding", "ArrowRight")
     assert verdict().startswith("32 different words in 32 banks: 1 wavefront, no conflict.")
     press(widget, "slider", "Lane", "End")
-    assert "Lane 31 wants word" in widget.locator(".summary").inner_text()
+    widget.locator(".summary", has_text="Lane 31 wants word").wait_for()
     press(widget, "slider", "Padding", "Home")
     press(widget, "checkbox", "swizzle: column ^ row", "Space")
     assert "1 wavefront, no conflict" in verdict()
