@@ -12,6 +12,7 @@ from kernels.lab import cpp, host
 from kernels.lab.host import cdiv
 from kernels.lab.model import tile_model
 from kernels.lab.tiles import check_limits, check_multiple, check_whole_tiles
+from kernels.lab.vector import unrolled
 
 # ------------------------------------------------------------------- a column of results a thread
 
@@ -52,6 +53,7 @@ def make_thread_tiled_1d(BM, BN, BK, TM):
                 b = sB[k, tx]
                 for i in range(TM):
                     acc[i] += sA[ty * uint32(TM) + uint32(i), k] * b
+            unrolled()  # the loop over k
             cuda.syncthreads()
 
         for i in range(TM):
@@ -176,6 +178,7 @@ def make_thread_tiled(BM, BN, BK, TM, TN):
                 for i in range(TM):
                     for j in range(TN):
                         acc[i, j] += a[i] * b[j]
+            unrolled()  # the loop over k
             cuda.syncthreads()
 
         for i in range(TM):

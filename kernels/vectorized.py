@@ -9,7 +9,7 @@ from kernels.lab import cpp, host
 from kernels.lab.host import cdiv
 from kernels.lab.model import tile_model
 from kernels.lab.tiles import check_limits, check_multiple, check_whole_tiles
-from kernels.lab.vector import aligned16, load4, load4_guarded, store4, store4_guarded
+from kernels.lab.vector import aligned16, load4, load4_guarded, store4, store4_guarded, unrolled
 
 PAD = 4  # elements between the rows of A's tile, so that its columns spread over the banks
 
@@ -64,6 +64,7 @@ def make_vectorized(BM, BN, BK, TM, TN):
                 for i in range(TM):
                     for j in range(TN):
                         acc[i, j] += a[i] * b[j]
+            unrolled()  # the loop over k
             cuda.syncthreads()
 
         for i in range(TM):

@@ -9,7 +9,7 @@ from kernels.lab import cpp, host
 from kernels.lab.host import cdiv
 from kernels.lab.model import tile_model
 from kernels.lab.tiles import check_limits, check_multiple, check_whole_tiles
-from kernels.lab.vector import aligned16, load4, load4_guarded, store4, store4_guarded
+from kernels.lab.vector import aligned16, load4, load4_guarded, store4, store4_guarded, unrolled
 
 PAD = 4  # elements between the rows of A's tile, so that its columns spread over the banks
 
@@ -121,6 +121,7 @@ def make_warp_tiled(BM, BN, BK, WM, WN, TM, TN):
                     for i in range(TM):
                         for j in range(TN):
                             acc[i, j] += a[half, i] * b[half, j]
+            unrolled()  # the loop over k
 
         for i in range(TM):
             row = row0 + ty + uint32(i // 4 * 4 * DOWN + i % 4)

@@ -2,7 +2,7 @@
 
 A thread that asks for four neighbours in one instruction moves 16 bytes where four instructions
 moved 4 each: fewer instructions for the same bytes. The hardware wants the address to be a
-multiple of 16. Numba has no word for such a load, so this module adds four:
+multiple of 16. Numba has no word for such a load, so this module adds them:
 
 ``load4(array, row, col)``
     The elements ``array[row, col]`` to ``array[row, col + 3]``, as a tuple of four.
@@ -15,6 +15,10 @@ multiple of 16. Numba has no word for such a load, so this module adds four:
     Whether four neighbours may go at once: the rows are without gaps between the elements, and
     each begins at a multiple of 16 bytes. It is the `wide` of the two above, the same for all
     threads.
+``unrolled()``
+    Right below a loop over a constant range: the compiler writes the loop out, a copy of its body
+    for each turn, as CUDA C++ does after ``#pragma unroll``. Indices become constants, and nothing
+    is left of the counting. It changes no result.
 
 `col` is a multiple of four wherever four go at once. In the guarded functions a row is then
 either whole within the matrix or whole outside, since its length is a multiple of four too.
@@ -26,7 +30,7 @@ knows them, and counts one request where there is one.
 from kernels.lab.backend import on_gpu
 from kernels.lab.microscope import names
 
-__all__ = ["aligned16", "load4", "load4_guarded", "store4", "store4_guarded"]
+__all__ = ["aligned16", "load4", "load4_guarded", "store4", "store4_guarded", "unrolled"]
 
 if on_gpu:
     from kernels.lab import vector_numba
@@ -39,8 +43,10 @@ if on_gpu:
         load4_guarded,
         store4,
         store4_guarded,
+        unrolled,
     )
 else:
     aligned16 = names.Intrinsic("aligned16")
     load4, load4_guarded = names.Intrinsic("load4"), names.Intrinsic("load4_guarded")
     store4, store4_guarded = names.Intrinsic("store4"), names.Intrinsic("store4_guarded")
+    unrolled = names.Intrinsic("unrolled")

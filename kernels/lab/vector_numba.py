@@ -6,11 +6,12 @@ the address of a vector of four floats, aligned to 16 bytes. The compiler makes 
 """
 
 from llvmlite import ir
+from llvmlite.ir.instructions import Branch
 from numba import types
 from numba.core import cgutils
 from numba.cuda.extending import intrinsic
 
-__all__ = ["aligned16", "load4", "load4_guarded", "store4", "store4_guarded"]
+__all__ = ["aligned16", "load4", "load4_guarded", "store4", "store4_guarded", "unrolled"]
 
 FLOAT = ir.FloatType()
 FOUR = ir.VectorType(FLOAT, 4)
@@ -161,3 +162,45 @@ def aligned16(typing, array):
         )
 
     return types.boolean(array), generate
+
+
+@intrinsic
+def unrolled(typing):
+    """Ask the compiler to write out the loop that ends just above this call."""
+
+    def generate(context, builder, signature, values):
+        follows = {block: _next_blocks(block) for block in builder.function.blocks}
+        # Whoever leads here and can be led back to is in the loop. Loops around it have no branch
+        # back yet: they end further down.
+        ends = [block for block, after in follows.items() if builder.basic_block in after]
+        inside = [b for b in follows if any(_leads(follows, e, b, e) for e in ends)]
+        starts = {to for b, after in follows.items() if b not in inside for to in after}
+        for block in inside:
+            if isinstance(block.terminator, Branch) and follows[block][0] in starts:
+                full = builder.module.add_metadata(["llvm.loop.unroll.full"])
+                loop = builder.module.add_metadata([full, f"loop {len(follows)}"])
+                loop.operands = (loop, full)  # a loop is told from others by naming itself
+                block.terminator.set_metadata("llvm.loop", loop)
+        return context.get_dummy_value()
+
+    return types.void(), generate
+
+
+def _next_blocks(block) -> list:
+    """Return the blocks that one of LLVM's may go on with."""
+    after = getattr(block.terminator, "operands", ())
+    return [to for to in after if isinstance(to, ir.Block)]
+
+
+def _leads(follows: dict, *stops) -> bool:
+    """Whether a way leads from each of some blocks to the next."""
+    for start, end in zip(stops, stops[1:], strict=False):
+        seen, coming = set(), list(follows[start])
+        while coming and end not in seen:
+            block = coming.pop()
+            if block not in seen:
+                seen.add(block)
+                coming += follows[block]
+        if end not in seen:
+            return False
+    return True

@@ -1,8 +1,9 @@
 """Read the hardware counters of every case on a GPU, and record them.
 
 ``python -m tests.microscope.counters --out FILE`` launches every case once under Nsight Compute
-(one process), adds the hashes of the outputs, the accesses that the compiler left in PTX and SASS,
-and where all this was measured, and writes one JSON file.
+(one process; ``--only vector_kernels`` those of one module), adds the hashes of the outputs, the
+accesses that the compiler left in PTX and SASS, and where all this was measured, and writes one
+JSON file.
 """
 
 import argparse
@@ -57,11 +58,15 @@ SASS_ACCESS = re.compile(
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 
-def all_cases() -> list:
-    """Every recorded launch: the first ten, the varied kernels, the rungs."""
-    from tests.microscope import hardware_kernels, rung_cases, truth_kernels
+def all_cases(only: str = "") -> list:
+    """Every recorded launch: the first ten, the varied kernels, 16-byte accesses, the rungs.
 
-    found = [*truth_kernels.cases(), *hardware_kernels.cases(), *rung_cases.cases()]
+    With `only` those of one module.
+    """
+    from tests.microscope import hardware_kernels, rung_cases, truth_kernels, vector_kernels
+
+    modules = (truth_kernels, hardware_kernels, vector_kernels, rung_cases)
+    found = [case for m in modules if m.__name__.endswith(only) for case in m.cases()]
     names = [case.name for case in found]
     if len(set(names)) != len(names):
         raise ValueError(f"two cases share a name: {Counter(names).most_common(1)[0][0]}")
@@ -155,10 +160,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--out", type=Path)
     parser.add_argument("--launch", action="store_true")
+    parser.add_argument("--only", default="", help="one module of cases, such as rung_cases")
     options = parser.parse_args()
     os.environ.setdefault("KERNELS_ENGINE", "gpu")
     os.chdir(REPOSITORY)
-    cases = all_cases()
+    cases = all_cases(options.only)
     if options.launch:
         for case in cases:
             launch(case)
@@ -175,6 +181,7 @@ def main() -> None:
         record["outputs"][case.name] = output_hashes(case, launch(case))
         record["compiled"][case.name] = accesses(case)
     command = [sys.executable, "-m", "tests.microscope.counters", "--launch"]
+    command += ["--only", options.only] if options.only else []
     metrics = [name for names in METRICS.values() for name in names]
     record["cases"] = assign(cases, ncu.profile(command, metrics, folder=REPOSITORY))
     options.out.parent.mkdir(parents=True, exist_ok=True)

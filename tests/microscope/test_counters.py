@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from kernels.lab import trace
-from tests.microscope import hardware_kernels, rung_cases, truth_kernels
+from tests.microscope import hardware_kernels, rung_cases, truth_kernels, vector_kernels
 from tests.microscope.counters import digest
 from tests.microscope.explained import EXPLAINED
 
 FOLDER = Path(__file__).parent / "counters"
 RECORDS = {path.stem: json.loads(path.read_text()) for path in sorted(FOLDER.glob("h200*.json"))}
 CASES = {case.name: case for case in (*truth_kernels.cases(), *hardware_kernels.cases(),
-                                      *rung_cases.cases())}
+                                      *vector_kernels.cases(), *rung_cases.cases())}
 COMPARED = [(record, name) for record in RECORDS for name in RECORDS[record]["cases"]]
 HASHED = [(record, name) for record in RECORDS for name in RECORDS[record].get("outputs", ())]
 
