@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from kernels import LADDER, Rung, bench, lab, profiler, report, tune
-from kernels.lab import data, host, oracle, records, tuned
+from kernels.lab import data, half, host, oracle, peers, records, tuned
 from kernels.lab.backend import cupy, engine_name, on_gpu, why_cpu
 from kernels.lab.timing import time as time_launch
 from kernels.lab.units import percent, quantity
@@ -187,6 +189,11 @@ def run(
     if None in shape:
         raise click.UsageError("give SIZE, or all of -m, -n and -k")
     M, N, K = shape
+    if not on_gpu and "numba" not in rung.engines:
+        raise RuntimeError(
+            f"{rung.name} needs an NVIDIA GPU ({why_cpu}): use a rung written in Numba, "
+            "such as tiled"
+        )
     engine = host.check_engine(engine or rung.engines[0])
     options = rung.default(engine) | given(options)
     grid, block = rung.launch(M, N, **options)
@@ -195,7 +202,7 @@ def run(
     told = {
         "size": f"A {M}×{K}, B {K}×{N}, C {M}×{N}: {model.flops:,} FLOP",
         **{name: str(value) for name, value in options.items()},
-        "launch": f"grid {grid}, block {block}: {block[0] * block[1]} threads a block",
+        "launch": f"grid {grid}, block {block}: {prod(block)} threads a block",
         "asked": f"{model.bytes_asked:,} bytes of global memory, {model.intensity:.3g} FLOP/byte",
     }
     step = _run_on_gpu if on_gpu else _run_on_cpu
@@ -209,13 +216,14 @@ def _run_on_gpu(rung: Rung, engine: str, shape: tuple[int, int, int], options: d
         with host.memory_errors(needed):
             raise MemoryError("out of memory")
     with host.memory_errors(needed):
-        A, B = (cupy.asarray(matrix) for matrix in oracle.inputs(M, N, K))
-        C = cupy.full((M, N), float("nan"), "float32")
-        launch = rung.prepare(A, B, C, engine, **options)
+        dtype = rung.dtypes[0]
+        A, B = (half.cast(cupy.asarray(matrix), dtype) for matrix in oracle.inputs(M, N, K))
+        C = cupy.full((M, N), float("nan"), rung.out_dtype)
+        launch = bench.launch(rung, engine, options, A, B, C)
         launch()
-        result = str(oracle.check(C, A, B))
+        result = str(oracle.check(C, half.floats(A), half.floats(B)))
         found = time_launch(launch, flush_l2=False, limit=2.0)
-        library = time_launch(lambda: cupy.matmul(A, B, out=C), flush_l2=False, limit=2.0)
+        library = time_launch(peers.cublas(A, B, C), flush_l2=False, limit=2.0)
     used = bench.used(rung, engine, options)
     flops, moved = 2 * M * N * K / found.median, needed / found.median
     best = 2 * M * N * K / library.median
@@ -226,10 +234,10 @@ def _run_on_gpu(rung: Rung, engine: str, shape: tuple[int, int, int], options: d
         "speed": f"{quantity(flops, 'FLOP/s')}, {percent(flops / best)} of cuBLAS "
         f"({quantity(best, 'FLOP/s')})",
     }
-    if device.fp32_peak:
+    if device.fp32_peak and dtype == "float32":
         peak = quantity(device.fp32_peak, "FLOP/s")
         told["compute"] = f"{percent(flops / device.fp32_peak)} of the fp32 peak, {peak}"
-    if device.bandwidth_peak:
+    if device.bandwidth_peak and dtype == "float32":
         peak = quantity(device.bandwidth_peak, "B/s")
         told["bandwidth"] = (
             f"A, B and C moved once are {quantity(moved, 'B/s')}, "
@@ -390,10 +398,13 @@ def _print_plan(todo: tune.Plan) -> None:
         speed = f"{flop / found.seconds / 1e9:,.0f}"
         table.add_row(spelled(candidate.options), speed, tune.limit(found))
     out.print(table)
-    if todo.pruned:
-        table = Table("options", "why not", title="left out", box=box.SIMPLE)
-        for candidate in todo.pruned:
-            table.add_row(spelled(candidate.options), candidate.reason)
+    kinds: dict[str, list[tune.Candidate]] = {}
+    for candidate in todo.pruned:
+        kinds.setdefault(re.sub(r"[\d.]+", "#", candidate.reason), []).append(candidate)
+    if kinds:
+        table = Table("sets", "for example", "why not", title="left out", box=box.SIMPLE)
+        for alike in sorted(kinds.values(), key=len, reverse=True):
+            table.add_row(str(len(alike)), spelled(alike[0].options), alike[0].reason)
         out.print(table)
 
 

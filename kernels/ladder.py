@@ -21,15 +21,18 @@ from types import ModuleType
 from typing import Any
 
 from kernels import (
+    async_tiled,
+    hopper,
     naive,
     pipelined,
     swizzled,
+    tensor_core,
     thread_tiled,
     tiled,
     vectorized,
     warp_tiled,
 )
-from kernels.lab import cpp, host, tuned
+from kernels.lab import cpp, half, host, tuned
 from kernels.lab.backend import on_gpu
 from kernels.lab.device import device
 from kernels.lab.model import Model
@@ -83,7 +86,8 @@ class Rung:
     dynamic_shared : bool
         Whether it asks for shared memory at the launch: then it may have more than 48 KiB.
     footprint : callable, optional
-        Registers and shared memory to expect of a block, by name, for some options.
+        What to expect of a block, for some options: ``registers`` a thread, ``shared_bytes``, and
+        ``tile`` (BM, BN, BK) where the options do not name it.
     """
 
     name: str
@@ -105,7 +109,7 @@ class Rung:
     only: str = ""
     wide: bool = False
     dynamic_shared: bool = False
-    footprint: Callable[..., dict[str, int]] | None = None
+    footprint: Callable[..., dict[str, Any]] | None = None
     _file: str = ""
 
     def matmul(self, A, B, out=None, engine="numba", **options):
@@ -125,7 +129,7 @@ class Rung:
                 f"{self.name} is written in {' and '.join(ENGINE_TITLES[e] for e in self.engines)} "
                 f"alone: use engine={self.engines[0]!r}"
             )
-        dtype = str(getattr(A, "dtype", self.dtypes[0]))
+        dtype = half.dtype_of(A) if hasattr(A, "dtype") else self.dtypes[0]
         missing = self.missing(dtype if dtype in self.dtypes else self.dtypes[0])
         if missing:
             raise RuntimeError(missing)
@@ -146,7 +150,7 @@ class Rung:
     def kernel(self, **options):
         """Return the Numba kernel for these options: launch it ``[grid, block](A, B, C)``."""
         if self._kernel is None:
-            raise TypeError(f"{self.name} has no Numba kernel: use its CUDA C++ twin, engine='cpp'")
+            raise TypeError(f"{self.name} has no Numba kernel: use one that has, such as {FIRST}")
         return self._kernel(**self._filled(options))
 
     def twin(self, **options):
@@ -163,10 +167,12 @@ class Rung:
 
     def launch(self, M: int, N: int, **options) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Return (grid, block) for a result of M×N elements."""
+        host.check_sizes(M=M, N=N)
         return self._launch(M, N, **self._filled(options))
 
     def model(self, M: int, N: int, K: int, **options) -> Model:
         """Return the work and traffic predicted for A (M×K) and B (K×N)."""
+        host.check_sizes(M=M, N=N, K=K)
         return self._model(M, N, K, **self._filled(options))
 
     def prepare(self, A, B, C, engine: str = "numba", **options) -> Callable[[], object]:
@@ -281,8 +287,18 @@ def rung(
     return Rung(title=title, _file=file, **{"name": file} | functions | about)
 
 
-#: A rung of many options is tested and measured with its defaults; `tune` tries the others.
-ONE = {"numba": ({},), "cpp": ({},)}
+def _hopper(tile: Callable[..., tuple[int, int]]) -> Callable[..., dict[str, Any]]:
+    """The footprint of one of Hopper's kernels, from its width of tiles and its shared memory."""
+
+    def footprint(**options: int) -> dict[str, Any]:
+        BN, shared_bytes = tile(**options)
+        return {"registers": 168, "shared_bytes": shared_bytes, "tile": (128, BN, 64)}
+
+    return footprint
+
+
+#: A rung to name to readers whose GPU, or whose lack of one, rules another one out.
+FIRST = "tiled"
 _RUNGS = (
     rung(
         naive,
@@ -315,7 +331,7 @@ _RUNGS = (
         chapter="07-register-tiling",
         options={"BM": (32, 64, 128), "BN": (32, 64, 128), "BK": (8, 16, 32), "TM": (4, 8, 16)},
         defaults={"BM": 64, "BN": 64, "BK": 8, "TM": 8},
-        choices=ONE,
+        choices={"numba": ({},), "cpp": ({"BK": 16},)},
     ),
     rung(
         thread_tiled,
@@ -329,7 +345,7 @@ _RUNGS = (
             "TN": (4, 8),
         },
         defaults={"BM": 128, "BN": 128, "BK": 8, "TM": 8, "TN": 8},
-        choices=ONE,
+        choices={"numba": ({},), "cpp": ({"BK": 16},)},
     ),
     rung(
         vectorized,
@@ -343,7 +359,7 @@ _RUNGS = (
             "TN": (4, 8, 16),
         },
         defaults={"BM": 128, "BN": 128, "BK": 8, "TM": 8, "TN": 8},
-        choices=ONE,
+        choices={"numba": ({},), "cpp": ({"BK": 32}, {})},
         wide=True,
     ),
     rung(
@@ -358,7 +374,7 @@ _RUNGS = (
             "TN": (4, 8, 16),
         },
         defaults={"BM": 128, "BN": 128, "BK": 8, "TM": 8, "TN": 8},
-        choices=ONE,
+        choices={"numba": ({},), "cpp": ({"BK": 16}, {})},
         wide=True,
     ),
     rung(
@@ -375,7 +391,7 @@ _RUNGS = (
             "TN": (4, 8, 16),
         },
         defaults={"BM": 128, "BN": 128, "BK": 16, "WM": 64, "WN": 64, "TM": 16, "TN": 8},
-        choices={"numba": ({},), "cpp": ({"TM": 8, "TN": 16},)},
+        choices={"numba": ({},), "cpp": ({"WN": 32, "TM": 8},)},
         wide=True,
     ),
     rung(
@@ -411,12 +427,112 @@ _RUNGS = (
                 {"BM": 64, "BN": 64, "WM": 32, "WN": 32, "TM": 4, "TN": 8},
             ),
             "cpp": (
-                {"TM": 8, "TN": 16},
-                {"TM": 8, "TN": 16, "split": 4},
-                {"BM": 64, "BN": 64, "WM": 32, "WN": 32, "TM": 4, "TN": 8},
+                {"WN": 32, "TM": 8},
+                {"WN": 32, "TM": 8, "split": 4},
+                {"BM": 64, "BN": 64, "WM": 32, "WN": 32, "TM": 8, "TN": 4},
             ),
         },
         wide=True,
+    ),
+    rung(
+        async_tiled,
+        "Asynchronous copies",
+        chapter="07-register-tiling",
+        engines=("cpp",),
+        options={
+            "BM": (64, 128, 256),
+            "BN": (64, 128, 256),
+            "BK": (8, 16),
+            "WM": (32, 64, 128),
+            "WN": (32, 64, 128),
+            "TM": (8, 16),
+            "TN": (8, 16),
+            "GROUP": (4, 8, 16),
+            "stages": (2, 3, 4),
+            "split": (1, 2, 4, 8),
+        },
+        defaults={
+            "BM": 128,
+            "BN": 256,
+            "BK": 8,
+            "WM": 64,
+            "WN": 64,
+            "TM": 8,
+            "TN": 16,
+            "GROUP": 8,
+            "stages": 3,
+            "split": 1,
+        },
+        choices={"cpp": ({}, {"split": 4})},
+        needs={"float32": (8, 0)},
+    ),
+    rung(
+        tensor_core,
+        "Tensor cores, mma",
+        name="mma_sm75",
+        prefix="mma_sm75_",
+        chapter="08-tensor-cores",
+        engines=("cpp",),
+        options={},
+        defaults={},
+        dtypes=("float16",),
+        needs={"float16": (7, 5)},
+        footprint=lambda: {"registers": 134, "shared_bytes": 18944, "tile": (128, 128, 32)},
+    ),
+    rung(
+        tensor_core,
+        "mma, asynchronous copies",
+        name="mma",
+        prefix="mma_",
+        chapter="08-tensor-cores",
+        engines=("cpp",),
+        options={
+            "BM": (64, 128, 256),
+            "BN": (64, 128, 256),
+            "BK": (32, 64),
+            "WM": (32, 64),
+            "WN": (32, 64),
+            "stages": (2, 3, 4, 5),
+        },
+        defaults={"BM": 128, "BN": 256, "BK": 32, "WM": 64, "WN": 64, "stages": 4},
+        choices={"cpp": ({},)},
+        dtypes=("float16", "bfloat16"),
+        needs={"float16": (8, 0), "bfloat16": (8, 0)},
+        dynamic_shared=True,
+        footprint=tensor_core.footprint,
+    ),
+    *(
+        rung(
+            hopper,
+            title,
+            name=name,
+            prefix=f"{name}_",
+            chapter="08-tensor-cores",
+            engines=("cpp",),
+            options=options,
+            defaults={option: values[-1] for option, values in options.items()},
+            choices={"cpp": ({},)},
+            dtypes=("float16", "bfloat16"),
+            needs={"float16": (9, 0), "bfloat16": (9, 0)},
+            only="its instructions are Hopper's alone",
+            dynamic_shared=name != "wgmma",
+            footprint=footprint,
+        )
+        for name, title, options, footprint in (
+            ("wgmma", "wgmma, tiles by TMA", {}, _hopper(lambda: (128, 32768))),
+            (
+                "specialized",
+                "Producers and consumers",
+                {"BN": (128, 256)},
+                _hopper(lambda BN: (BN, hopper.shared_bytes(BN))),
+            ),
+            (
+                "persistent",
+                "Blocks that stay",
+                {"group": (4, 16, 8), "cluster": (1, 2)},
+                _hopper(lambda group, cluster: (256, hopper.shared_bytes(256, hopper.BOXES))),
+            ),
+        )
     ),
 )
 LADDER: dict[str, Rung] = Ladder((rung.name, rung) for rung in _RUNGS)

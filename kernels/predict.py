@@ -67,7 +67,7 @@ class Prediction:
         Seconds for the arithmetic, for what the blocks ask of the L2 cache, and for what must come
         from memory at least once.
     blocks, waves : int
-        Blocks of the grid, and how many rounds the SMs need for them.
+        Tiles of C, by parts of K, and how many rounds the SMs need for them.
     tail : float
         Share of the SMs' time that is used: below 1 where the last round is not full.
     resident : Occupancy
@@ -124,6 +124,8 @@ def gpu_here(name: str = "") -> data.Gpu:
 
 def block_tile(rung: Rung, options: Options) -> tuple[int, int, int]:
     """(BM, BN, BK): the part of C that a block computes, and its step along K."""
+    if rung.footprint is not None and "BM" not in options:
+        return rung.footprint(**options)["tile"]
     side = options.get("tile", options.get("block", 1))
     # The naive kernels keep no tile: they walk along K one product at a time.
     step = options.get("BK", side if "tile" in options else 1)
@@ -182,17 +184,21 @@ def predict(rung: Rung, options: Options, M: int, N: int, K: int, gpu: data.Gpu)
     resident = occupancy(
         used.threads, registers=used.registers, shared_bytes=used.shared_bytes, gpu=gpu
     )
-    grid, _ = rung.launch(M, N, **options)
+    rung.launch(M, N, **options)
     split = options.get("split", 1)
-    blocks = prod(grid)
     BM, BN, BK = block_tile(rung, options)
+    blocks = cdiv(M, BM) * cdiv(N, BN) * split
     rounds = cdiv(blocks, gpu.sms)
     waves = cdiv(blocks, gpu.sms * resident.blocks)
     # An SM shares its units among its blocks: it is done when the SM with most blocks is.
     padded = 2 * BM * BN * cdiv(cdiv(K, split), BK) * BK
     clock = 1e6 * gpu.boost_mhz
     busy = min(rounds, resident.blocks) * cdiv(used.threads, 32)
-    compute = rounds * padded / (2 * gpu.cores_per_sm * clock * efficiency(used, busy))
+    if rung.dtypes[0] == "float32":
+        peak = 2 * gpu.cores_per_sm * clock * efficiency(used, busy)
+    else:
+        peak = 1e12 * (gpu.fp16_tensor_tflops or 8 * gpu.fp32_tflops) / gpu.sms
+    compute = rounds * padded / peak
     model = rung.model(M, N, K, **options)
     l2 = model.bytes_asked / (L2_BYTES_PER_CLOCK * gpu.sms * clock)
     dram = model.bytes_compulsory / gpu.bandwidth

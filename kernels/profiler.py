@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from kernels.lab import counters, ncu, oracle
+from kernels.lab import counters, half, ncu, oracle
 from kernels.lab.backend import cupy
 from kernels.ladder import LADDER, Rung
 
@@ -166,7 +166,9 @@ def prepared(job: Job) -> Any:
     """A function that launches one product."""
     # What lies unused in the pool would be saved and restored in every pass.
     cupy.get_default_memory_pool().free_all_blocks()
-    A, B = (cupy.asarray(matrix, job.dtype) for matrix in oracle.inputs(job.M, job.N, job.K))
+    A, B = (
+        half.cast(cupy.asarray(matrix), job.dtype) for matrix in oracle.inputs(job.M, job.N, job.K)
+    )
     if job.rung == LIBRARY:
         C = cupy.empty((job.M, job.N), job.dtype)
         return lambda: cupy.matmul(A, B, out=C)

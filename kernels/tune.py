@@ -281,7 +281,7 @@ def stopwatch(todo: Plan) -> Callable[[Options, bool], dict[str, float]]:
     case = bench.Case(*todo.shape, todo.dtype, todo.rung.out_dtype)
 
     def measure(options: Options, longer: bool) -> dict[str, float]:
-        launch = todo.rung.prepare(case.A, case.B, case.C, todo.engine, **options)
+        launch = case.launch(todo.rung, todo.engine, options)
         launch()
         spilled = bench.used(todo.rung, todo.engine, options)["local_bytes"]
         if spilled and not todo.rung.chosen(todo.engine).count(options):

@@ -69,6 +69,8 @@ def launch(A: Any, B: Any, C: Any) -> Callable[[], object]:
     M, K = A.shape
     N = B.shape[1]
     arrays = [torch.as_tensor(array, device="cuda") for array in (A, B, C)]
+    # The bits of bfloat16 come in arrays of uint16.
+    arrays = [x.view(torch.bfloat16) if x.dtype == torch.uint16 else x for x in arrays]
     ieee = arrays[0].dtype == torch.float32
 
     def grid(tiles: dict[str, int]) -> tuple[int]:

@@ -1,26 +1,100 @@
-"""Every rung, option and engine on the GPU, for all 1000 combinations of sizes."""
+"""Every version of every rung on the GPU: its products, its memory, and its repeatability."""
+
+import re
+import shutil
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
 from kernels import LADDER, cuda, cupy, lab
+from kernels.lab import half
+from kernels.lab.notebooks import ROOT
 from kernels.vector_add import add, vector_add_grid_stride
-from tests.rungs import SETTINGS, SHAPES, check_shapes, label, strided_inputs
+from tests.rungs import (
+    SHAPES,
+    SMALL,
+    VERSIONS,
+    check_shapes,
+    exact,
+    label,
+    random_shapes,
+    shifted,
+    strided_inputs,
+)
 
 pytestmark = pytest.mark.gpu
 ENGINES = ("numba", "cpp")
+FLOAT32 = [version for version in VERSIONS if version[2] == "float32"]
+HALF = [version for version in VERSIONS if version[2] != "float32"]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("setting", SETTINGS, ids=label)
-def test_all_shapes(setting, engine):
-    assert check_shapes(setting, engine, SHAPES) == 1000
+@pytest.fixture(autouse=True)
+def only_where_it_runs(request):
+    """Skip a version that this GPU cannot run, for the reason that the rung itself gives."""
+    version = getattr(request.node, "callspec", None) and request.node.callspec.params.get(
+        "version"
+    )
+    if version:
+        name, _, dtype, _ = version
+        missing = LADDER[name].missing(dtype)
+        if missing:
+            with pytest.raises(RuntimeError, match=re.escape(missing.split(":")[0])):
+                operands = (half.cast(x, dtype) for x in lab.oracle.inputs(3, 5, 7))
+                LADDER[name].matmul(*operands, engine="cpp")
+            pytest.skip(missing)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("setting", SETTINGS, ids=label)
-def test_any_strides(setting, engine):
-    name, options = setting
+@pytest.mark.parametrize("version", VERSIONS, ids=label)
+def test_200_random_shapes(version):
+    _, engine, dtype, _ = version
+    shapes = random_shapes(200, seed=VERSIONS.index(version))
+    assert check_shapes(version, engine, shapes, dtype=dtype) == 200
+
+
+@pytest.mark.parametrize("version", [v for v in FLOAT32 if v[0] in SMALL], ids=label)
+def test_all_sizes_around_the_small_tiles(version):
+    assert check_shapes(version, version[1], SHAPES) == 1000
+
+
+@pytest.mark.parametrize("version", VERSIONS, ids=label)
+def test_many_blocks_and_a_long_k(version):
+    _, engine, dtype, _ = version
+    shapes = [(1030, 519, 260), (516, 1032, 264), (130, 260, 4099), (2049, 136, 520)]
+    assert check_shapes(version, engine, shapes, dtype=dtype) == 4
+
+
+@pytest.mark.parametrize("version", VERSIONS, ids=label)
+def test_repeated_runs_are_the_same_to_the_last_bit(version):
+    name, engine, dtype, options = version
+    A, B = (half.cast(cupy.asarray(x), dtype) for x in lab.oracle.inputs(517, 389, 1033))
+    first = LADDER[name].matmul(A, B, engine=engine, **options)
+    for _ in range(5):
+        C = cupy.full((517, 389), np.nan, np.float32)
+        LADDER[name].matmul(A, B, out=C, engine=engine, **options)
+        assert (C.view(np.uint32) == first.view(np.uint32)).all()
+
+
+@pytest.mark.parametrize("version", VERSIONS, ids=label)
+def test_views_that_16_bytes_do_not_fit(version):
+    name, engine, dtype, options = version
+    for M, N, K in ((132, 136, 72), (129, 131, 70)):
+        A, B = (half.cast(cupy.asarray(x), dtype) for x in lab.oracle.inputs(M, N, K, seed=3))
+        C = shifted(cupy.full((M, N), np.nan, np.float32))
+        LADDER[name].matmul(shifted(A), shifted(B), out=C, engine=engine, **options)
+        lab.check(C, *exact(A, B))
+        wide = cupy.full((M + 3, N + 5), np.nan, np.float32)
+        part = wide[1 : M + 1, 3 : N + 3]
+        LADDER[name].matmul(cupy.asfortranarray(A), B, out=part, engine=engine, **options)
+        lab.check(part, *exact(A, B))
+        part[...] = np.nan
+        assert bool(cupy.isnan(wide).all()), "nothing outside the view was written"
+
+
+@pytest.mark.parametrize("version", FLOAT32, ids=label)
+def test_any_strides(version):
+    name, engine, _, options = version
     for case, A, B, C in strided_inputs(33, 47, 61):
         device_A, device_B = on_device(A), on_device(B)
         device_C = on_device(C)
@@ -43,14 +117,33 @@ def on_device(array):
     return cupy.ndarray(array.shape, array.dtype, memptr=pointer, strides=array.strides)
 
 
-@pytest.mark.parametrize("setting", SETTINGS, ids=label)
-def test_numba_arrays_stay_on_the_device(setting):
-    name, options = setting
+@pytest.mark.parametrize("version", FLOAT32, ids=label)
+def test_numba_arrays_stay_on_the_device(version):
+    name, engine, _, options = version
     A, B = lab.oracle.inputs(33, 47, 61)
-    for engine in ENGINES:
-        C = LADDER[name].matmul(cuda.to_device(A), cuda.to_device(B), engine=engine, **options)
-        assert cuda.is_cuda_array(C) and not isinstance(C, cupy.ndarray)
-        lab.check(C, A, B)
+    C = LADDER[name].matmul(cuda.to_device(A), cuda.to_device(B), engine=engine, **options)
+    assert cuda.is_cuda_array(C) and not isinstance(C, cupy.ndarray)
+    lab.check(C, A, B)
+
+
+@pytest.mark.parametrize("version", VERSIONS, ids=label)
+def test_a_prepared_launch_is_the_same_product(version):
+    name, engine, dtype, options = version
+    A, B = (half.cast(cupy.asarray(x), dtype) for x in lab.oracle.inputs(264, 136, 72))
+    C = cupy.full((264, 136), np.nan, np.float32)
+    launch = LADDER[name].prepare(A, B, C, engine, **options)
+    assert bool(cupy.isnan(C).all()), "nothing is launched before it is asked for"
+    launch()
+    lab.check(C, *exact(A, B))
+
+
+def test_the_chooser_multiplies():
+    from kernels import choose, matmul
+
+    for M, N, K in ((1, 1, 1), (128, 2048, 2048), (2048, 128, 2048), (2048, 2048, 128), (513,) * 3):
+        A, B = (cupy.asarray(x) for x in lab.oracle.inputs(M, N, K))
+        lab.check(matmul(A, B), A, B)
+        assert choose(M, N, K).rung in LADDER
 
 
 def test_out_may_not_overlap_an_input():
@@ -79,3 +172,44 @@ def test_a_full_gpu_is_one_clear_line():
     with pytest.raises(MemoryError, match="GB free: use smaller sizes") as caught:
         LADDER["naive"].matmul(A, B)
     assert "\n" not in str(caught.value)
+
+
+# Under the sanitizer ----------------------------------------------------------------
+
+#: Two blocks of the largest tiles in each direction, with edges; K in more than two steps.
+SANITIZED = (264, 264, 72)
+CLEAN = {
+    "memcheck": "ERROR SUMMARY: 0 errors",
+    "racecheck": "RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)",
+}
+
+
+@pytest.mark.skipif(not shutil.which("compute-sanitizer"), reason="no compute-sanitizer here")
+@pytest.mark.parametrize("tool", CLEAN)
+def test_the_sanitizer_finds_nothing(tool):
+    done = subprocess.run(
+        ["compute-sanitizer", "--tool", tool, sys.executable, "-m", "tests.gpu.test_rungs"],
+        cwd=ROOT, capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    said = done.stdout + done.stderr
+    assert CLEAN[tool] in said, said[-3000:]
+    runs = [v for v in VERSIONS if not LADDER[v[0]].missing(v[2])]
+    assert f"launched {len(runs)} versions" in said, said[-3000:]
+
+
+def launch_all() -> None:
+    """Launch each version once: what the sanitizer watches."""
+    M, N, K = SANITIZED
+    A, B = (cupy.asarray(x) for x in lab.oracle.inputs(M, N, K))
+    C, count = cupy.empty((M, N), np.float32), 0
+    for name, engine, dtype, options in VERSIONS:
+        if not LADDER[name].missing(dtype):
+            operands = (half.cast(x, dtype) for x in (A, B))
+            LADDER[name].prepare(*operands, C, engine, **options)()
+            count += 1
+    cupy.cuda.Device().synchronize()
+    print(f"launched {count} versions", flush=True)
+
+
+if __name__ == "__main__":
+    launch_all()

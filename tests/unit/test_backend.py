@@ -39,7 +39,8 @@ def test_the_cpu_engine_needs_neither_numba_nor_cupy():
     run = python(
         "import sys; sys.modules['numba'] = sys.modules['cupy'] = None\n"
         "from kernels import LADDER, lab\n"
-        "for rung in LADDER.values(): lab.oracle.verify(rung.matmul, [(17, 5, 31)])\n"
+        "for rung in LADDER.values():\n"
+        "    if 'numba' in rung.engines: lab.oracle.verify(rung.matmul, [(17, 5, 31)])\n"
         "print('right')",
         KERNELS_ENGINE="cpu",
     )

@@ -61,14 +61,16 @@ def test_the_instruments():
 def test_a_rung_has_these_names(rung):
     assert isinstance(rung, Rung) and LADDER[rung.name] is rung
     assert rung.title and rung.chapter[:2].isdigit()
-    assert rung.engines == ("numba", "cpp") and rung.options.keys() == rung.defaults.keys()
+    assert rung.engines in (("numba", "cpp"), ("cpp",))
+    assert rung.options.keys() == rung.defaults.keys()
     assert arguments(rung.matmul) == {
         "A": REQUIRED, "B": REQUIRED, "out": None, "engine": "numba"
     }  # fmt: skip
     assert list(arguments(rung.launch)) == ["M", "N"]
     assert list(arguments(rung.model)) == ["M", "N", "K"]
     grid, block = rung.launch(33, 17)
-    assert len(grid) == len(block) == 2 and rung.kernel() is not None
+    assert len(grid) in (1, 2, 3) and len(block) in (1, 2)
+    assert "numba" not in rung.engines or rung.kernel() is not None
     predicted = rung.model(33, 17, 5)
     assert predicted.flops == 2 * 33 * 17 * 5
     assert predicted.loads.keys() == {"A", "B"} and predicted.bytes_asked > 0
@@ -77,4 +79,4 @@ def test_a_rung_has_these_names(rung):
 def test_the_commands():
     said = subprocess.run([sys.executable, "-m", "kernels"], capture_output=True, text=True).stdout
     commands = {line.split()[0] for line in said.split("Commands:")[1].splitlines() if line.strip()}
-    assert {"info", "run", "compare", "trace", "record"} <= commands
+    assert {"info", "run", "compare", "trace", "tune", "record"} <= commands

@@ -192,8 +192,8 @@ def test_device_arrays_are_checked_too():
 
 
 def test_verify_poisons_the_output_and_names_the_shape():
-    for rung in LADDER.values():
-        verify(rung.matmul)
+    for name in ("swapped", "naive", "tiled", "thread_tiled", "swizzled"):
+        verify(LADDER[name].matmul)
     shapes = []
 
     def forgets_the_last_row(A, B, out):

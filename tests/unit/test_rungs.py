@@ -5,14 +5,30 @@ import pytest
 
 from kernels import LADDER, Rung, cupy, lab, on_gpu
 from kernels.vector_add import add, vector_add_grid_stride
-from tests.rungs import SETTINGS, SHAPES, check_shapes, label, strided_inputs
+from tests.rungs import (
+    FEW,
+    SETTINGS,
+    SHAPES,
+    SMALL,
+    check_shapes,
+    label,
+    shifted,
+    strided_inputs,
+)
+
+NUMBA = [name for name, rung in LADDER.items() if "numba" in rung.engines]
 
 
-@pytest.mark.parametrize("setting", SETTINGS, ids=label)
+@pytest.mark.parametrize("setting", [s for s in SETTINGS if s[0] in SMALL], ids=label)
 def test_a_third_of_all_shapes(setting):
     """The three settings of a rung take different thirds: together every shape."""
     third = SETTINGS.index(setting) % 3
     assert check_shapes(setting, "numba", SHAPES[third::3]) in (333, 334)
+
+
+@pytest.mark.parametrize("setting", [s for s in SETTINGS if s[0] not in SMALL], ids=label)
+def test_shapes_around_the_large_tiles(setting):
+    assert check_shapes(setting, "numba", FEW) == len(FEW)
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=label)
@@ -23,14 +39,34 @@ def test_any_strides(setting):
         lab.check(C, A, B)
 
 
+@pytest.mark.parametrize("setting", SETTINGS, ids=label)
+def test_views_that_16_bytes_do_not_fit(setting):
+    name, options = setting
+    for M, N, K in ((36, 40, 24), (37, 41, 23)):
+        A, B = lab.oracle.inputs(M, N, K)
+        C = shifted(lab.oracle.poisoned(M, N))
+        assert C.ctypes.data % 16 and LADDER[name].matmul(shifted(A), shifted(B), C, **options) is C
+        lab.check(C, A, B)
+
+
 def test_arrays_come_back_where_they_came_from():
     A, B = lab.oracle.inputs(5, 7, 3)
-    for name in LADDER:
+    for name in NUMBA:
         result = LADDER[name].matmul(A, B)
         assert type(result) is np.ndarray and result.dtype == np.float32
         on_device = LADDER[name].matmul(cupy.asarray(A), cupy.asarray(B))
         assert isinstance(on_device, cupy.ndarray)
         lab.check(on_device, A, B)
+
+
+def test_a_prepared_launch_waits_to_be_called():
+    A, B = (cupy.asarray(x) for x in lab.oracle.inputs(33, 20, 9))
+    for name, options in SETTINGS:
+        C = cupy.asarray(lab.oracle.poisoned(33, 20))
+        launch = LADDER[name].prepare(A, B, C, "numba", **options)
+        assert np.isnan(cupy.asnumpy(C)).all()
+        launch()
+        lab.check(C, A, B)
 
 
 def test_the_cpp_twins_get_contiguous_arrays_and_the_result_finds_its_way_back():
@@ -47,7 +83,7 @@ def test_the_cpp_twins_get_contiguous_arrays_and_the_result_finds_its_way_back()
 def test_inputs_are_not_changed():
     A, B = lab.oracle.inputs(33, 17, 9)
     before = A.copy(), B.copy()
-    for name in LADDER:
+    for name in NUMBA:
         LADDER[name].matmul(A, B)
     assert np.array_equal(A, before[0]) and np.array_equal(B, before[1])
 
@@ -70,11 +106,93 @@ def test_launch_puts_columns_along_x():
 
 
 def test_the_ladder_is_in_the_order_of_the_chapters():
-    assert list(LADDER) == ["swapped", "naive", "tiled"]
+    assert list(LADDER) == [
+        "swapped", "naive", "tiled", "thread_tiled_1d", "thread_tiled", "vectorized", "pipelined",
+        "warp_tiled", "swizzled", "async_tiled", "mma_sm75", "mma", "wgmma", "specialized",
+        "persistent",
+    ]  # fmt: skip
     assert all(isinstance(rung, Rung) and rung.name == name for name, rung in LADDER.items())
     assert [rung.chapter for rung in LADDER.values()] == sorted(r.chapter for r in LADDER.values())
     for rung in LADDER.values():
+        assert rung.defaults.keys() == rung.options.keys()
         assert all(rung.defaults[option] in values for option, values in rung.options.items())
+        for engine in rung.engines:
+            assert rung.default(engine) in rung.chosen(engine)
+            for options in rung.chosen(engine):
+                assert all(value in rung.options[name] for name, value in options.items())
+                rung.launch(100, 130, **options)
+
+
+# What a GPU must have ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name, dtype, capability, told",
+    [
+        ("async_tiled", "", (7, 5), "async_tiled needs sm_80, this GPU is sm_75: use swizzled"),
+        ("mma_sm75", "", (7, 0), "mma_sm75 needs sm_75, this GPU is sm_70: use a rung of another "
+         "number format"),
+        ("mma", "bfloat16", (7, 5), "mma needs sm_80, this GPU is sm_75: use a rung of another "
+         "number format"),
+        ("mma", "float16", (7, 5), "mma needs sm_80, this GPU is sm_75: use mma_sm75"),
+        ("persistent", "", (8, 6), "persistent needs sm_90 (its instructions are Hopper's alone), "
+         "this GPU is sm_86: use mma"),
+        ("wgmma", "", (12, 0), "wgmma needs sm_90 (its instructions are Hopper's alone), this GPU "
+         "is sm_120: use mma"),
+        ("mma", "", (12, 0), ""),
+        ("wgmma", "bfloat16", (9, 0), ""),
+        ("tiled", "", (5, 0), ""),
+    ],
+)  # fmt: skip
+def test_a_gpu_below_the_need_is_told_what_to_use(name, dtype, capability, told):
+    assert LADDER[name].missing(dtype, capability) == told
+
+
+def test_a_product_on_a_gpu_below_the_need_is_refused(monkeypatch):
+    from types import SimpleNamespace
+
+    from kernels import ladder
+
+    turing = SimpleNamespace(name="Tesla T4", compute_capability=(7, 5))
+    monkeypatch.setattr(ladder, "device", lambda: turing)
+    half = np.ones((8, 8), np.float16)
+    with pytest.raises(
+        RuntimeError, match="^persistent needs sm_90 .*this GPU is sm_75: use mma_sm75"
+    ):
+        LADDER["persistent"].matmul(half, half, engine="cpp")
+    with pytest.raises(RuntimeError, match="^async_tiled needs sm_80, this GPU is sm_75"):
+        LADDER["async_tiled"].matmul(A, B, engine="cpp")
+
+
+def test_a_rung_of_one_language_says_which():
+    with pytest.raises(ValueError, match="mma is written in CUDA C.. alone: use engine='cpp'"):
+        LADDER["mma"].matmul(A, B)
+    with pytest.raises(TypeError, match="mma has no Numba kernel: use one that has, such as tiled"):
+        LADDER["mma"].kernel()
+
+
+@pytest.mark.parametrize(
+    "name, options, told",
+    [
+        ("thread_tiled", {"TM": 16, "TN": 16}, "registers a thread"),
+        ("thread_tiled", {"BK": 64}, "bytes of shared memory a block; the limit is 49152"),
+        ("thread_tiled", {"TM": 2, "TN": 2}, "4096 threads a block; this GPU allows 1024"),
+        ("warp_tiled", {"WM": 32}, "a warp has 32 threads"),
+        ("warp_tiled", {"BM": 96}, "BM=96 is no multiple of WM=64: use BM=64"),
+        ("vectorized", {"TM": 6}, "TM=6 is no multiple of"),
+        ("swizzled", {"split": 0}, "split must be at least 1"),
+        ("async_tiled", {"stages": 1}, "stages=1 leaves nothing to copy ahead: use 2, 3 or 4"),
+        ("async_tiled", {"BK": 16, "stages": 4}, "bytes of shared memory a block"),
+        ("mma", {"stages": 10}, "bytes of shared memory; a block of this GPU has"),
+        ("mma", {"BK": 128}, "BK 128 is too deep for the swizzle"),
+        ("specialized", {"BN": 64}, "use 128 or 256"),
+        ("persistent", {"cluster": 3}, "use 1 or 2"),
+    ],
+)
+def test_options_that_no_block_can_have_are_one_line(name, options, told):
+    with pytest.raises(ValueError) as caught:
+        LADDER[name].launch(100, 130, **options)
+    assert told in str(caught.value) and "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("n", (1, 31, 255, 256, 257, 1000))
@@ -171,7 +289,7 @@ def test_a_grid_has_limits():
 def test_an_unknown_rung_names_those_there_are():
     with pytest.raises(KeyError) as caught:
         LADDER["tilde"]
-    assert str(caught.value) == "no rung 'tilde': use one of swapped, naive, tiled"
+    assert str(caught.value).startswith("no rung 'tilde': use one of swapped, naive, tiled, ")
     assert "tilde" not in LADDER and LADDER.get("tilde") is None
 
 
