@@ -94,7 +94,9 @@ def test_counters_are_put_beside_the_rows_they_belong_to(monkeypatch):
     assert ["sectors" in row for row in rows] == [False, True, True, True]
     assert [row["sectors"] for row in rows[1:]] == [0, 7, 14]
     assert asked["command"][-1] == "transpose" and asked["marked"] and metric in asked["metrics"]
-    assert set(memory_probes.COUNTED) <= records.MEASURED
+    assert set(memory_probes.COUNTED) == set(memory_probes.TABLES)
+    names = {name for table in memory_probes.COUNTED.values() for name in table}
+    assert names <= records.MEASURED & counters.COUNTS.keys()
     launches.pop()
     with pytest.raises(ncu.ProfilerError, match="expected 3 launches, counted 2"):
         memory_probes.recorded("transpose")
