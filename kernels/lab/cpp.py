@@ -110,7 +110,7 @@ def compiled(name: str, arch: str, **macros: int) -> bytes:
 def _cubin(name: str, text: str, arch: str, macros: dict[str, int]) -> str:
     """Return the path of the compiled file, which lies where CuPy keeps its own."""
     made_of = f"{text} {arch} {sorted(macros.items())} {cupy.cuda.nvrtc.getVersion()}"
-    folder = Path(cupy.cuda.compiler.get_cache_dir())
+    folder = Path(os.environ.get("CUPY_CACHE_DIR") or Path.home() / ".cupy" / "kernel_cache")
     path = folder / f"{name}-{sha256(made_of.encode()).hexdigest()[:32]}.cubin"
     if not path.is_file():
         folder.mkdir(parents=True, exist_ok=True)
