@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import platform
+import re
 import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -24,6 +25,7 @@ from kernels.lab import (
     cpp,
     data,
     half,
+    host,
     levels,
     ncu,
     oracle,
@@ -67,6 +69,7 @@ def steps() -> list[Step]:
     lengths = [n for n in LENGTHS if 12 * n < device().memory_bytes // 3]
     return [
         *ladder_steps(),
+        Step("cost of the guards", guards),
         Step("registers and occupancy", resources),
         Step("hardware counters", profiles),
         Step("bandwidth", lambda: bandwidth(lengths[-1])),
@@ -221,6 +224,42 @@ def both(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
     flop = 2 * one["M"] * one["N"] * one["K"]
     return {**one, "seconds": seconds, "gflops": float(f"{flop / median / 1e9:.5g}"),
             "correct": one["correct"] and other["correct"]}  # fmt: skip
+
+
+#: Two comparisons that keep a thread inside a matrix.
+GUARD = re.compile(r"[^(=;?]+ < (?:M|N|K|rows|cols) && [^?;)]+ < (?:M|N|K|rows|cols)")
+GUARDED = ("naive", "tiled", "thread_tiled", "vectorized", "pipelined", "warp_tiled")
+
+
+def unguarded(rung: Rung, options: dict[str, int]) -> Any:
+    """The C++ twin of a rung with the tests for the edges of the matrices struck out."""
+    text, struck = GUARD.subn(" true ", cpp.source(rung.name))
+    if not struck:
+        raise ValueError(f"{rung.name}.cu has no guard of the form row < M && col < N")
+    macros = {name.upper(): value for name, value in options.items() if name != "block"}
+    defined = (f"-D{name}={value}" for name, value in macros.items())
+    module = cupy.RawModule(code=text, options=("--std=c++17", *defined))
+    return module.get_function(rung.name)
+
+
+def guards(size: int = 4096) -> Tables:
+    """What the guards cost: the C++ twins with and without them, where the tiles fit anyway."""
+    case, rows = Case(size, size, size), []
+    for name in GUARDED:
+        rung = LADDER[name]
+        options = rung.default("cpp")
+        grid, block = rung.launch(size, size, **options)
+        arguments = host.Product(case.A, case.B, case.C, "cpp").cpp_arguments()
+        bare = unguarded(rung, options)
+        with_guard = case.measure(case.launch(rung, "cpp", options))
+        without = case.measure(lambda: bare(grid, block, arguments))  # noqa: B023
+        cost = with_guard["seconds"]["median"] / without["seconds"]["median"] - 1
+        rows.append({
+            "rung": name, "engine": "cpp", "options": options, **with_guard,
+            "unguarded_seconds": without["seconds"], "guard_cost": round(cost, 4),
+            "correct": with_guard["correct"] and without["correct"],
+        })  # fmt: skip
+    return {"guard": rows}
 
 
 def resources() -> Tables:

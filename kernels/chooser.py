@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from kernels.lab import host, records, tuned
+from kernels.lab import half, host, records, tuned
 from kernels.lab.backend import on_gpu
 from kernels.lab.device import device
 from kernels.lab.host import check_sizes
@@ -171,8 +171,9 @@ def matmul(A, B, out=None, engine=""):
 
     Parameters
     ----------
-    A, B : array of float32, shapes (M, K) and (K, N)
-        NumPy, CuPy or Numba arrays; see the ``matmul`` of a rung.
+    A, B : array, shapes (M, K) and (K, N)
+        NumPy, CuPy or Numba arrays of float32; on a GPU with tensor cores also of float16 or
+        bfloat16 (see `kernels.lab.half`). Sums are in float32, and so is C.
     out : array of float32, shape (M, N), optional
         Where C goes, on the side where A and B are.
     engine : {"numba", "cpp"}, optional
@@ -190,7 +191,7 @@ def matmul(A, B, out=None, engine=""):
     """
     host.check_engine(engine or "numba")
     shapes = getattr(A, "shape", ()), getattr(B, "shape", ())
-    dtype = str(getattr(A, "dtype", ""))
+    dtype = half.dtype_of(A) if hasattr(A, "dtype") else ""
     known = any(dtype in rung.dtypes for rung in LADDER.values())
     if not known or [len(shape) for shape in shapes] != [2, 2] or 0 in shapes[0] + shapes[1]:
         # A rung says what is wrong with them.

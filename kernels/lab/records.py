@@ -33,7 +33,8 @@ FOLDER = Path(__file__).parents[2] / "chapters" / "records"
 MEASURED = frozenset(counters.NAMES) | frozenset(
     "seconds gflops cublas_gflops bytes_per_second share_of_copy correct flushed date cycles ns "
     "registers local_bytes blocks_per_sm occupancy library cores "
-    "begins ends end findings lines max_error max_relative_error".split()
+    "begins ends end findings lines max_error max_relative_error "
+    "unguarded_seconds guard_cost".split()
 )
 #: The figure a table is there to give, and its unit, for one-line reading.
 HEADLINE = {"gflops": ("FLOP/s", 1e9), "bytes_per_second": ("B/s", 1), "ns": ("s", 1e-9)}
@@ -112,8 +113,8 @@ class Record:
     device : dict
         What ``lab.device()`` said on the recorded machine.
     tables : dict of str to list of Row
-        ``timings``, ``resources``, ``bandwidth``, ``vector_add``, ``launch``, ``latency``,
-        ``transfers``, ``cpu``, and ``profiles`` where counters could be read.
+        ``timings``, ``guard``, ``resources``, ``bandwidth``, ``vector_add``, ``launch``,
+        ``latency``, ``transfers``, ``cpu``, and ``profiles`` where counters could be read.
     earlier : list of dict
         Provenance of older runs that some rows still come from.
     """

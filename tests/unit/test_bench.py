@@ -1,12 +1,13 @@
 """The benchmark's bookkeeping: steps, resuming, merging. The measuring itself needs a GPU."""
 
 import json
+import re
 
 import numpy as np
 import pytest
 
 from kernels import bench
-from kernels.lab import probes, records
+from kernels.lab import cpp, half, oracle, probes, records
 from kernels.lab.backend import on_gpu
 from kernels.ladder import LADDER
 
@@ -82,6 +83,65 @@ def test_every_version_of_a_rung_is_measured():
     ]
 
 
+def test_the_ladder_is_measured_at_every_shape_and_number_format():
+    names = [step.name for step in bench.ladder_steps()]
+    assert len(names) == len(set(names)), "a name is what a run resumes by"
+    for dtype in ("", ", float16", ", bfloat16"):
+        for shape in ("1024³", "8192³", "128×8192×8192", "8192×8192×128", "4097×4097×4097"):
+            assert f"ladder {shape}{dtype}" in names
+    assert len(names) == 3 * 8
+
+
+def test_what_is_measured_is_checked_against_float64_and_its_error_kept():
+    case = bench.Case(33, 17, 129)
+    C = oracle.inputs(33, 17, 129)
+    right = case.measure(lambda: np.matmul(*C, out=case.C), limit=0.01)
+    assert right["correct"] and 0 < right["max_error"] < 1e-4
+    assert 0 < right["max_relative_error"] < 129 * 2**-24
+    assert (right["M"], right["N"], right["K"], right["dtype"]) == (33, 17, 129, "float32")
+    assert right["seconds"]["n"] >= 3 and right["gflops"] > 0
+    for wrong in (lambda: None, lambda: case.C.fill(0)):
+        row = case.measure(wrong, limit=0.01)
+        assert not row["correct"] and "max_error" not in row
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_16_bit_products_are_checked_against_what_the_inputs_were_rounded_to(dtype):
+    case = bench.Case(33, 17, 65, dtype)
+    A, B = (half.floats(matrix) for matrix in (case.A, case.B))
+    row = case.measure(lambda: np.matmul(A, B, out=case.C), limit=0.01)
+    assert row["correct"] and row["dtype"] == dtype
+    exact = oracle.inputs(33, 17, 65)
+    assert not case.measure(lambda: np.matmul(*exact, out=case.C), limit=0.01)["correct"]
+
+
+def test_a_numba_version_is_measured_as_it_is_launched():
+    case = bench.Case(20, 36, 24)
+    for name in ("tiled", "swizzled"):
+        for options in LADDER[name].chosen("numba"):
+            launch = case.launch(LADDER[name], "numba", options)
+            assert case.measure(launch, limit=0.01)["correct"]
+
+
+def test_two_measurements_of_one_launch_are_one_row():
+    def row(median, n, correct=True):
+        seconds = {"median": median, "q1": 0.9 * median, "q3": 1.2 * median, "n": n}
+        return {"M": 10, "N": 20, "K": 30, "seconds": seconds, "correct": correct}
+
+    found = bench.both(row(1e-3, 5), row(2e-3, 7))
+    assert found["seconds"] == pytest.approx({"median": 1.5e-3, "q1": 9e-4, "q3": 2.4e-3, "n": 12})
+    assert found["gflops"] == pytest.approx(2 * 6000 / 1.5e-3 / 1e9) and found["correct"]
+    assert not bench.both(row(1e-3, 5), row(2e-3, 7, correct=False))["correct"]
+
+
+@pytest.mark.parametrize("name", bench.GUARDED)
+def test_guards_can_be_struck_out_of_the_twins(name):
+    text, struck = bench.GUARD.subn(" true ", cpp.source(name))
+    assert struck >= 2
+    kept = re.findall(r"\w+ < (?:M|N|K|rows|cols)\b", text)
+    assert set(kept) <= {"k < K", "k0 < K"}, "the loops' ends, and nothing else"
+
+
 def test_occupancy_follows_from_what_the_compiler_used(monkeypatch):
     class H200:
         name = "NVIDIA H200"
@@ -141,11 +201,17 @@ def test_numpy_vector_add_rows():
 
 @pytest.mark.gpu
 def test_small_steps_on_the_gpu(tmp_path):
-    rows = bench.timings(70, 45, 33, list(LADDER.values()))["timings"]
-    assert len(rows) == 1 + sum(len(list(rung.versions())) for rung in LADDER.values())
-    assert all(row["correct"] and row["gflops"] > 0 for row in rows)
+    for dtype in ("float32", "float16", "bfloat16"):
+        rows = bench.timings(70, 45, 33, list(LADDER.values()), dtype)["timings"]
+        here = [r for r in LADDER.values() if dtype in r.dtypes and not r.missing(dtype)]
+        versions = [row for row in rows if row["engine"] != "library"]
+        assert len(versions) == sum(len(list(rung.versions())) for rung in here)
+        assert all(row["correct"] and row["gflops"] > 0 for row in rows)
+        assert {row["dtype"] for row in rows} == {dtype}
     used = bench.resources()["resources"]
-    assert all(row["registers"] > 0 and row["local_bytes"] == 0 for row in used)
+    assert all(row["registers"] > 0 for row in used)
+    assert [row for row in used if row["local_bytes"] > 64] == []
+    assert all(row["correct"] for row in bench.guards(256)["guard"])
     tiled = [row for row in used if row["rung"] == "tiled"]
     assert all(row["shared_bytes"] == 8 * row["options"]["tile"] ** 2 for row in tiled)
     added = bench.vector_lengths([1000, 4099])["vector_add"]
