@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from textwrap import fill
 
 from kernels.lab.data import Gpu
 from kernels.lab.data import gpu as data_sheet
@@ -46,11 +47,14 @@ class Occupancy:
             f"limited by {self.limiter}"
         )
 
-    def explain(self) -> str:
-        """The calculator's arithmetic, a line a resource."""
-        width = max(map(len, self.steps)) + 2
-        lines = (f"{name:<{width}}{told}" for name, told in self.steps.items())
-        return "\n".join(["blocks an SM holds, by", *lines])
+    def explain(self, width: int = 76) -> str:
+        """The calculator's arithmetic, a resource after the other, in lines of `width`."""
+        indent = max(map(len, self.steps)) + 2
+        lines = ["blocks that an SM holds, by"]
+        for name, told in self.steps.items():
+            first, later = f"{name:<{indent}}", " " * indent
+            lines.append(fill(told, width, initial_indent=first, subsequent_indent=later))
+        return "\n".join(lines)
 
 
 def occupancy(
