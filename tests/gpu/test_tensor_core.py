@@ -1,0 +1,137 @@
+"""The rungs on tensor cores: 200 random shapes each, both formats, any array, bit for bit again."""
+
+import numpy as np
+import pytest
+
+from kernels import cuda, cupy, hopper, tensor_core
+from kernels.lab import oracle
+from kernels.lab.backend import on_gpu
+from kernels.lab.device import device
+
+pytestmark = pytest.mark.gpu
+
+#: Rung, options, formats, and the GPUs that run it.
+VERSIONS = [
+    ("mma_sm75", {}, ("float16",)),
+    ("mma", {}, ("float16", "bfloat16")),
+    ("mma", {"BN": 128, "BK": 64, "WN": 32, "stages": 3}, ("float16",)),
+    ("wgmma", {}, ("float16", "bfloat16")),
+    ("specialized", {"BN": 128}, ("float16",)),
+    ("specialized", {"BN": 256}, ("bfloat16",)),
+    ("persistent", {"cluster": 1}, ("float16",)),
+    ("persistent", {"cluster": 2}, ("float16", "bfloat16")),
+    ("persistent", {"cluster": 2, "group": 3}, ("bfloat16",)),
+]
+CASES = [
+    (name, options, dtype, out_dtype)
+    for name, options, dtypes in VERSIONS
+    for dtype in dtypes
+    for out_dtype in ("float32", dtype)
+]
+#: Around the edges of tiles and of 16-byte chunks, and nothing that divides.
+EDGES = [(1, 1, 1), (1, 300, 1), (300, 1, 65), (128, 256, 64), (129, 257, 65), (127, 255, 63),
+         (264, 8, 7), (256, 520, 4096), (1000, 1000, 1)]  # fmt: skip
+
+
+def function(name: str, what: str):
+    module = tensor_core if name.startswith("mma") else hopper
+    return getattr(module, f"{name}_{what}")
+
+
+def skip_unless_it_runs(name: str, dtype: str):
+    here = device().compute_capability if on_gpu else (0, 0)
+    least = {"mma_sm75": (7, 5), "mma": (8, 0)}.get(name, (9, 0))
+    if here < least or (least == (9, 0) and here[0] != 9):
+        pytest.skip(f"{name} does not run on sm_{here[0]}{here[1]}")
+
+
+def label(case) -> str:
+    name, options, dtype, out_dtype = case
+    return "-".join([name, *(f"{k}{v}" for k, v in options.items()), dtype, out_dtype])
+
+
+def shapes(seed: int):
+    rng = np.random.default_rng(seed)
+    return EDGES + [tuple(map(int, rng.integers(1, 700, 3))) for _ in range(200 - len(EDGES))]
+
+
+@pytest.mark.parametrize("case", CASES, ids=label)
+def test_200_shapes(case):
+    name, options, dtype, out_dtype = case
+    skip_unless_it_runs(name, dtype)
+    matmul = function(name, "matmul")
+    for seed, (M, N, K) in enumerate(shapes(CASES.index(case))):
+        A, B = (cupy.asarray(x) for x in oracle.inputs(M, N, K, seed, dtype))
+        C, again = (cupy.asarray(oracle.poisoned(M, N, out_dtype)) for _ in range(2))
+        assert matmul(A, B, out=C, **options) is C
+        try:
+            oracle.check(C, A, B)
+        except oracle.WrongResult as wrong:
+            raise AssertionError(f"{label(case)} {M, N, K}: {wrong}") from None
+        matmul(A, B, out=again, **options)
+        assert bool((C.view(cupy.uint8) == again.view(cupy.uint8)).all()), (M, N, K)
+
+
+@pytest.mark.parametrize("case", CASES, ids=label)
+def test_a_large_product_is_the_same_every_time(case):
+    name, options, dtype, out_dtype = case
+    skip_unless_it_runs(name, dtype)
+    A, B = (cupy.asarray(x) for x in oracle.inputs(4097, 2056, 3000, dtype=dtype))
+    C = cupy.asarray(oracle.poisoned(4097, 2056, out_dtype))
+    launch = function(name, "prepare")(A, B, C, **options)
+    results = []
+    for _ in range(10):
+        C.view(cupy.uint8).fill(0xFF)
+        launch()
+        results.append(C.view(cupy.uint8).copy())
+    oracle.check(C, A, B)
+    assert all(bool((result == results[0]).all()) for result in results)
+
+
+@pytest.mark.parametrize("name", ("mma_sm75", "mma", "wgmma", "specialized", "persistent"))
+def test_arrays_of_every_kind_and_stride(name):
+    skip_unless_it_runs(name, "float16")
+    matmul = function(name, "matmul")
+    A, B = oracle.inputs(70, 90, 50, dtype="float16")
+    C = matmul(A, B)
+    assert isinstance(C, np.ndarray) and C.dtype == np.float32
+    oracle.check(C, A, B)
+    C = matmul(cuda.to_device(A), cuda.to_device(B))
+    assert cuda.is_cuda_array(C) and not isinstance(C, cupy.ndarray)
+    oracle.check(C, A, B)
+    columns = np.full((90, 70), np.nan, np.float16).T
+    assert matmul(A, B, out=columns) is columns
+    oracle.check(columns, A, B)
+    backwards, every_second = A[::-1, ::-1], B[::-1, ::2]
+    oracle.check(matmul(backwards, every_second), backwards, every_second)
+    wide = cupy.asarray(np.full((71, 97), np.nan, np.float32))
+    inside = wide[1:, 3:93]  # starts on no 16-byte boundary
+    assert matmul(cupy.asarray(A), cupy.asarray(B), out=inside) is inside
+    oracle.check(inside, A, B)
+    assert bool(cupy.isnan(wide[0]).all() and cupy.isnan(wide[:, :3]).all())
+    assert bool(cupy.isnan(wide[:, 93:]).all()), "something was written beside C"
+
+
+@pytest.mark.parametrize("name", ("mma_sm75", "mma", "wgmma", "specialized", "persistent"))
+def test_nothing_is_written_beyond_the_edges(name):
+    skip_unless_it_runs(name, "float16")
+    A, B = (cupy.asarray(x) for x in oracle.inputs(200, 264, 72, dtype="float16"))
+    around = cupy.full((200 + 256, 264), cupy.nan, cupy.float32)
+    C = around[128 : 128 + 200]
+    function(name, "matmul")(A, B, out=C)
+    oracle.check(C, A, B)
+    assert bool(cupy.isnan(around[:128]).all() and cupy.isnan(around[328:]).all())
+
+
+@pytest.mark.parametrize("name", ("mma", "persistent"))
+def test_out_may_not_overlap_an_input(name):
+    skip_unless_it_runs(name, "float16")
+    A = cupy.ones((64, 64), cupy.float16)
+    with pytest.raises(ValueError, match="out shares memory with A"):
+        function(name, "matmul")(A, A.copy(), out=A)
+
+
+def test_bfloat16_is_refused_where_turing_has_none():
+    A = cupy.ones((8, 8), cupy.uint16)
+    with pytest.raises(TypeError, match="mma_sm75 takes float16 alone"):
+        tensor_core.mma_sm75_matmul(A, A.copy())
