@@ -4,9 +4,9 @@ from collections import Counter
 
 import pytest
 
-from kernels.lab.exercises import judge
+from kernels.lab.exercises import check, judge
 from kernels.lab.exercises.kinds import Kind
-from tests.exercises.answers import KERNELS, right, wrong
+from tests.exercises.answers import KERNELS, options, right, wrong
 
 WRONG = [answer for name in KERNELS for answer in wrong(name)]
 RIGHT = [answer for name in KERNELS for answer in right(name)]
@@ -14,7 +14,7 @@ RIGHT = [answer for name in KERNELS for answer in right(name)]
 
 @pytest.mark.parametrize("answer", WRONG, ids=lambda a: a.id)
 def test_wrong_kernels_are_rejected_by_name(answer):
-    result = judge(answer.exercise, answer.text)
+    result = judge(answer.exercise, answer.text, **options(answer.exercise))
     assert not result.right
     assert result.kind in answer.kinds, str(result)
     if result.kind not in (Kind.NOTHING_WRITTEN, Kind.BUDGET, Kind.NOT_COMPILED):
@@ -23,7 +23,7 @@ def test_wrong_kernels_are_rejected_by_name(answer):
 
 @pytest.mark.parametrize("answer", RIGHT, ids=lambda a: a.id)
 def test_right_kernels_are_accepted(answer):
-    result = judge(answer.exercise, answer.text)
+    result = judge(answer.exercise, answer.text, **options(answer.exercise))
     assert result.right, str(result)
 
 
@@ -36,9 +36,11 @@ def test_there_are_enough_of_both(name):
 @pytest.mark.parametrize("name", KERNELS)
 def test_the_beginning_is_not_yet_right(name):
     exercise = KERNELS[name]
-    assert judge(name, exercise.start_text).kind is Kind.UNTOUCHED
+    result = check(name, exercise.start_text)
+    assert not result.right and not result.hint, "to look is no try"
+    assert (result.kind is Kind.UNTOUCHED) is not exercise.mends
     touched = exercise.start_text.replace("def ", "def other_", 1) + "\n    return\n"
-    result = judge(name, touched)
+    result = judge(name, touched, **options(name))
     assert not result.right and result.kind is not Kind.UNTOUCHED
 
 

@@ -15,7 +15,7 @@ from .exercise import Exercise, FunctionExercise, KernelExercise, NumberExercise
 from .kinds import RANK, Kind
 from .limits import SECONDS, OverTime, time_limit
 from .result import Finding, Result
-from .submission import Refused, function_of
+from .submission import Refused, function_of, is_start
 
 #: Failed tries in this Python, by exercise: each gives one more hint.
 TRIES: Counter[str] = Counter()
@@ -63,7 +63,7 @@ def check(name: str, answer=None, **options) -> Result:
         For a name or an option that there is not.
     """
     result = judge(name, answer, **options)
-    started = result.kind not in NO_TRY
+    started = result.kind not in NO_TRY and not _is_start(name, answer)
     if started:
         if not result.right:
             TRIES[name] += 1
@@ -102,6 +102,12 @@ def judge(name: str, answer=None, **options) -> Result:
     findings.sort(key=lambda finding: RANK[finding.kind])
     after = "" if findings else task.after
     return Result(name, not findings, tuple(findings), tried, tuple(spent), after=after)
+
+
+def _is_start(name: str, answer) -> bool:
+    """Say whether a kernel is still the one to mend: looking at what is wrong with it is no try."""
+    task = named(name)
+    return isinstance(task, KernelExercise) and is_start(function_of(answer, task.names), task)
 
 
 def _source_line(answer, line: int | None) -> str:

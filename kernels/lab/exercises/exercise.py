@@ -130,7 +130,7 @@ class KernelExercise(Exercise):
     trials : callable
         Returns the launches; takes the options of `options`.
     start : str
-        What stands between the marks at first.
+        What stands between the marks at first: nothing, or a kernel with something to mend.
     names : dict
         Constants that the text uses, beside those that every kernel may use.
     budgets : tuple of Budget
@@ -150,6 +150,11 @@ class KernelExercise(Exercise):
     allowance: float = 0.0
     options: tuple[str, ...] = ()
     float64: bool = False
+
+    @property
+    def mends(self) -> bool:
+        """Does the start hold a kernel that is worth judging?"""
+        return self.start != "pass"
 
     @property
     def solution_text(self) -> str:

@@ -155,8 +155,9 @@ def _diagnose(function, exercise, trials: list[Trial], number: int, seen: dict[i
             roles[other.role] = other, seen.get(i) or _look(function, other)
     fits = {role: _sound(exercise, *pair) for role, pair in roles.items()}
     suspect = _suspected(exercise, trial, here)
-    if suspect is None and SQUARE in roles and not fits[SQUARE]:
-        suspect = _suspected(exercise, *roles[SQUARE])
+    for role in (SQUARE, MULTIPLE):
+        if suspect is None and role in roles:
+            suspect = _suspected(exercise, *roles[role])
     only_square = fits.get(SQUARE) and fits.get(MULTIPLE) is False
     beyond = [i for i, f in enumerate(findings) if f.kind is Kind.OUT_OF_BOUNDS and f.edge]
     for i in beyond:
@@ -229,8 +230,10 @@ def _read_outputs(trial: Trial, seen: Trace) -> Iterator[Finding]:
 
 def _suspected(exercise: KernelExercise, trial: Trial, seen: Trace) -> Finding | None:
     """A wrong result that has a name."""
-    name = next(iter(trial.expected))
+    name, want = next(iter(trial.expected.items()))
     got = _outputs(trial, seen)[name]
+    if agree(got, want, exercise.allowance).all():
+        return None
     for suspect in trial.suspects():
         same = suspect.result.shape == got.shape
         if same and agree(got, suspect.result, exercise.allowance).all():
@@ -259,7 +262,7 @@ def _wrong(exercise: KernelExercise, trial: Trial, seen: Trace) -> Finding | Non
         first = tuple(int(i) for i in np.argwhere(wrong)[0])
         text = (
             f"{own}[{', '.join(map(str, first))}] is {got[first]:.7g}, expected {want[first]:.7g};"
-            f" {int(wrong.sum())} of {wrong.size} elements are wrong{_edge(wrong)}"
+            f" {int(wrong.sum())} of {wrong.size} elements are wrong{_pattern(got, wrong)}"
         )
         kind = Kind.NOT_A_NUMBER if got[first] != got[first] else Kind.WRONG
         return Finding(kind, text, line, source, where)
@@ -277,8 +280,10 @@ def _span(missing: np.ndarray, name: str) -> str:
     return f"{name}[{first}]" + (" and others" if missing.sum() > 1 else "")
 
 
-def _edge(wrong: np.ndarray) -> str:
-    """Say so if only the last rows or columns are wrong."""
+def _pattern(got: np.ndarray, wrong: np.ndarray) -> str:
+    """Say so if everything is zero, or only the last rows or columns are wrong."""
+    if not got.any():
+        return ": all of them are zero"
     if wrong.ndim != 2 or wrong.all():
         return ""
     for axis, words in ((1, "rows"), (0, "columns")):

@@ -95,7 +95,7 @@ def check_kernel(function: types.FunctionType, exercise: KernelExercise) -> None
         code = code_of(function)
     except KernelError as error:
         raise not_compiled(error) from None
-    if body_of(code.node) == body_of(_definition(exercise.start_text)):
+    if not exercise.mends and is_start(function, exercise):
         raise Refused(
             Kind.UNTOUCHED,
             "this is still the beginning: write between the two marks, run the cell again",
@@ -108,6 +108,11 @@ def check_kernel(function: types.FunctionType, exercise: KernelExercise) -> None
             f" yours takes ({', '.join(given)})",
             code.node.lineno,
         )
+
+
+def is_start(function: types.FunctionType, exercise: KernelExercise) -> bool:
+    """Say whether nothing has been written yet, comments aside."""
+    return body_of(code_of(function).node) == body_of(_definition(exercise.start_text))
 
 
 def body_of(node: ast.FunctionDef) -> str:

@@ -4,6 +4,7 @@ A module here is named like its exercise (with ``_`` for ``-``) and has
 
 - ``WRONG``: rows ``(what, old, new, kind)``. Where the solution says `old` the wrong kernel says
   `new`, and `kind` is what the grader must call it. A tuple of two kinds allows either.
+- ``OPTIONS``, if it needs any: what `judge` gets beside the kernel.
 - ``RIGHT``: rows ``(what, old, new)`` of other ways to do it right, or ``(what, text)``.
 
 An `old` that occurs more than once is replaced everywhere.
@@ -33,6 +34,11 @@ class Answer:
     def id(self) -> str:
         """For the name of a test."""
         return f"{self.exercise}: {self.what}"
+
+
+def options(name: str) -> dict:
+    """What an exercise's answers choose beside the kernel."""
+    return getattr(table(name), "OPTIONS", {})
 
 
 def table(name: str):

@@ -13,7 +13,7 @@ def trials(block=(16, 16), tile=None):
     """The launches, in the learner's blocks of threads and tiles of C, both (x, y)."""
     block = _pair(block, "block", "threads")
     tile = block if tile is None else _pair(tile, "tile", "elements of C")
-    return product_trials(block=block, tile=tile, shapes=SHAPES)
+    return product_trials(block=block, tile=tile, depth=(8, 16, 32, 4), shapes=SHAPES)
 
 
 def _pair(value, name, what):

@@ -56,7 +56,7 @@ EXERCISE = KernelExercise(
     " dealt out is a choice.",
     budgets=(
         Budget(
-            "sectors", 570, global_count("sectors"),
+            "sectors", 700, global_count("sectors"),
             "let the column change from thread to thread",
         ),
     ),

@@ -63,7 +63,7 @@ EXERCISES = (
             "Two warps times four branches; and, if the branch depends on the warp, two warps times"
             " one.",
         ),
-        after="What counts is not how many branches there are, but how many of them one warp takes.",
+        after="What counts is not how many branches there are, but how many one warp takes.",
         answers={"by_lane": 8, "by_warp": 2},
         mistakes={
             ("by_lane", 64): "those are the threads; a request is asked by a warp",
@@ -84,8 +84,7 @@ EXERCISES = (
             "Waves: blocks divided by resident blocks, rounded up. The last wave has what is left"
             " after the full ones.",
         ),
-        after="The last wave is mostly empty, and with so many waves before it that does not"
-        " matter.",
+        after="The last wave is mostly empty; with so many waves before it that does not matter.",
         answers={
             "blocks": BLOCKS,
             "resident": RESIDENT,

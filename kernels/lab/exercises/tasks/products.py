@@ -22,7 +22,7 @@ def product_trials(
     tile=None,
     arguments: Callable | None = None,
     finish: Callable | None = None,
-    depth: int = 16,
+    depth: int | tuple[int, ...] = 16,
     shapes=SHAPES,
 ) -> list[Trial]:
     """Launches of a kernel for C = A·B.
@@ -37,8 +37,8 @@ def product_trials(
         Takes A and B, returns the arguments before C by name; A and B themselves if left out.
     finish : callable, optional
         Takes a product and returns what becomes of it, such as a bias added.
-    depth : int
-        How far a step along K goes.
+    depth : int or tuple of int
+        How far a step along K may go.
     """
     return list(_trials(block, tile or block, arguments, finish or _as_it_is, depth, shapes))
 
@@ -64,9 +64,10 @@ def _as_it_is(product):
 
 def _suspects(A, B, finish, depth):
     def suspects() -> Iterator[Suspect]:
-        for kind, sentence, product in wrong_products(A, B, depth):
-            if product.shape == (A.shape[0], B.shape[1]):
-                yield Suspect(kind, sentence, finish(product))
+        for step in (depth,) if isinstance(depth, int) else depth:
+            for kind, sentence, product in wrong_products(A, B, step):
+                if product.shape == (A.shape[0], B.shape[1]):
+                    yield Suspect(kind, sentence, finish(product))
 
     return suspects
 

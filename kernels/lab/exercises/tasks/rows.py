@@ -8,7 +8,7 @@ from .arrays import poisoned, whole
 from .counts import global_count
 
 BLOCK = 64
-SHAPES = ((5, 150, ODD), (3, 37, ODD), (64, 64, SQUARE), (4, 128, MULTIPLE))
+SHAPES = ((5, 150, ODD), (3, 37, ODD), (128, 128, SQUARE), (4, 192, MULTIPLE))
 
 
 def sums():

@@ -3,10 +3,10 @@
 from ..exercise import MULTIPLE, ODD, SQUARE, Budget, KernelExercise, Suspect, Trial
 from ..kinds import Kind
 from .arrays import cdiv, poisoned, whole
-from .counts import conflicts, global_count
+from .counts import conflicts, global_count, shared_bytes
 
 W = 32
-SHAPES = ((37, 70, ODD), (50, 33, ODD), (32, 32, SQUARE), (32, 64, MULTIPLE))
+SHAPES = ((37, 70, ODD), (50, 33, ODD), (64, 64, SQUARE), (32, 64, MULTIPLE))
 
 
 def trials():
@@ -106,11 +106,12 @@ NO_CONFLICTS = KernelExercise(
         "Rows of 33: `cuda.shared.array((W, W + 1), float32)`. Then the column walks over all 32"
         " banks, and the last place of each row stays empty.",
     ),
-    after="One unused column, 128 bytes, and no conflict. Shared memory is paid for by the bank, not"
+    after="One unused column, 128 bytes, no conflict: shared memory is paid for by the bank, not"
     " by the byte.",
     budgets=(
         SECTORS,
         Budget("bank conflicts", 0, conflicts, "32 elements of a column must lie in 32 banks"),
+        Budget("bytes of shared memory a block", W * (W + 8) * 4, shared_bytes, "pad a little"),
     ),
 )
 

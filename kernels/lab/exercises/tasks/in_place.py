@@ -1,0 +1,75 @@
+"""Turn a square matrix on its side without a second one."""
+
+import numpy as np
+
+from ..exercise import ODD, SQUARE, Budget, KernelExercise, Suspect, Trial
+from ..kinds import Kind
+from .arrays import cdiv, whole
+from .counts import conflicts, global_count
+
+W = 32
+
+
+def trials():
+    return [_trial(n, role) for n, role in ((50, ODD), (31, ODD), (70, ODD), (64, SQUARE))]
+
+
+def _trial(n, role):
+    A = whole(n, n, seed=1, low=-99, high=100)
+
+    def suspects():
+        yield Suspect(Kind.TRANSPOSED, "this is A itself: it was never turned", A)
+        upper = np.where(np.triu(np.ones_like(A)) > 0, A, A.T)
+        yield Suspect(Kind.WRONG, "one half was written over before it was carried away", upper)
+        yield Suspect(Kind.WRONG, "one half was written over before it was carried away", upper.T)
+
+    grid = (cdiv(n, W), cdiv(n, W))
+    return Trial(f"{n} × {n}", grid, (W, W), {"A": A}, {"A": A.T}, suspects, role)
+
+
+EXERCISE = KernelExercise(
+    name="in-place",
+    chapter="05-memory-access",
+    title="transpose in place",
+    text="""
+    @cuda.jit
+    def in_place(A):
+        tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+        left, top = cuda.blockIdx.x * W, cuda.blockIdx.y * W
+        n = A.shape[0]
+        # --- yours, from here
+        here = cuda.shared.array((W, W + 1), float32)
+        there = cuda.shared.array((W, W + 1), float32)
+        if left >= top:
+            if top + ty < n and left + tx < n:
+                here[ty, tx] = A[top + ty, left + tx]
+            if left + ty < n and top + tx < n:
+                there[ty, tx] = A[left + ty, top + tx]
+            cuda.syncthreads()
+            if left + ty < n and top + tx < n:
+                A[left + ty, top + tx] = here[tx, ty]
+            if top + ty < n and left + tx < n:
+                A[top + ty, left + tx] = there[tx, ty]
+        # --- to here
+    """,
+    trials=trials,
+    names={"W": W},
+    hints=(
+        "Two tiles, two benches: carry both tiles in before either is written over. How many"
+        " barriers do you need?",
+        "Blocks with left < top have nothing to do. The test is the same for all threads of a"
+        " block, so a barrier may stand under it.",
+        "The guards of the two tiles differ: one has its corner at row top, column left, the other"
+        " at row left, column top. On the diagonal both are the same tile, and every thread writes"
+        " the same number twice.",
+    ),
+    after="One barrier protects both benches, and A itself: nobody overwrites an element before it"
+    " was carried in. No other block touches these two tiles.",
+    budgets=(
+        Budget(
+            "sectors", 1200, global_count("sectors"),
+            "carry along rows, in and out: x must drive the last index",
+        ),
+        Budget("bank conflicts", 0, conflicts, "32 elements of a column must lie in 32 banks"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,69 @@
+"""Particles in groups of 32: an array of structs of arrays."""
+
+import numpy as np
+
+from ..exercise import MULTIPLE, ODD, Budget, KernelExercise, Suspect, Trial
+from ..kinds import Kind
+from .arrays import cdiv, whole
+from .counts import global_count
+
+BLOCK, LANES, FIELDS, AXES = 128, 32, 8, 3
+
+
+def trials():
+    return [_trial(groups, role) for groups, role in ((3, ODD), (1, ODD), (8, MULTIPLE))]
+
+
+def _trial(groups, role):
+    start = whole(groups, FIELDS, LANES, seed=1, low=-9, high=10)
+    dt = np.float32(0.5)
+    moved = start.copy()
+    moved[:, :AXES] += dt * start[:, AXES : 2 * AXES]
+
+    def suspects():
+        without = start.copy()
+        without[:, :AXES] += start[:, AXES : 2 * AXES]
+        yield Suspect(Kind.WRONG, "dt is not used", without)
+        one = start.copy()
+        one[:, :1] += dt * start[:, AXES : AXES + 1]
+        yield Suspect(Kind.WRONG, "only the first axis moves", one)
+
+    arguments = {"particles": start, "dt": dt, "axes": np.int32(AXES)}
+    grid = (cdiv(groups * LANES, BLOCK),)
+    label = f"{groups} groups"
+    return Trial(label, grid, (BLOCK,), arguments, {"particles": moved}, suspects, role)
+
+
+EXERCISE = KernelExercise(
+    name="push-groups",
+    chapter="05-memory-access",
+    title="particles in groups of 32",
+    text="""
+    @cuda.jit
+    def push_groups(particles, dt, axes):
+        i = cuda.grid(1)
+        # --- yours, from here
+        group, lane = i // 32, i % 32
+        if group < particles.shape[0]:
+            for axis in range(axes):
+                particles[group, axis, lane] += dt * particles[group, 3 + axis, lane]
+        # --- to here
+    """,
+    trials=trials,
+    hints=(
+        "The lanes of a warp are 32 particles of one group. Which index of the array should they"
+        " drive?",
+        "`group, lane = i // 32, i % 32`, and a field of that particle is"
+        " `particles[group, field, lane]`.",
+        "The guard compares the group with `particles.shape[0]`; in the loop,"
+        " `particles[group, axis, lane] += dt * particles[group, 3 + axis, lane]`.",
+    ),
+    after="4 sectors a request, as in a struct of arrays, and all of a particle's numbers within"
+    " one kilobyte.",
+    budgets=(
+        Budget(
+            "sectors", 3 * AXES * 3 * 4, global_count("sectors"),
+            "neighbouring lanes must want neighbouring floats: let them drive the last index",
+        ),
+    ),
+)  # fmt: skip

@@ -1,0 +1,63 @@
+"""The sum of each element and its two neighbours: three loads that overlap."""
+
+import numpy as np
+
+from ..exercise import MULTIPLE, ODD, Budget, KernelExercise, Suspect, Trial
+from ..kinds import Kind
+from .arrays import cdiv, poisoned, whole
+from .counts import global_count
+
+BLOCK = 128
+N = 1003
+
+
+def trials():
+    return [_trial(n, role) for n, role in ((N, ODD), (37, ODD), (1024, MULTIPLE))]
+
+
+def _trial(n, role):
+    a = whole(n, seed=1, low=-99, high=100)
+    left, right = np.concatenate([a[:1], a[:-1]]), np.concatenate([a[1:], a[-1:]])
+
+    def suspects():
+        around = np.roll(a, 1) + a + np.roll(a, -1)
+        yield Suspect(Kind.WRONG, "the ends take their neighbours from the other end", around)
+        short = left + a + right
+        short[0] -= a[0]
+        short[-1] -= a[-1]
+        yield Suspect(Kind.WRONG, "at the ends one of the three is missing", short)
+        yield Suspect(Kind.WRONG, "this is a itself: no neighbour is added", a)
+
+    arguments = {"a": a, "b": poisoned(n)}
+    grid = (cdiv(n, BLOCK),)
+    return Trial(f"n = {n}", grid, (BLOCK,), arguments, {"b": left + a + right}, suspects, role)
+
+
+EXERCISE = KernelExercise(
+    name="smooth",
+    chapter="05-memory-access",
+    title="a neighbour on each side",
+    text="""
+    @cuda.jit
+    def smooth(a, b):
+        i = cuda.grid(1)
+        # --- yours, from here
+        if i < b.size:
+            left, right = max(i - 1, 0), min(i + 1, a.size - 1)
+            b[i] = a[left] + a[i] + a[right]
+        # --- to here
+    """,
+    trials=trials,
+    hints=(
+        "The first and the last element have a neighbour on one side only: `max(i - 1, 0)` and"
+        " `min(i + 1, a.size - 1)` are indices that are always there.",
+        "Each of the three loads is a copy with an offset: -1, 0 and 1. How many sectors does each"
+        " of them need?",
+        "`if i < b.size:`, then `b[i] = a[max(i - 1, 0)] + a[i] + a[min(i + 1, a.size - 1)]`.",
+    ),
+    after="5, 4 and 5 sectors for a warp, and DRAM sends each element once: L1 has what the"
+    " neighbours asked for.",
+    budgets=(
+        Budget("loads", 3 * N, global_count("lanes", "load"), "three loads a thread are enough"),
+    ),
+)

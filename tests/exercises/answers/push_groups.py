@@ -1,0 +1,40 @@
+"""Particles in groups of 32."""
+# ruff: noqa: E501 - a row of a table is one line
+
+from kernels.lab.exercises.kinds import Kind
+
+PLACE = "particles[group, axis, lane]"
+SPEED = "particles[group, 3 + axis, lane]"
+WRONG = [
+    ("no guard", "if group < particles.shape[0]:", "if True:", Kind.MISSING_GUARD),
+    ("guard with <=", "group < particles", "group <= particles", Kind.MISSING_GUARD),
+    (
+        "guard on the wrong size",
+        "particles.shape[0]",
+        "particles.shape[1]",
+        (Kind.MISSING_GUARD, Kind.OUT_OF_BOUNDS),
+    ),
+    (
+        "guard on the lane",
+        "if group < particles.shape[0]:",
+        "if lane < particles.shape[0]:",
+        (Kind.OUT_OF_BOUNDS, Kind.MISSING_GUARD),
+    ),
+    ("group and lane exchanged", "i // 32, i % 32", "i % 32, i // 32", Kind.UNWRITTEN),
+    ("groups of 16", "i // 32, i % 32", "i // 16, i % 16", Kind.UNWRITTEN),
+    ("eight fields a group", "i // 32, i % 32", "i // 8, i % 8", Kind.UNWRITTEN),
+    ("dt left out", "dt * ", "", Kind.WRONG),
+    ("one axis only", "range(axes)", "range(1)", Kind.WRONG),
+    ("an axis too many", "range(axes)", "range(axes + 1)", Kind.WRONG),
+    ("the mass as a speed", "3 + axis", "5 + axis", Kind.WRONG),
+    ("the position as a speed", "3 + axis", "axis", Kind.WRONG),
+    ("stores instead of adding", f"{PLACE} +=", f"{PLACE} =", Kind.WRONG),
+    ("backwards in time", "+= dt", "-= dt", Kind.WRONG),
+    ("place in the block only", "cuda.grid(1)", "cuda.threadIdx.x", (Kind.RACE, Kind.WRONG)),
+    ("loads more than it needs", SPEED, f"{SPEED} + {SPEED} - {SPEED}", Kind.BUDGET),
+]
+RIGHT = [
+    ("the sum written out", f"{PLACE} += dt * {SPEED}", f"{PLACE} = {PLACE} + dt * {SPEED}"),
+    ("divmod by shifts", "i // 32, i % 32", "i >> 5, i & 31"),
+    ("axes from the far end", "for axis in range(axes):", "for axis in range(axes - 1, -1, -1):"),
+]
