@@ -436,7 +436,7 @@ _RUNGS = (
     ),
     rung(
         async_tiled,
-        "Asynchronous copies",
+        "Async copies",
         chapter="07-register-tiling",
         engines=("cpp",),
         options={
@@ -468,7 +468,7 @@ _RUNGS = (
     ),
     rung(
         tensor_core,
-        "Tensor cores, mma",
+        "mma, sm_75",
         name="mma_sm75",
         prefix="mma_sm75_",
         chapter="08-tensor-cores",
@@ -481,7 +481,7 @@ _RUNGS = (
     ),
     rung(
         tensor_core,
-        "mma, asynchronous copies",
+        "mma, sm_80",
         name="mma",
         prefix="mma_",
         chapter="08-tensor-cores",
@@ -519,16 +519,16 @@ _RUNGS = (
             footprint=footprint,
         )
         for name, title, options, footprint in (
-            ("wgmma", "wgmma, tiles by TMA", {}, _hopper(lambda: (128, 32768))),
+            ("wgmma", "wgmma and TMA", {}, _hopper(lambda: (128, 32768))),
             (
                 "specialized",
-                "Producers and consumers",
+                "Specialised",
                 {"BN": (128, 256)},
                 _hopper(lambda BN: (BN, hopper.shared_bytes(BN))),
             ),
             (
                 "persistent",
-                "Blocks that stay",
+                "Persistent",
                 {"group": (4, 16, 8), "cluster": (1, 2)},
                 _hopper(lambda group, cluster: (256, hopper.shared_bytes(256, hopper.BOXES))),
             ),

@@ -213,11 +213,17 @@ class Record:
     ) -> list[Row]:
         """The timing rows of one size for a chart of the ladder.
 
-        Of every rung, in each language, the fastest of the measured sets of options; then other
-        libraries, and cuBLAS last.
+        Of every rung, in each language, the fastest of the measured tiles (the shape of a block
+        that has no tile is the default one); then other libraries, and cuBLAS last.
         """
+
+        def shown(row: Row) -> bool:
+            block = row["options"].get("block")
+            return block is None or block == LADDER[row["rung"]].defaults["block"]
+
         best: dict[tuple[str, str], Row] = {}
-        for row in self.rows("timings", M=M, N=N or M, K=K or M, dtype=dtype):
+        rows = self.rows("timings", M=M, N=N or M, K=K or M, dtype=dtype)
+        for row in filter(shown, rows):
             key = row["rung"], row["engine"]
             if key not in best or row["gflops"] > best[key]["gflops"]:
                 best[key] = row

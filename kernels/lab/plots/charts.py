@@ -28,6 +28,8 @@ from kernels.lab.records import Record
 from kernels.lab.roofline import Point, Roof
 from kernels.lab.units import percent, quantity, size
 
+GAP = 0.4  # between the bars of two rungs, in bars
+
 
 def empty(message: str) -> Figure:
     """A picture that holds one line of text: what to show when nothing is recorded."""
@@ -108,8 +110,8 @@ def climb(panels: Mapping[str, Sequence[Mapping[str, Any]]], titles: Mapping[str
         heading: list(dict.fromkeys(row["rung"] for row in rows))
         for heading, rows in panels.items()
     }
-    lines = {heading: len(rows) + 0.55 * len(labels[heading]) for heading, rows in panels.items()}
-    height = 0.6 + sum(0.5 + 0.185 * count for count in lines.values())
+    lines = {heading: len(rows) + GAP * len(labels[heading]) for heading, rows in panels.items()}
+    height = 0.6 + sum(0.4 + 0.165 * count for count in lines.values())
     fig, found = figure(
         width=4.6, height=height, rows=len(panels), squeeze=False,
         gridspec_kw={"height_ratios": list(lines.values())},
@@ -136,10 +138,10 @@ def climb(panels: Mapping[str, Sequence[Mapping[str, Any]]], titles: Mapping[str
                 told += f" ({percent(share)})" if row["rung"] != "cublas" else ""
                 ax.text(speed + 0.012 * library, y, told, va="center", fontsize=9)
                 y += 1.0
-            y += 0.55
-        ax.axvline(library, color=INK, linewidth=0.8, linestyle=":")
+            y += GAP
+        ax.axvline(library, color=INK, linewidth=0.8, linestyle=":", alpha=0.5, zorder=0)
         ax.set_yticks(places, [fill(titles.get(rung, rung), 14) for rung in labels[heading]])
-        ax.set_ylim(y - 0.55 - 0.4, -0.6)
+        ax.set_ylim(y - GAP - 0.4, -0.6)
         ax.set_xlim(0, 1.36 * max(library, *(row["gflops"] for row in rows)))
         ax.set_title(heading, loc="left", fontsize=10)
         ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / 1000:g}"))
