@@ -59,6 +59,17 @@ THEBE_SETTINGS = re.compile(
 THRASHING = re.compile(r'\["pre","\.nboutput[^\]]*\]\.join\(", "\)')
 #: The head of a page: its title, and the badges if there are any. The bar of live.js follows it.
 TITLE = re.compile(r"<h1\b.*?</h1>(?:\s*<!-- badges -->\s*<p>.*?</p>)?", re.DOTALL)
+#: The label of a fold, up to the first line of the code in it.
+FOLD = re.compile(
+    r'(<p class="collapsed admonition-title">Show )the code(</p>\s*'
+    r'<p class="expanded admonition-title">Hide )the code(</p>\s*</summary>\s*'
+    r'(?:<[^>]*>\s*)*?<span></span><span class="c1"># (?:@title ([^<]+)|(set-up): [^<]*)</span>)'
+)
+#: What is no running text, kept whole; every other tag on its own.
+MARKUP = re.compile(r"(<(script|style|pre|code|svg|math)\b.*?</\2>|<[^>]*>)", re.DOTALL)
+FIGURE = re.compile(
+    r"(?<=\d) (?=(?:[nµmkMGTP]?(?:FLOP(?:/s)?|B(?:/s)?|s|Hz|W)|[KMG]iB|bytes|%)(?!\w))"
+)
 DESCRIPTION_LENGTH = 160
 
 logger = logging.getLogger(__name__)
@@ -136,6 +147,25 @@ def mount(body: str, states: dict[str, Any], page: str) -> str:
         )
 
     return VIEW.sub(element, body)
+
+
+def name_folds(body: str) -> str:
+    """Return a page's body with the folds of titled cells named by their titles."""
+
+    def named(fold: re.Match[str]) -> str:
+        title = fold[4][0].lower() + fold[4][1:] if fold[4] else f"the {fold[5]} of this page"
+        return fold[1] + title + fold[2] + title + fold[3]
+
+    return FOLD.sub(named, body)
+
+
+def keep_units(body: str) -> str:
+    """Return a page's body with every figure of the running text tied to its unit."""
+    parts = MARKUP.split(body)
+    # Each tag comes with the name of what was kept whole, or with None.
+    texts = [FIGURE.sub("\N{NO-BREAK SPACE}", text) for text in parts[::3]]
+    tags = [*parts[1::3], ""]
+    return "".join(text + tag for text, tag in zip(texts, tags, strict=True))
 
 
 def image(page: str, kind: str, number: int) -> str:
@@ -218,7 +248,8 @@ def finish_page(
         return
     body = THEBE_SETTINGS.sub("", context["body"])
     # The text of a fold names it; the label that myst-nb gives it contradicts that text.
-    context["body"] = body.replace('<summary aria-label="Toggle hidden content">', "<summary>")
+    body = body.replace('<summary aria-label="Toggle hidden content">', "<summary>")
+    context["body"] = keep_units(name_folds(body))
     for name in ("parts", "scroll"):
         app.add_js_file(f"book/{name}.js", loading_method="defer")
     if states:

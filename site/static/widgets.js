@@ -82,4 +82,9 @@
     element.addEventListener("focusin", () => mount(element));
     element.querySelector(".widget-fallback button").addEventListener("click", () => mount(element));
   }
+  // A page may be printed before all of it was read: the pictures of what is not mounted are there by then.
+  const soon = window.requestIdleCallback ?? ((f) => setTimeout(f, 1000));
+  const fetchPictures = () => document.querySelectorAll(".widget-fallback img").forEach((image) => { image.loading = "eager"; });
+  if (document.readyState === "complete") soon(fetchPictures);
+  else addEventListener("load", () => soon(fetchPictures));
 })();

@@ -141,6 +141,23 @@ def test_a_stored_widget_is_mounted_without_a_notebook(small_book):
     assert "book/widgets.js" not in " ".join(resources(parse(small_book / "index.html")))
 
 
+def test_a_figure_keeps_its_unit_in_running_text_alone():
+    tied = pages.keep_units("<td>9.84 GFLOP/s</td><p>3 % of 4 MiB in 2 steps, 5 s.</p>")
+    assert tied == "<td>9.84\xa0GFLOP/s</td><p>3\xa0% of 4\xa0MiB in 2 steps, 5\xa0s.</p>"
+    for kept in ("<pre>1 s</pre>", "<code>2 B</code>", "<script>3 W</script>", '<img alt="4 s">'):
+        assert pages.keep_units(kept) == kept
+
+
+@pytest.mark.parametrize("name", [page for page in PAGES if re.search(r"/\d\d-", page)])
+def test_a_fold_says_what_it_hides(book, name):
+    folds = parse(book / f"{name}.html").select("details.hide")
+    for fold in folds:
+        first = fold.select_one("pre").text.splitlines()[0]
+        said = fold.select_one("summary .collapsed").text
+        assert said != "Show the code" or not first.startswith(("# @title", "# set-up")), first
+    assert folds[0].select_one("summary .collapsed").text == "Show the set-up of this page"
+
+
 def test_a_widget_that_needs_a_kernel_is_a_warning(caplog):
     view = '<script type="application/vnd.jupyter.widget-view+json">{"model_id": "ab"}</script>'
     assert pages.mount(view, {"ab": {"state": {"value": 3}}}, "page") == view

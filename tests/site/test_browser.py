@@ -9,6 +9,7 @@ import pytest
 
 from tests.pages import CHAPTERS, PAGES, mount_all
 
+LAID_OUT = "document.documentElement.dataset.parts === undefined"
 PROFILES = [(width, mode) for width in (1280, 390) for mode in ("light", "dark")]
 
 
@@ -71,9 +72,14 @@ def test_without_scripts_the_page_says_what_is_missing(browser, small_book):
 def check_stills(page, book, name: str, row: str) -> None:
     """Open a chapter and see its widgets' numbers, as tables that fit."""
     page.goto((book / f"chapters/{name}.html").as_uri())
+    page.wait_for_function(LAID_OUT)
     for widget in page.locator(".widget").all():
         assert "needs JavaScript" in widget.inner_text()
         assert widget.locator("table").first.is_visible()
+        widget.locator("img").scroll_into_view_if_needed()
+        page.wait_for_function(
+            "(image) => image.naturalWidth > 300", arg=widget.locator("img").element_handle()
+        )
     assert row in page.inner_text(".widget-fallback >> nth=0").replace("\xa0", " ")
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
 
@@ -106,6 +112,100 @@ def test_in_an_old_browser_widgets_are_tables(browser, book):
     page.close()
 
 
+def test_a_widget_whose_script_is_lost_stays_a_picture_with_its_numbers(browser, book):
+    page = browser.new_page(viewport={"width": 390, "height": 900})
+    page.route("**/book/widgets.js*", lambda route: route.abort())
+    check_stills(page, book, *STILLS[3])
+    page.close()
+
+
+def test_the_dark_is_dark_without_scripts(browser, book):
+    colours = {}
+    for mode in ("light", "dark"):
+        page = browser.new_context(java_script_enabled=False, color_scheme=mode).new_page()
+        page.goto((book / "chapters/04-tiled.html").as_uri())
+        look = """(selector) => {
+            const { color, backgroundColor } = getComputedStyle(document.querySelector(selector));
+            return [color, backgroundColor];
+        }"""
+        colours[mode] = [page.evaluate(look, each) for each in ("body", ".highlight .kn")]
+        page.context.close()
+    assert colours["light"][0] == ["rgb(28, 34, 43)", "rgb(253, 252, 249)"]
+    assert colours["dark"][0] == ["rgb(227, 230, 234)", "rgb(20, 23, 28)"]
+    assert colours["light"][1] != colours["dark"][1]
+
+
+def open_chapter(browser, book, anchor: str = ""):
+    """Chapter 4, all of it laid out, without its widgets."""
+    page = browser.new_page(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
+    page.goto((book / "chapters/04-tiled.html").as_uri() + anchor)
+    page.wait_for_function(LAID_OUT)
+    return page
+
+
+def test_a_widget_is_mounted_when_it_comes_near(browser, book):
+    page = open_chapter(browser, book)
+    assert page.locator(".widget[data-mounted]").count() == 0
+    first, second = page.locator(".widget").all()
+    first.scroll_into_view_if_needed()
+    page.wait_for_selector(".widget[data-mounted] .tile-player")
+    assert second.get_attribute("data-mounted") is None
+    assert first.locator(".widget-fallback").count() == 0
+    page.close()
+
+
+def test_keys_lead_into_a_widget_that_is_not_mounted_yet(browser, book):
+    page = open_chapter(browser, book)
+    # Focus alone, as the next stop of the Tab key: no scrolling brings the widget near before.
+    page.evaluate(
+        "document.querySelector('.widget-fallback button').focus({ preventScroll: true })"
+    )
+    page.wait_for_selector(".widget[data-mounted] .tile-player", state="attached")
+    assert page.evaluate("document.activeElement.closest('.tile-player') !== null")
+    page.close()
+
+
+def test_words_and_numbers_of_a_widget_are_found_before_it_is_mounted(browser, book):
+    page = open_chapter(browser, book)
+    assert page.evaluate("find('blocks an SM holds')")
+    page.wait_for_selector(".widget[data-mounted] .tile-player")
+    page.close()
+
+
+@pytest.mark.parametrize("way", ["address", "contents"])
+def test_a_jump_ends_at_its_heading(browser, book, way):
+    page = open_chapter(browser, book, "#worth-remembering" if way == "address" else "")
+    if way == "contents":
+        page.reload()
+        page.goto((book / "chapters/04-tiled.html").as_uri())  # a visit, not a return
+        page.locator("#pst-page-toc-nav a[href='#worth-remembering']").click()
+        page.wait_for_function(LAID_OUT)
+    page.wait_for_timeout(300)
+    top = page.evaluate(
+        "document.querySelector('#worth-remembering h2').getBoundingClientRect().top"
+    )
+    assert 0 <= top <= 450
+    page.close()
+
+
+def test_most_of_a_page_waits_and_none_is_forgotten(browser, book):
+    page = browser.new_page()
+    page.add_init_script(
+        """addEventListener("DOMContentLoaded", () => {
+            window.early = document.documentElement.dataset.parts;
+        })"""
+    )
+    page.goto((book / "chapters/04-tiled.html").as_uri())
+    page.wait_for_function(LAID_OUT)
+    assert page.evaluate("early") == ""
+    hidden = """(all) => all.filter((part) =>
+        !part.closest("details:not([open])")
+        && !part.checkVisibility({ contentVisibilityAuto: true })
+    ).length"""
+    assert page.eval_on_selector_all(".bd-article section, .bd-article div.cell", hidden) == 0
+    page.close()
+
+
 @pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize("name", CHAPTERS)
 def test_nothing_moves_while_a_page_loads(browser, book, name, width):
@@ -127,8 +227,18 @@ def test_nothing_moves_while_a_page_loads(browser, book, name, width):
 def test_on_paper_a_chapter_has_its_numbers_and_no_navigation(browser, book):
     page = browser.new_page(viewport={"width": 720, "height": 1000})
     page.goto((book / "chapters/04-tiled.html").as_uri())
+    page.wait_for_function(LAID_OUT)
+    page.emulate_media(media="print")
+    for still in page.locator(".widget").all():  # of what was not mounted, its picture and numbers
+        page.wait_for_function(
+            "(image) => image.naturalWidth > 300", arg=still.locator("img").element_handle()
+        )
+        assert still.locator("img").is_visible() and still.locator("td").first.is_visible()
+    page.emulate_media(media="screen")
     mount_all(page)
     page.emulate_media(media="print")
+    whole = "(all) => all.every((part) => getComputedStyle(part).breakInside === 'avoid')"
+    assert page.eval_on_selector_all(".tile-widget, .bd-article figure, .bd-article table", whole)
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     for hidden in (".bd-sidebar-primary", ".bd-header-article", ".live-bar", ".prev-next-area"):
         assert not page.locator(hidden).first.is_visible(), hidden

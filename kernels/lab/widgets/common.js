@@ -182,7 +182,7 @@ const button = (text, attributes = {}) => make("button", { type: "button", ...at
 
 /** Hatches for readers without colour; `url(#…)` names come back by key. Give the result's `element` to an SVG. */
 function hatches() {
-  const lines = { a: "M0 8L8 0", b: "M0 0L8 8", t: "M0 8L8 0M0 0L8 8", none: "M0 4H8" };
+  const lines = { a: "M0 8L8 0", b: "M0 0L8 8", c: "M4 0V8", t: "M0 8L8 0M0 0L8 8", none: "M0 4H8" };
   const names = {};
   const patterns = Object.entries(lines).map(([key, d]) => {
     names[key] = unique(`hatch-${key}`);
