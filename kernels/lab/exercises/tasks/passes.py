@@ -39,7 +39,7 @@ def judge(passes: Callable) -> Iterator[tuple[Kind, str]]:
             return
         if isinstance(said, bool) or said != want:
             reason = ""
-            if said == want - 1:
+            if said and said == want - 1:
                 reason = ": those are the conflicts, and the first wavefront is none"
             elif said == max([w % BANKS for w in words].count(w % BANKS) for w in words):
                 reason = ": lanes that want the same word are served together"
