@@ -64,7 +64,7 @@ def test_a_right_count_passes():
 @pytest.mark.parametrize(
     "wrong, told",
     [
-        (lambda words: wavefronts(words) - 1, "those are the conflicts"),
+        (lambda words: max(1, wavefronts(words) - 1), "those are the conflicts"),
         (lambda words: max([w % 32 for w in words].count(w % 32) for w in words),
          "lanes that want the same word are served together"),
         (lambda words: len({w % 32 for w in words}), "those are the banks in use"),
