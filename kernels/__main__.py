@@ -451,13 +451,25 @@ def _compare_on_gpu(sizes: tuple[int, ...]) -> dict[str, Any]:
     return {"provenance": bench.provenance(), "timings": rows}
 
 
+def version(row: records.Row) -> str:
+    """A rung and what its options add to that: ``tiled 16``, ``swizzled split=4``."""
+    options = row.options
+    if row.rung in LADDER and len(options) > 1:
+        usual = LADDER[row.rung].default(row.engine)
+        told = spelled({name: value for name, value in options.items() if usual.get(name) != value})
+    else:
+        told = " ".join(map(str, options.values()))
+    return f"{row.rung} {told}".rstrip()
+
+
 def _print_ladder(rows: Iterable[dict[str, Any]], sizes: Iterable[int], title: str) -> None:
     """A line a version of a rung, a column a size."""
     columns = ("rung", "language", *(f"{size}³" for size in sizes), "result")
     table = Table(*columns, title=title, box=box.SIMPLE, padding=(0, 1, 0, 0))
     found: dict[tuple[str, str], dict[int, records.Row]] = {}
     for row in map(records.Row, rows):
-        key = (" ".join(map(str, (row.rung, *row.options.values()))), ENGINE_TITLES[row.engine])
+        language = "library" if row.engine == "library" else ENGINE_TITLES[row.engine]
+        key = (version(row), language)
         found.setdefault(key, {})[row.M] = row
     for (label, language), line in found.items():
         cells = [

@@ -14,6 +14,7 @@ A rung's file holds functions that all take the rung's options by name:
   arrays with as little host work as possible; needed only where the launch is not that of `Rung`.
 """
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
@@ -145,7 +146,14 @@ class Rung:
             return {}
         (M, K), N = shapes[0], shapes[1][1]
         found = tuned.options(self.name, engine, dtype, M, N, K)
-        return found if found.keys() == self.options.keys() else {}
+        try:
+            if found:
+                self.launch(M, N, **found)
+        except (TypeError, ValueError) as error:
+            # Of another version of the course, or of someone who wrote them by hand.
+            warnings.warn(f"tuned options of {self.name} are left out: {error}", stacklevel=3)
+            return {}
+        return found
 
     def kernel(self, **options):
         """Return the Numba kernel for these options: launch it ``[grid, block](A, B, C)``."""
@@ -414,8 +422,8 @@ _RUNGS = (
             "BN": 128,
             "BK": 16,
             "WM": 64,
-            "WN": 64,
-            "TM": 16,
+            "WN": 32,
+            "TM": 8,
             "TN": 8,
             "GROUP": 8,
             "split": 1,
@@ -427,8 +435,8 @@ _RUNGS = (
                 {"BM": 64, "BN": 64, "WM": 32, "WN": 32, "TM": 4, "TN": 8},
             ),
             "cpp": (
-                {"WN": 32, "TM": 8},
-                {"WN": 32, "TM": 8, "split": 4},
+                {},
+                {"split": 4},
                 {"BM": 64, "BN": 64, "WM": 32, "WN": 32, "TM": 8, "TN": 4},
             ),
         },
@@ -463,7 +471,9 @@ _RUNGS = (
             "stages": 3,
             "split": 1,
         },
-        choices={"cpp": ({}, {"split": 4})},
+        choices={
+            "cpp": ({}, {"split": 4}, {"BN": 128, "WN": 32, "TN": 8, "split": 2}),
+        },
         needs={"float32": (8, 0)},
     ),
     rung(

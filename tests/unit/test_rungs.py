@@ -1,5 +1,7 @@
 """The rungs on whichever engine there is: right for any sizes and strides, errors in one line."""
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -121,6 +123,16 @@ def test_the_ladder_is_in_the_order_of_the_chapters():
             for options in rung.chosen(engine):
                 assert all(value in rung.options[name] for name, value in options.items())
                 rung.launch(100, 130, **options)
+
+
+@pytest.mark.parametrize("name", LADDER)
+def test_the_defaults_of_a_rung_are_those_of_its_functions(name):
+    rung = LADDER[name]
+    for function in (rung._launch, rung._model, rung._kernel, rung._twin):
+        if function is not None:
+            given = inspect.signature(function).parameters
+            own = {p.name: p.default for p in given.values() if p.name in rung.options}
+            assert own == rung.defaults, function
 
 
 # What a GPU must have ---------------------------------------------------------------

@@ -31,6 +31,7 @@ def on_a_gpu(monkeypatch):
     class Here:
         name = ABOUT["gpu"]
         compute_capability = (7, 5)
+        max_threads_per_block = 1024
 
     for module in (tuned, __import__("kernels.ladder", fromlist=["x"])):
         monkeypatch.setattr(module, "on_gpu", True)
@@ -292,10 +293,12 @@ def test_a_rung_takes_what_was_tuned_unless_options_are_given(on_a_gpu):
     assert seen.options == {"tile": 16}, "the default: nothing was tuned for C++"
     rung.matmul(A[:60], B)
     assert seen.options == {"tile": 16}, "the default: another class of shapes"
-    stored(options={"side": 8})
-    tuned._read_once.cache_clear()
-    rung.matmul(A, B)
-    assert seen.options == {"tile": 16}, "the default: the file names no option of this rung"
+    for forged, told in (({"side": 8}, "has no option 'side'"), ({"tile": 64}, "4096 threads")):
+        stored(options=forged)
+        tuned._read_once.cache_clear()
+        with pytest.warns(UserWarning, match=f"tuned options of tiled are left out: .*{told}"):
+            rung.matmul(A, B)
+        assert seen.options == {"tile": 16}, "the default"
 
 
 @without_gpu

@@ -68,7 +68,7 @@ def points(record: records.Record) -> list[dict[str, Any]]:
     size = SIZE if SIZE in sizes else max(sizes, default=SIZE)
     found = []
     for row in record.ladder(M=size):
-        library = row.rung == "cublas"
+        library = row.engine == "library"
         model = LADDER["naive" if library else row.rung].model(
             row.M, row.N, row.K, **({} if library else row.options)
         )
