@@ -271,8 +271,13 @@ def resources() -> Tables:
         case = Case(64, 64, 64, rung.dtypes[0], rung.out_dtype)
         for engine, options in rung.versions():
             _, block = rung.launch(64, 64, **options)
-            case.launch(rung, engine, options)()  # Numba compiles when it is launched
-            found, threads = used(rung, engine, options), prod(block)
+            try:
+                case.launch(rung, engine, options)()  # Numba compiles when it is launched
+                found, threads = used(rung, engine, options), prod(block)
+            except (ValueError, RuntimeError) as error:  # the others are listed all the same
+                what = f"{rung.name}, {engine}, {options}"
+                warnings.warn(f"no resources of {what}: {_line(error)}", stacklevel=2)
+                continue
             rows.append({
                 "rung": rung.name, "engine": engine, "options": options,
                 "threads_per_block": threads, **found, **residency(threads, found),

@@ -17,7 +17,7 @@ from typing import Any
 
 from kernels.lab import counters, half, ncu, oracle
 from kernels.lab.backend import cupy
-from kernels.ladder import LADDER, Rung
+from kernels.ladder import LADDER
 
 SIZE = 2048
 #: Small enough to trace every request of: whole tiles, and sizes that no tile divides.
@@ -65,12 +65,7 @@ def jobs(size: int = SIZE, small: Sequence[tuple[int, int, int]] = SMALL) -> Ite
     for shape in small:
         for rung in here:
             if "numba" in rung.engines:
-                yield Job(rung.name, "numba", own_choice(rung), *shape)
-
-
-def own_choice(rung: Rung) -> dict[str, int]:
-    """The options of a rung's Numba kernel that stand for it where one version must do."""
-    return rung.chosen("numba")[0] if "numba" in rung.choices else rung.defaults
+                yield Job(rung.name, "numba", rung.default("numba"), *shape)
 
 
 def profiles(todo: Sequence[Job] | None = None) -> list[dict[str, Any]]:

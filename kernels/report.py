@@ -46,7 +46,7 @@ def command(
     size : int
         M = N = K.
     options : dict
-        Those that differ from the rung's defaults.
+        Those that differ from the rung's own choice.
     file : Path, optional
         Where the profile goes; in ``_build/profiles`` by default.
 
@@ -60,9 +60,14 @@ def command(
     LookupError
         If counters cannot be read here and nothing of this rung is recorded either.
     """
-    LADDER[rung].launch(size, size, **options)  # refuses what no GPU can launch
     engine = engine or LADDER[rung].engines[0]
-    job = profiler.Job(rung, engine, LADDER[rung].defaults | options, size, size, size)
+    if engine not in LADDER[rung].engines:
+        raise ValueError(
+            f"{rung} is not written for engine {engine!r}: use {LADDER[rung].engines[0]!r}"
+        )
+    options = LADDER[rung].default(engine) | options
+    LADDER[rung].launch(size, size, **options)  # refuses what no GPU can launch
+    job = profiler.Job(rung, engine, options, size, size, size)
     if file is not None:
         files.check_folder(file.absolute().parent)
     why = unable(rung)

@@ -32,10 +32,10 @@ COUNTED = {
 
 
 def versions() -> Iterator[tuple[Rung, dict[str, int]]]:
-    """Every rung that is written in Numba, with the options that stand for it."""
+    """Every rung that is written in Numba, with the options it has by default."""
     for rung in LADDER.values():
         if "numba" in rung.engines:
-            yield rung, profiler.own_choice(rung)
+            yield rung, rung.default("numba")
 
 
 def trace(rung: Rung, options: dict[str, int], M: int, N: int, K: int) -> dict[str, Any]:

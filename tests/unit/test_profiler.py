@@ -8,7 +8,8 @@ from types import SimpleNamespace
 import pytest
 
 from kernels import LADDER, profiler
-from kernels.lab import counters, data, ncu
+from kernels.lab import counters, ncu
+from kernels.traced import versions as versions_traced
 
 JOBS = list(profiler.jobs(64, small=((16, 24, 8),)))
 METRICS = {
@@ -51,8 +52,8 @@ def test_every_version_is_counted_and_the_small_ones_are_those_that_are_traced()
     large, small = ([j for j in JOBS if (j.M == 64) == whole] for whole in (True, False))
     told = [(job.rung, job.engine, job.options) for job in large]
     assert told == [*versions, ("cublas", "library", {})]
-    traced = {(row["rung"], str(row["options"])) for row in data.traced()}
-    assert small and {(job.rung, str(job.options)) for job in small} <= traced
+    traced = [(rung.name, "numba", options) for rung, options in versions_traced()]
+    assert [(job.rung, job.engine, job.options) for job in small] == traced
 
 
 def test_small_products_have_a_table_of_their_own():

@@ -154,6 +154,7 @@ def test_without_any_record_there_is_a_way_out(capsys, recorded, monkeypatch):
         ("profile naive --tile 8", "naive has no option 'tile'"),
         ("profile tiled --json /dev/null/x.json", "cannot write to the folder /dev/null"),
         ("profile", "Missing argument 'RUNG'"),
+        ("profile mma --engine numba", "mma is not written for engine 'numba': use 'cpp'"),
     ],
 )
 def test_bad_input_is_one_line(capsys, recorded, line, told):
