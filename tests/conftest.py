@@ -25,6 +25,14 @@ FLAGS = (
 os.environ["KERNELS_EXERCISES"] = "off"  # what tests solve is no learner's progress
 
 
+@pytest.fixture(autouse=True, scope="session")
+def nothing_tuned(tmp_path_factory) -> Iterator[None]:
+    """What the reader tuned on this machine changes no test: the rungs take their defaults."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KERNELS_TUNED", str(tmp_path_factory.mktemp("tuned")))
+        yield
+
+
 def pytest_collection_modifyitems(items):
     gpu_tests = [item for item in items if item.get_closest_marker("gpu")]
     if not gpu_tests:
