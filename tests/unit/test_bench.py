@@ -86,10 +86,10 @@ def test_every_version_of_a_rung_is_measured():
 def test_the_ladder_is_measured_at_every_shape_and_number_format():
     names = [step.name for step in bench.ladder_steps()]
     assert len(names) == len(set(names)), "a name is what a run resumes by"
-    for dtype in ("", ", float16", ", bfloat16"):
+    for dtype in ("", ", float16"):
         for shape in ("1024³", "8192³", "128×8192×8192", "8192×8192×128", "4097×4097×4097"):
             assert f"ladder {shape}{dtype}" in names
-    assert len(names) == 3 * 8
+    assert "ladder 8192³, bfloat16" in names and len(names) == 8 + 8 + 2
 
 
 def test_what_is_measured_is_checked_against_float64_and_its_error_kept():
