@@ -93,6 +93,8 @@ def make_pipelined(BM, BN, BK, TM, TN):
                 store4_guarded(
                     C, row, col, acc[i, j], acc[i, j + 1], acc[i, j + 2], acc[i, j + 3], wide_C
                 )
+            unrolled()
+        unrolled()  # so that each element of acc is a register
 
     return pipelined
 

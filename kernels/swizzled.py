@@ -12,8 +12,8 @@ from kernels import cuda, float32, uint32
 from kernels.lab import cpp, host
 from kernels.lab.host import cdiv
 from kernels.lab.model import Access, Model, tile_model
-from kernels.lab.tiles import check_limits, check_multiple, check_whole_tiles
-from kernels.lab.vector import aligned16, load4, load4_guarded, store4, store4_guarded
+from kernels.lab.tiles import check_limits, check_multiple, check_whole_tiles, registers_of
+from kernels.lab.vector import aligned16, load4, load4_guarded, store4, store4_guarded, unrolled
 
 PAD = 4  # elements between the rows of A's tile, so that its columns spread over the banks
 
@@ -23,61 +23,69 @@ def make_swizzled(BM, BN, BK, WM, WN, TM, TN, GROUP, split):
     WARPS_ACROSS = BN // WN
     THREADS = BM // WM * WARPS_ACROSS * 32
     LOADS_A, LOADS_B = BM * BK // (4 * THREADS), BK * BN // (4 * THREADS)  # of a thread, a tile
+    ROWS_A, ROWS_B = THREADS // (BK // 4), THREADS // (BN // 4)  # between two loads of a thread
+    PARTS = 2 if LOADS_A % 2 == LOADS_B % 2 == 0 else 1  # in which a tile comes
+    PART_A, PART_B, STEPS = LOADS_A // PARTS, LOADS_B // PARTS, BK // PARTS
     ROWS, PITCH = 2 * BK, BM + PAD  # of A's tiles in shared memory
+    REGISTERS = registers_of(THREADS, TM * TN + 2 * (TM + TN) + 4 * (PART_A + PART_B))
 
-    @cuda.jit
+    @cuda.jit(max_registers=REGISTERS)
     def swizzled(A, B, C):
         sA = cuda.shared.array((ROWS, PITCH), float32, alignment=16)
         sB = cuda.shared.array((ROWS, BN), float32, alignment=16)
         acc = cuda.local.array((TM, TN), float32)
-        # Two sets of registers: one is multiplied while the other is read for the next k.
         a = cuda.local.array((2, TM), float32)
         b = cuda.local.array((2, TN), float32)
-        next_A = cuda.local.array((LOADS_A, 4), float32)
-        next_B = cuda.local.array((LOADS_B, 4), float32)
+        next_A = cuda.local.array((PART_A, 4), float32)
+        next_B = cuda.local.array((PART_B, 4), float32)
+        M, N, K = uint32(A.shape[0]), uint32(B.shape[1]), uint32(A.shape[1])
         t = uint32(cuda.threadIdx.x)
         warp = t // uint32(32)
         lane = t % uint32(32)
         # Where the thread's first square of 4 × 4 results lies in the block's tile of C.
         wx = warp % uint32(WARPS_ACROSS) * uint32(WN)
         wy = warp // uint32(WARPS_ACROSS) * uint32(WM)
-        tx = wx + lane % uint32(ACROSS) * uint32(4)
-        ty = wy + lane // uint32(ACROSS) * uint32(4)
+        tx = uint32(wx + lane % uint32(ACROSS) * uint32(4))
+        ty = uint32(wy + lane // uint32(ACROSS) * uint32(4))
+        # What the thread loads of each tile: this, and the same ROWS_A or ROWS_B further down.
+        row_A, k_A = uint32(t // uint32(BK // 4)), uint32(t % uint32(BK // 4) * uint32(4))
+        k_B, col_B = uint32(t // uint32(BN // 4)), uint32(t % uint32(BN // 4) * uint32(4))
+
         # Blocks start in the order of their numbers, a row of the grid after the other. They take
         # the tiles of C in another order: GROUP rows of tiles at a time, and in these column by
         # column. Blocks that run together then ask for few rows of A and few columns of B.
         tiles_x, tiles_y = uint32(cuda.gridDim.x), uint32(cuda.gridDim.y // split)
-        slab = uint32(cuda.blockIdx.y) // tiles_y  # of K
+        slab = uint32(cuda.blockIdx.y) // tiles_y if split > 1 else uint32(0)  # of K
         number = uint32(cuda.blockIdx.y) % tiles_y * tiles_x + uint32(cuda.blockIdx.x)
         top = number // (uint32(GROUP) * tiles_x) * uint32(GROUP)
         height = min(uint32(GROUP), tiles_y - top)
-        row0 = (top + number % (uint32(GROUP) * tiles_x) % height) * uint32(BM)
-        col0 = number % (uint32(GROUP) * tiles_x) // height * uint32(BN)
+        row0 = uint32((top + number % (uint32(GROUP) * tiles_x) % height) * uint32(BM))
+        col0 = uint32(number % (uint32(GROUP) * tiles_x) // height * uint32(BN))
         # With split > 1, C is `split` results one below the other: each block adds up a part of K.
-        K = uint32(A.shape[1])
         depth = (K + uint32(BK * split - 1)) // uint32(BK * split) * uint32(BK)
-        start = slab * depth
-        end = min(start + depth, K)
+        start = uint32(slab * depth)
+        end = uint32(min(start + depth, K)) if split > 1 else K
         C_row0 = row0 + slab * tiles_y * uint32(BM)
+
         wide_A, wide_B, wide_C = aligned16(A), aligned16(B), aligned16(C)
+        # Most blocks lie whole inside C, and need no guard until K ends.
+        inner = wide_A and wide_B and row0 + uint32(BM) <= M and col0 + uint32(BN) <= N
 
         for i in range(TM):
             for j in range(TN):
                 acc[i, j] = float32(0)
         # The first tile has nothing to hide behind.
         for i in range(LOADS_A):
-            row = (t * uint32(4) + uint32(i * 4 * THREADS)) // uint32(BK)
-            k = (t * uint32(4) + uint32(i * 4 * THREADS)) % uint32(BK)
-            p, q, r, s = load4_guarded(A, row0 + row, start + k, wide_A)
-            sA[k, row] = p
-            sA[k + uint32(1), row] = q
-            sA[k + uint32(2), row] = r
-            sA[k + uint32(3), row] = s
+            row = row_A + uint32(i * ROWS_A)
+            p, q, r, s = load4_guarded(A, row0 + row, start + k_A, wide_A)
+            sA[k_A, row] = p
+            sA[k_A + uint32(1), row] = q
+            sA[k_A + uint32(2), row] = r
+            sA[k_A + uint32(3), row] = s
         for i in range(LOADS_B):
-            k = (t * uint32(4) + uint32(i * 4 * THREADS)) // uint32(BN)
-            col = (t * uint32(4) + uint32(i * 4 * THREADS)) % uint32(BN)
-            p, q, r, s = load4_guarded(B, start + k, col0 + col, wide_B)
-            store4(sB, k, col, p, q, r, s)
+            k = k_B + uint32(i * ROWS_B)
+            p, q, r, s = load4_guarded(B, start + k, col0 + col_B, wide_B)
+            store4(sB, k, col_B, p, q, r, s)
         cuda.syncthreads()
         for i in range(0, TM, 4):
             a[0, i], a[0, i + 1], a[0, i + 2], a[0, i + 3] = load4(
@@ -88,57 +96,70 @@ def make_swizzled(BM, BN, BK, WM, WN, TM, TN, GROUP, split):
                 sB, uint32(0), tx + uint32(j * ACROSS)
             )
 
-        now = uint32(0)  # the tile that is computed starts at this row, the other at BK - now
+        now = uint32(0)  # the tile that is computed starts at this row, the next at `other`
         for k0 in range(start + uint32(BK), end + uint32(BK), uint32(BK)):
-            # Ask for the next tile, and do not wait for it. Past the end there are only zeros.
-            next_k = k0 if k0 < end else K
-            for i in range(LOADS_A):
-                row = (t * uint32(4) + uint32(i * 4 * THREADS)) // uint32(BK)
-                k = (t * uint32(4) + uint32(i * 4 * THREADS)) % uint32(BK)
-                next_A[i, 0], next_A[i, 1], next_A[i, 2], next_A[i, 3] = load4_guarded(
-                    A, row0 + row, next_k + k, wide_A
-                )
-            for i in range(LOADS_B):
-                k = (t * uint32(4) + uint32(i * 4 * THREADS)) // uint32(BN)
-                col = (t * uint32(4) + uint32(i * 4 * THREADS)) % uint32(BN)
-                next_B[i, 0], next_B[i, 1], next_B[i, 2], next_B[i, 3] = load4_guarded(
-                    B, next_k + k, col0 + col, wide_B
-                )
-            for step in range(0, BK, 2):
-                for half in range(2):
-                    if step + half == BK - 1:
-                        # The last k of this tile: the one ahead is the first of the next tile.
-                        now = uint32(BK) - now
-                        for i in range(LOADS_A):
-                            row = (t * uint32(4) + uint32(i * 4 * THREADS)) // uint32(BK)
-                            k = (t * uint32(4) + uint32(i * 4 * THREADS)) % uint32(BK) + now
-                            for part in range(4):
-                                sA[k + uint32(part), row] = next_A[i, part]
-                        for i in range(LOADS_B):
-                            k = (t * uint32(4) + uint32(i * 4 * THREADS)) // uint32(BN) + now
-                            col = (t * uint32(4) + uint32(i * 4 * THREADS)) % uint32(BN)
+            other = uint32(BK) - now
+            plain = inner and k0 + uint32(BK) <= end
+            # Past the end there are only zeros.
+            next_k = uint32(k0) if split == 1 or k0 < end else K
+            # The next tile comes in parts: each waits in registers for half as many of them.
+            for part in range(PARTS):
+                if plain:
+                    for i in range(PART_A):
+                        row = row0 + row_A + uint32((part * PART_A + i) * ROWS_A)
+                        next_A[i, 0], next_A[i, 1], next_A[i, 2], next_A[i, 3] = load4(
+                            A, row, next_k + k_A
+                        )
+                    for i in range(PART_B):
+                        k = next_k + k_B + uint32((part * PART_B + i) * ROWS_B)
+                        next_B[i, 0], next_B[i, 1], next_B[i, 2], next_B[i, 3] = load4(
+                            B, k, col0 + col_B
+                        )
+                else:
+                    for i in range(PART_A):
+                        row = row0 + row_A + uint32((part * PART_A + i) * ROWS_A)
+                        next_A[i, 0], next_A[i, 1], next_A[i, 2], next_A[i, 3] = load4_guarded(
+                            A, row, next_k + k_A, wide_A
+                        )
+                    for i in range(PART_B):
+                        k = next_k + k_B + uint32((part * PART_B + i) * ROWS_B)
+                        next_B[i, 0], next_B[i, 1], next_B[i, 2], next_B[i, 3] = load4_guarded(
+                            B, k, col0 + col_B, wide_B
+                        )
+                for step in range(STEPS):
+                    if step == STEPS - 2:
+                        for i in range(PART_A):
+                            to = row_A + uint32((part * PART_A + i) * ROWS_A)
+                            for n in range(4):
+                                sA[other + k_A + uint32(n), to] = next_A[i, n]
+                        for i in range(PART_B):
+                            to = other + k_B + uint32((part * PART_B + i) * ROWS_B)
                             store4(
-                                sB, k, col, next_B[i, 0], next_B[i, 1], next_B[i, 2], next_B[i, 3]
-                            )
+                                sB, to, col_B,
+                                next_B[i, 0], next_B[i, 1], next_B[i, 2], next_B[i, 3],
+                            )  # fmt: skip
+                    ahead = now + uint32(part * STEPS + step + 1)
+                    if part == PARTS - 1 and step == STEPS - 1:
+                        # The last k of this tile: the one ahead is the first of the next tile.
                         cuda.syncthreads()
-                    ahead = now + uint32((step + half + 1) % BK)
+                        ahead = other
+                    this, that = step % 2, (step + 1) % 2
                     for i in range(0, TM, 4):
-                        (
-                            a[1 - half, i],
-                            a[1 - half, i + 1],
-                            a[1 - half, i + 2],
-                            a[1 - half, i + 3],
-                        ) = load4(sA, ahead, ty + uint32(i * DOWN))
+                        a[that, i], a[that, i + 1], a[that, i + 2], a[that, i + 3] = load4(
+                            sA, ahead, ty + uint32(i * DOWN)
+                        )
                     for j in range(0, TN, 4):
-                        (
-                            b[1 - half, j],
-                            b[1 - half, j + 1],
-                            b[1 - half, j + 2],
-                            b[1 - half, j + 3],
-                        ) = load4(sB, ahead, tx + uint32(j * ACROSS))
+                        b[that, j], b[that, j + 1], b[that, j + 2], b[that, j + 3] = load4(
+                            sB, ahead, tx + uint32(j * ACROSS)
+                        )
                     for i in range(TM):
-                        for j in range(TN):
-                            acc[i, j] += a[half, i] * b[half, j]
+                        for place in range(TN):
+                            # There and back again: at each turn b's element is still at hand.
+                            j = place if i % 2 == 0 else TN - 1 - place
+                            acc[i, j] += a[this, i] * b[this, j]
+                unrolled()  # the loop over the steps of k
+            unrolled()  # the loop over the parts
+            now = other
 
         for i in range(TM):
             row = C_row0 + ty + uint32(i // 4 * 4 * DOWN + i % 4)
@@ -147,6 +168,8 @@ def make_swizzled(BM, BN, BK, WM, WN, TM, TN, GROUP, split):
                 store4_guarded(
                     C, row, col, acc[i, j], acc[i, j + 1], acc[i, j + 2], acc[i, j + 3], wide_C
                 )
+            unrolled()
+        unrolled()  # so that each element of acc is a register
 
     return swizzled
 
@@ -200,7 +223,7 @@ def stores(BN, WM, WN, TM, TN, threads):
 
 
 @cache
-def kernel(BM=128, BN=128, BK=16, WM=64, WN=64, TM=16, TN=8, GROUP=8, split=1):
+def kernel(BM=128, BN=128, BK=16, WM=64, WN=32, TM=8, TN=8, GROUP=8, split=1):
     """Return the kernel with swizzled blocks, compiled for these tiles.
 
     With `split` > 1 its third argument is the workspace of `parts_shape`, for `add_parts`.
@@ -220,7 +243,7 @@ def parts_shape(M, N, split, BM=128):
     return (split * cdiv(M, BM) * BM, N)
 
 
-def launch(M, N, BM=128, BN=128, BK=16, WM=64, WN=64, TM=16, TN=8, GROUP=8, split=1):
+def launch(M, N, BM=128, BN=128, BK=16, WM=64, WN=32, TM=8, TN=8, GROUP=8, split=1):
     """Return (grid, block): `split` blocks of warps for each BM × BN elements of C (M×N)."""
     BM, BN, *_, threads = tiles(BM, BN, BK, WM, WN, TM, TN)
     GROUP, split = check_whole_tiles(GROUP=GROUP, split=split)
@@ -228,7 +251,7 @@ def launch(M, N, BM=128, BN=128, BK=16, WM=64, WN=64, TM=16, TN=8, GROUP=8, spli
     return host.check_grid(cdiv(N, BN), cdiv(M, BM) * split), (threads, 1)
 
 
-def model(M, N, K, BM=128, BN=128, BK=16, WM=64, WN=64, TM=16, TN=8, GROUP=8, split=1):
+def model(M, N, K, BM=128, BN=128, BK=16, WM=64, WN=32, TM=8, TN=8, GROUP=8, split=1):
     """Predict the traffic of the product: the order of the blocks changes where it is served.
 
     With `split` > 1 the partial results are stored in C's place; adding them is left out.
@@ -256,7 +279,7 @@ def traffic(M, N, K, BM, BN, split=1):
 
 def matmul(
     A, B, out=None, engine="numba",
-    BM=128, BN=128, BK=16, WM=64, WN=64, TM=16, TN=8, GROUP=8, split=1,
+    BM=128, BN=128, BK=16, WM=64, WN=32, TM=8, TN=8, GROUP=8, split=1,
 ):  # fmt: skip
     """Return C = A·B, computed in warp tiles by blocks in an order of their own.
 
@@ -307,7 +330,8 @@ def launches(product, engine, split, sizes):
         layers = (grid[0], grid[1] // split, split)
         return in_layers(lambda WIDE: twin(**sizes, WIDE=WIDE), product, layers, threads)
     *inputs, result = product.arguments()
-    C = product.workspace(parts_shape(product.M, product.N, split)) if split > 1 else result
+    BM = sizes.get("BM", 128)
+    C = product.workspace(parts_shape(product.M, product.N, split, BM)) if split > 1 else result
     multiply, arrays = kernel(**sizes, split=split)[grid, threads], host.wrapped(*inputs, C)
     if split == 1:
         return lambda: multiply(*arrays)
@@ -321,7 +345,7 @@ def launches(product, engine, split, sizes):
     return both
 
 
-def twin(BM=128, BN=128, BK=16, WM=64, WN=64, TM=16, TN=8, GROUP=8, split=1, WIDE=1):
+def twin(BM=128, BN=128, BK=16, WM=64, WN=32, TM=8, TN=8, GROUP=8, split=1, WIDE=1):
     """Return the CUDA C++ kernel, compiled for these tiles; it is the same for every `split`."""
     BM, BN, BK, WM, WN, TM, TN, _ = tiles(BM, BN, BK, WM, WN, TM, TN)
     sizes = {"BM": BM, "BN": BN, "BK": BK, "WM": WM, "WN": WN, "TM": TM, "TN": TN}

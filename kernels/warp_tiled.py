@@ -130,6 +130,8 @@ def make_warp_tiled(BM, BN, BK, WM, WN, TM, TN):
                 store4_guarded(
                     C, row, col, acc[i, j], acc[i, j + 1], acc[i, j + 2], acc[i, j + 3], wide_C
                 )
+            unrolled()
+        unrolled()  # so that each element of acc is a register
 
     return warp_tiled
 

@@ -7,7 +7,7 @@ tile of BM × BN results, BK steps of K at a time; a warp of it WM × WN; a thre
 from kernels.lab.device import device
 from kernels.lab.host import check_whole
 
-__all__ = ["check_limits", "check_multiple", "check_whole_tiles"]
+__all__ = ["check_limits", "check_multiple", "check_whole_tiles", "registers_of"]
 
 MAX_REGISTERS = 255  # a thread cannot name more
 SPARE_REGISTERS = 24  # addresses, counters and limits, at the least
@@ -76,3 +76,25 @@ def check_limits(threads: int, shared_bytes: int, registers: int, loaded=()) -> 
             f"{threads} threads of {registers + SPARE_REGISTERS} registers need more than the"
             f" {held} of a block: use fewer threads, or a smaller TM or TN"
         )
+
+
+def registers_of(threads: int, values: int) -> int:
+    """Return how many registers a thread may have, for Numba's ``max_registers``.
+
+    Parameters
+    ----------
+    threads : int
+        Threads of a block.
+    values : int
+        Values that a thread holds at once in its arrays.
+
+    Returns
+    -------
+    int
+        So many that two blocks fit on an SM: while the threads of one wait at its barrier, those
+        of the other compute. Where the values need more, as many as one block leaves.
+    """
+    held = device().registers_per_sm or 65536
+    at_least = values + 16
+    fitting = [held // (blocks * threads) // 8 * 8 for blocks in (2, 1)]
+    return min(MAX_REGISTERS, next((most for most in fitting if most >= at_least), fitting[-1]))

@@ -2,7 +2,8 @@
 
 Global memory moves 32-byte sectors, four to a 128-byte line. Shared memory has 32 banks of four
 bytes; a pass over the banks (a wavefront) serves any number of lanes that want the same word, but
-only one word of each bank. Elements of 8 bytes are served by half warps, of 16 bytes by quarters.
+only one word of each bank. Elements of 8 bytes are served by half warps, of 16 bytes by quarters,
+and by halves where the lanes ask for the same element in pairs.
 Checked against the hardware's counters (Nsight Compute).
 """
 
@@ -81,24 +82,16 @@ def global_cost(addresses: np.ndarray, active: np.ndarray | None, itemsize: int)
 
 def shared_cost(addresses: np.ndarray, active: np.ndarray | None, itemsize: int) -> Cost:
     """Count a shared access; parameters as `global_cost`."""
-    warps, lanes = addresses.shape
+    on = np.ones(addresses.shape, bool) if active is None else active
     rows = ordered(addresses, active)
     live = rows[:, -1] >= 0
     used = int(np.count_nonzero(firsts(rows))) * itemsize
     parts = max(1, itemsize // BANK_BYTES)
-    words = addresses // BANK_BYTES
-    on = np.ones(addresses.shape, bool) if active is None else active
-    if parts > 1:
-        words = words.reshape(warps * parts, lanes // parts)
-        on = on.reshape(warps * parts, lanes // parts)
-        words = (words[:, :, None] + np.arange(parts)).reshape(warps * parts, lanes)
-        on = np.repeat(on, parts, axis=1)
-    words = ordered(words, None if active is None else on)
-    row, column = np.nonzero(firsts(words))
-    bank = words[row, column] % BANKS
-    passes = np.bincount(row * BANKS + bank, minlength=words.shape[0] * BANKS)
-    wavefronts = passes.reshape(-1, BANKS).max(axis=1).reshape(warps, parts).sum(axis=1)
-    least = on.any(axis=1).reshape(warps, parts).sum(axis=1)
+    wavefronts, least = _wavefronts(addresses, on, parts, parts)
+    if parts == 4:
+        paired = _paired(addresses, on)
+        merged = _wavefronts(addresses[paired], on[paired], parts, parts // 2)
+        wavefronts[paired], least[paired] = merged
     return Cost(
         int(np.count_nonzero(live)),
         0,
@@ -108,6 +101,43 @@ def shared_cost(addresses: np.ndarray, active: np.ndarray | None, itemsize: int)
         used,
         _histogram(wavefronts[live]),
     )
+
+
+def _wavefronts(addresses: np.ndarray, on: np.ndarray, words: int, groups: int) -> tuple:
+    """Passes that each warp needs, and the fewest for its active lanes.
+
+    Parameters
+    ----------
+    addresses, on : ndarray, shape (warps, 32)
+    words : int
+        Of four bytes, that each lane asks for.
+    groups : int
+        In which the lanes of a warp are served, one after the other.
+    """
+    warps, lanes = addresses.shape
+    each = lanes // groups
+    asked = (addresses // BANK_BYTES).reshape(warps * groups, each)
+    on = on.reshape(warps * groups, each)
+    asked = (asked[:, :, None] + np.arange(words)).reshape(warps * groups, each * words)
+    asked = ordered(asked, None if on.all() else np.repeat(on, words, axis=1))
+    row, column = np.nonzero(firsts(asked))
+    bank = asked[row, column] % BANKS
+    passes = np.bincount(row * BANKS + bank, minlength=len(asked) * BANKS)
+    wavefronts = passes.reshape(-1, BANKS).max(axis=1).reshape(warps, groups).sum(axis=1)
+    return wavefronts, on.any(axis=1).reshape(warps, groups).sum(axis=1)
+
+
+def _paired(addresses: np.ndarray, on: np.ndarray) -> np.ndarray:
+    """Warps whose lanes ask for the same in pairs: neighbours, or each with the next but one.
+
+    Of elements of 16 bytes they are served in halves, as those of 8 bytes are.
+    """
+    lane, paired = np.arange(addresses.shape[1]), np.zeros(len(addresses), bool)
+    for distance in (1, 2):
+        other = lane ^ distance
+        same = (addresses == addresses[:, other]) | ~on | ~on[:, other]
+        paired |= same.all(axis=1)
+    return paired
 
 
 def _histogram(passes: np.ndarray) -> tuple[tuple[int, int], ...]:
