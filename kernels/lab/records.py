@@ -114,7 +114,8 @@ class Record:
         What ``lab.device()`` said on the recorded machine.
     tables : dict of str to list of Row
         ``timings``, ``guard``, ``resources``, ``bandwidth``, ``vector_add``, ``launch``,
-        ``latency``, ``transfers``, ``cpu``, and ``profiles`` where counters could be read.
+        ``latency``, ``strides``, ``layouts``, ``banks``, ``transpose``, ``transfers``, ``cpu``,
+        and ``profiles`` where counters could be read.
     earlier : list of dict
         Provenance of older runs that some rows still come from.
     """

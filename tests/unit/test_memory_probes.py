@@ -5,7 +5,7 @@ from itertools import chain
 import numpy as np
 import pytest
 
-from kernels import copies, memory_probes
+from kernels import bench, copies, memory_probes
 from kernels.lab import counters, ncu, records
 from kernels.lab.backend import on_gpu
 
@@ -117,6 +117,16 @@ def test_a_stopwatch_that_finds_a_wrong_result_says_so():
     case = next(SMALL["transpose"]())
     wrong = memory_probes.Case(case.what, case.nbytes, case.launch, lambda: False)
     assert memory_probes.measure("transpose", iter([wrong]))["transpose"][0]["correct"] is False
+
+
+def test_the_benchmark_has_a_step_for_each_table(monkeypatch):
+    class Device:
+        memory_bytes = 2**37
+
+    monkeypatch.setattr(bench, "device", lambda: Device)
+    monkeypatch.setattr(memory_probes, "recorded", lambda table: {table: []})
+    steps = [step for step in bench.steps() if step.name.startswith("memory access")]
+    assert [list(step.measure()) for step in steps] == [[table] for table in memory_probes.TABLES]
 
 
 @pytest.mark.gpu
