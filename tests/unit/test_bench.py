@@ -2,12 +2,13 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from kernels import bench
-from kernels.lab import cpp, half, oracle, probes, records
+from kernels.lab import cpp, half, oracle, peers, probes, records
 from kernels.lab.backend import on_gpu
 from kernels.ladder import LADDER
 
@@ -140,6 +141,39 @@ def test_guards_can_be_struck_out_of_the_twins(name):
     assert struck >= 2
     kept = re.findall(r"\w+ < (?:M|N|K|rows|cols)\b", text)
     assert set(kept) <= {"k < K", "k0 < K"}, "the loops' ends, and nothing else"
+
+
+def test_other_libraries_are_measured_only_where_they_are_installed(monkeypatch):
+    monkeypatch.setattr(peers, "find_spec", lambda name: None)
+    assert list(peers.launches(None, None, None)) == []
+
+
+class Broken:
+    """Stands for a rung that does not compile, between two that do."""
+
+    name, dtypes = "broken", ("float32",)
+
+    def missing(self, dtype):
+        return ""
+
+    def versions(self):
+        yield "numba", {}
+
+    def prepare(self, *_, **__):
+        raise RuntimeError("ptxas says no\nin many lines")
+
+
+def test_a_rung_that_fails_is_told_of_and_the_others_are_measured(monkeypatch):
+    monkeypatch.setattr(bench.Case, "library", lambda case: lambda: case.C.__setitem__(
+        ..., case.right
+    ))  # fmt: skip
+    monkeypatch.setattr(peers, "find_spec", lambda name: None)
+    small = replace(LADDER["tiled"], engines=("numba",))
+    with pytest.warns(UserWarning, match="not measured: .*broken.*ptxas says no in many lines"):
+        rows = bench.timings(20, 30, 10, [small, Broken(), small])["timings"]
+    assert [row["rung"] for row in rows] == ["cublas"] + 6 * ["tiled"]
+    assert len({row["cublas_gflops"] for row in rows}) == 1 and all(row["correct"] for row in rows)
+    assert rows[0]["seconds"]["n"] >= 6, "cuBLAS is measured before the rungs and after them"
 
 
 def test_occupancy_follows_from_what_the_compiler_used(monkeypatch):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kernels
-from kernels import chooser, lab
+from kernels import bench, chooser, lab
 from kernels.chooser import choose
 from kernels.lab import data, records, tuned
 from kernels.lab.backend import on_gpu
@@ -139,3 +139,16 @@ def test_the_entry_multiplies_and_says_what_is_wrong():
 def test_bad_sizes(size):
     with pytest.raises((TypeError, ValueError), match="^K must be"):
         choose(8, 8, size)
+
+
+@pytest.mark.parametrize("shape", bench.SHAPES)
+def test_the_choice_reaches_80_percent_of_cublas_at_every_thin_or_odd_shape(shape, monkeypatch):
+    monkeypatch.delenv("KERNELS_RECORDS")
+    M, N, K = shape
+    known = records.load(records.DEFAULT_GPU)
+    if not known.rows("timings", M=M, N=N, K=K):
+        pytest.skip("no record of this shape yet: run `make bench` on that GPU")
+    both = [(rung, engine) for rung in LADDER.values() for engine in rung.engines]
+    found = chooser._recorded(both, M, N, K, "float32")
+    row = known.timing(found.rung, found.engine, M, N, K, **found.options)
+    assert row.correct and row.share >= 0.8
