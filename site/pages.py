@@ -36,6 +36,19 @@ VIEW = re.compile(
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
 #: Traits of a widget that only the notebook's own machinery reads.
 INTERNAL = {"layout", "tabbable", "tooltip"}
+#: What a page says above the still of a widget, and on the button that calls its script.
+NOTES = {
+    "": (
+        "This figure is interactive: it needs JavaScript, and a browser of 2020 or later. "
+        "Here is what it starts with.",
+        "Draw the figure",
+    ),
+    "Quiz": (
+        "Open an answer to see what there is to say about it. (To keep what you answered, the page "
+        "needs JavaScript, and a browser of 2020 or later.)",
+        "Start the quiz",
+    ),
+}
 #: Files of the theme that no page asks for: icon fonts (book.css draws the icons) and source maps.
 UNUSED = [
     "vendor/fontawesome",
@@ -136,13 +149,12 @@ def mount(body: str, states: dict[str, Any], page: str) -> str:
         picture = image(page, kind, kinds.count(kind))
         kinds.append(kind)
         stands = picture + still(kind, state)
-        note = "This figure is interactive: it needs JavaScript, and a browser of 2020 or later."
-        note += " Here is what it starts with." if stands else ""
+        note, way = NOTES.get(kind, NOTES[""])
         data = json.dumps(kept, sort_keys=True).replace("</", "<\\/")
         return (
             f'<div class="widget" data-kind="{html.escape(kind)}">'
             f'<div class="widget-fallback"><p>{note}</p>'
-            f'<button type="button">Draw the figure</button>{stands}</div>'
+            f'<button type="button">{way}</button>{stands}</div>'
             f'<script type="application/json">{data}</script></div>'
         )
 

@@ -1,4 +1,4 @@
-"""What a page shows of a widget where its script does not run: its numbers, as a table.
+"""What a page shows of a widget where its script does not run: its numbers, or its questions.
 
 The numbers are those of the stored settings, from the Python models that the scripts are tested
 against.
@@ -35,7 +35,7 @@ class Table(NamedTuple):
 
 
 def still(kind: str, state: dict[str, Any]) -> str:
-    """Return the tables of a widget as HTML.
+    """Return the tables of a widget, or the questions of a quiz, as HTML.
 
     Parameters
     ----------
@@ -49,6 +49,8 @@ def still(kind: str, state: dict[str, Any]) -> str:
     str
         Empty for a class that is none of the course.
     """
+    if kind == "Quiz":
+        return _quiz(state)
     return "".join(map(_html, TABLES[kind](state))) if kind in TABLES else ""
 
 
@@ -233,6 +235,25 @@ TABLES: dict[str, Callable[[dict[str, Any]], Iterable[Table]]] = {
     "Roofline": _roofline,
     "TilePlayer": _tile_player,
 }
+
+
+def _quiz(state: dict[str, Any]) -> str:
+    """The questions; each option unfolds what there is to say about it, without a script."""
+    items = []
+    for question in state["questions"]:
+        options = "".join(
+            f"<details><summary>{_words(option['text'])}</summary>"
+            f"<p>{'Right.' if option['right'] else 'Not so.'} {_words(option['why'])}</p></details>"
+            for option in question["options"]
+        )
+        items.append(f"<li><p>{_words(question['ask'])}</p>{options}</li>")
+    return f"<ol>{''.join(items)}</ol>"
+
+
+def _words(text: str) -> str:
+    """Text as HTML; what stands between backticks is code."""
+    parts = (escape(part) for part in text.split("`"))
+    return "".join(f"<code>{part}</code>" if i % 2 else part for i, part in enumerate(parts))
 
 
 def _html(table: Table) -> str:
