@@ -16,14 +16,17 @@ from .checking import UnknownExercise, check, judge
 from .keeping import Progress as progress
 from .kinds import Kind
 from .result import Finding, Result
+from .speed import Speed, speed
 
 __all__ = [
     "EXERCISES",
     "Finding",
     "Kind",
     "Result",
+    "Speed",
     "UnknownExercise",
     "check",
     "judge",
     "progress",
+    "speed",
 ]

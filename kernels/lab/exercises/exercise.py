@@ -76,7 +76,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Budget:
-    """The most of something that a kernel may spend in the first trial.
+    """The most of something that a kernel may spend in one launch, mostly the first.
 
     Attributes
     ----------
@@ -134,12 +134,18 @@ class KernelExercise(Exercise):
     names : dict
         Constants that the text uses, beside those that every kernel may use.
     budgets : tuple of Budget
+    counted : int
+        Which of the launches the budgets are for.
     allowance : float
         The relative error allowed; 0 demands equality.
     options : tuple of str
         What a learner may give to `check` beside the kernel, such as the grid.
     float64 : bool
         May the kernel compute in float64?
+    timed : callable, optional
+        Takes a size and the options, returns (grid, block) for a product of square matrices.
+    faster : float
+        How many times as fast as the start the answer should be on a GPU.
     """
 
     text: str
@@ -147,9 +153,12 @@ class KernelExercise(Exercise):
     start: str = "pass"
     names: dict[str, Any] = field(default_factory=dict)
     budgets: tuple[Budget, ...] = ()
+    counted: int = 0
     allowance: float = 0.0
     options: tuple[str, ...] = ()
     float64: bool = False
+    timed: Callable[..., tuple] | None = None
+    faster: float = 1.0
 
     @property
     def mends(self) -> bool:

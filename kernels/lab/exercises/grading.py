@@ -73,10 +73,11 @@ def grade(function, exercise: KernelExercise, jitted=None, **options):
             findings = _diagnose(function, exercise, trials, number, seen)
             return findings, "", []
     findings = list(_float64(exercise, trials[0], seen[0]))
-    spent = [Spent(b.what, b.count(seen[0]), b.most, b.why) for b in exercise.budgets]
+    at = exercise.counted
+    spent = [Spent(b.what, b.count(seen[at]), b.most, b.why) for b in exercise.budgets]
     for s in spent:
         if s.spent > s.most:
-            findings.append(Finding(Kind.BUDGET, f"{s}: {s.why}", where=_where(trials[0])))
+            findings.append(Finding(Kind.BUDGET, f"{s}: {s.why}", where=_where(trials[at])))
     if not findings:
         findings = list(_in_other_orders(function, exercise, trials))
     if not findings and on_gpu:

@@ -83,7 +83,9 @@ def _entry(where: Path, name: str, value) -> Entry:
 
     if name not in EXERCISES:
         raise BrokenProgress(f"{where} names an exercise that there is not: {name!r}")
-    tries, solved = (value.get("tries"), value.get("solved")) if isinstance(value, dict) else (0, 0)
+    tries, solved = (
+        (value.get("tries"), value.get("solved")) if isinstance(value, dict) else ("", "")
+    )
     if isinstance(tries, bool) or not isinstance(tries, int) or tries < 0:
         raise BrokenProgress(f"{where}: the tries of {name!r} are no count")
     try:

@@ -90,8 +90,23 @@ def wrong_products(A, B, depth: int) -> Iterator[tuple[Kind, str, np.ndarray]]:
     for kind, sentence, kept in (*_parts_of_steps(K, depth), *_parts(K)):
         if 0 < kept.sum() < K:
             yield kind, sentence, A[:, kept] @ B[kept]
+    if depth > 1:
+        turned = (
+            "every tile of {} lies turned on the bench: its row ty, column tx belongs at [ty, tx]"
+        )
+        yield Kind.SWAPPED, turned.format("A"), _turned(A, depth)[: len(A), :K] @ B
+        yield Kind.SWAPPED, turned.format("B"), A @ _turned(B, depth)[:K, : B.shape[1]]
     yield Kind.WRONG, "every element has the wrong sign", -(A @ B)
     yield Kind.WRONG, "every element is one too large: a sum starts at 0", A @ B + 1
+
+
+def _turned(X, side: int) -> np.ndarray:
+    """X with each of its square tiles transposed, filled up with zeros to whole tiles."""
+    down, across = (cdiv(n, side) for n in X.shape)
+    padded = np.zeros((down * side, across * side), X.dtype)
+    padded[: X.shape[0], : X.shape[1]] = X
+    tiles = padded.reshape(down, side, across, side).transpose(0, 3, 2, 1)
+    return tiles.reshape(padded.shape)
 
 
 def _parts(K: int):

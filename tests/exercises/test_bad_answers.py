@@ -1,0 +1,191 @@
+"""Answers that are no answers: each gets one clear result, and nothing raises."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from kernels import cuda
+from kernels.lab.exercises import UnknownExercise, check, checking, judge, limits, speed
+from kernels.lab.exercises.kinds import Kind
+from kernels.lab.exercises.limits import OverTime, time_limit
+
+HEAD = "@cuda.jit\ndef axpy(alpha, x, y):\n    i = cuda.grid(1)\n"
+GUARDED = HEAD + "    if i < y.size:\n        "
+KERNELS = {
+    "a syntax error": (HEAD + "    if i < y.size\n        y[i] = 0\n", Kind.SYNTAX),
+    "no function": ("x = 1", Kind.NO_KERNEL),
+    "a name that there is not": ("@cuda.jot\ndef axpy(alpha, x, y):\n    pass", Kind.NO_KERNEL),
+    "too few parameters": ("@cuda.jit\ndef axpy(x, y):\n    return\n", Kind.SIGNATURE),
+    "another order": ("@cuda.jit\ndef axpy(x, y, alpha):\n    return\n", Kind.SIGNATURE),
+    "an import": (HEAD + "    import os\n", Kind.NOT_COMPILED),
+    "a dict": (GUARDED + "y[i] = {0: alpha}[0] * x[i]\n", Kind.NOT_COMPILED),
+    "an unknown name": (GUARDED + "y[i] = beta * x[i]\n", Kind.NOT_COMPILED),
+    "an unknown function": (GUARDED + "y[i] = cuda.nonsense(x[i])\n", Kind.NOT_COMPILED),
+    "an endless loop": (GUARDED.replace("if", "while") + "y[i] += 0\n", Kind.ENDLESS),
+    "an endless loop of all": (HEAD + "    while True:\n        i += 1\n", Kind.ENDLESS),
+    "a gigabyte of shared memory": (
+        HEAD + "    s = cuda.shared.array(2**28, float32)\n    s[0] = alpha\n", Kind.SHARED_LIMIT),
+    "a write to an input": (GUARDED + "x[i] = alpha * x[i] + y[i]\n", Kind.INPUT_CHANGED),
+    "NaN for every sum": (GUARDED + "y[i] = x[i] * math.nan\n", Kind.NOT_A_NUMBER),
+    "a division by zero": (GUARDED + "y[i] = x[i] / 0\n", (Kind.NOT_A_NUMBER, Kind.WRONG)),
+    "recursion": (HEAD + "    axpy(alpha, x, y)\n", Kind.NOT_COMPILED),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", KERNELS)
+def test_a_bad_kernel_is_named(what):
+    text, kinds = KERNELS[what]
+    result = judge("axpy", text)
+    assert not result.right
+    assert result.kind in (kinds if isinstance(kinds, tuple) else (kinds,)), str(result)
+    assert str(result).startswith(f"axpy: not yet ({result.kind})")
+
+
+@pytest.mark.parametrize("answer", [None, ..., "", "  \n", "\n\n"])
+def test_nothing_is_handed_in(answer):
+    result = check("axpy", answer)
+    assert result.kind is Kind.EMPTY and not result.hint
+
+
+@pytest.mark.parametrize("answer", [3, [1], np.zeros(3), object(), int])
+def test_what_is_no_kernel_is_named(answer):
+    result = judge("axpy", answer)
+    assert result.kind is Kind.NO_KERNEL and type(answer).__name__ in str(result)
+
+
+def test_a_kernel_that_was_called_is_no_kernel():
+    @cuda.jit
+    def axpy(alpha, x, y):
+        i = cuda.grid(1)
+        if i < y.size:
+            y[i] = alpha * x[i] + y[i]
+
+    assert judge("axpy", axpy).right
+    assert judge("axpy", axpy.py_func).right
+    assert judge("axpy", axpy[1, 32]).kind is Kind.NO_KERNEL
+
+
+def test_the_line_is_the_one_of_the_cell():
+    result = judge("axpy", GUARDED.replace("if i < y.size", "if i <= y.size") + "y[i] = x[i]\n")
+    assert result.line == 5 and result.findings[0].source == "y[i] = x[i]"
+    assert "thread (107, 0, 0) of block (7, 0, 0)" in " ".join(str(result).split())
+
+
+@pytest.mark.parametrize(
+    "answer, kind",
+    [
+        (None, Kind.EMPTY),
+        (dict(blocks=..., without_element=..., idle_warps=...), Kind.EMPTY),
+        ({}, Kind.EMPTY),
+        (5209, Kind.SIGNATURE),
+        (dict(blocks=5209, without_element=128, idle_warps=4, more=1), Kind.SIGNATURE),
+        (dict(blocks="5209", without_element=128, idle_warps=4), Kind.NOT_A_NUMBER),
+        (dict(blocks=float("nan"), without_element=128, idle_warps=4), Kind.NOT_A_NUMBER),
+        (dict(blocks=float("inf"), without_element=128, idle_warps=4), Kind.NOT_A_NUMBER),
+        (dict(blocks=np.full(3, np.nan), without_element=128, idle_warps=4), Kind.NOT_A_NUMBER),
+        (dict(blocks=5209, without_element=128), Kind.WRONG),
+        (dict(blocks=5208, without_element=128, idle_warps=4), Kind.WRONG),
+    ],
+)
+def test_bad_numbers_are_named(answer, kind):
+    result = judge("how-many-blocks", answer)
+    assert not result.right and result.kind is kind, str(result)
+
+
+def test_numbers_of_any_kind_are_taken():
+    answer = dict(blocks=np.int64(5209), without_element=np.float32(128), idle_warps=4.0)
+    assert judge("how-many-blocks", answer).right
+
+
+@pytest.mark.parametrize("answer", [lambda: True, lambda a, b, c: True])
+def test_a_test_with_another_signature_is_named(answer):
+    assert judge("better-test", answer).kind is Kind.SIGNATURE
+
+
+def test_an_unknown_exercise_lists_near_ones():
+    with pytest.raises(UnknownExercise, match="no exercise 'tield': use one of tiled"):
+        check("tield")
+
+
+def test_an_unknown_option_is_named():
+    with pytest.raises(TypeError, match="axpy has no option 'grid': it takes no options"):
+        check("axpy", HEAD, grid=(1, 1))
+    with pytest.raises(TypeError, match="block must be two whole numbers"):
+        check("capstone", HEAD, block="wide")
+    with pytest.raises(ValueError, match="out of range"):
+        check("capstone", HEAD, block=(0, 5))
+
+
+def test_only_the_climb_has_a_target_in_gflops():
+    with pytest.raises(ValueError, match="axpy has no target in GFLOP/s"):
+        speed("axpy", HEAD)
+    assert "it must be right first" in repr(speed("capstone", None))
+
+
+# ------------------------------------------------------------------------------------ the clock
+
+
+def test_a_test_that_never_ends_is_stopped(monkeypatch):
+    monkeypatch.setattr(checking, "SECONDS", 0.2)
+
+    def better_test(product):
+        while True:
+            try:
+                product(np.zeros((2, 2)), np.zeros((2, 2)))
+            except Exception:
+                continue
+
+    begin = time.monotonic()
+    assert judge("better-test", better_test).kind is Kind.TOO_SLOW
+    assert time.monotonic() - begin < 10
+
+
+def test_the_clock_works_in_any_thread_and_leaves_nothing_behind():
+    caught = []
+
+    def run():
+        try:
+            with time_limit(0.1):
+                while True:
+                    time.sleep(0.01)
+        except OverTime:
+            caught.append(True)
+        with time_limit(60):
+            pass
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join(20)
+    assert caught == [True] and not thread.is_alive()
+
+
+def test_loops_have_room_for_every_solution():
+    assert limits.LOOPS.trips >= 2 * 192, "the longest row of any launch has 192 elements"
+
+
+# ------------------------------------------------------------------------------------ the text
+
+
+def test_a_result_reads_well_in_a_notebook():
+    result = judge("axpy", GUARDED.replace("if i <", "if i <=") + "y[i] = '<b>'\n")
+    assert "<b>" not in result._repr_html_()
+    wrong = judge("axpy", GUARDED.replace("if i <", "if i <=") + "y[i] = x[i]\n")
+    html = wrong._repr_html_()
+    assert "✗" in html and "not yet" in html and "<code>y[i] = x[i]</code>" in html
+    right = judge("axpy", GUARDED + "y[i] = alpha * x[i] + y[i]\n")
+    assert "✓" in right._repr_html_() and "right" in right._repr_html_() and bool(right)
+    assert all(len(line) <= 100 for line in f"{wrong}\n{right}".split("\n"))
+
+
+def test_each_failed_try_gives_one_more_hint(monkeypatch):
+    monkeypatch.setattr(checking, "TRIES", type(checking.TRIES)())
+    task = checking.named("axpy")
+    wrong = GUARDED + "y[i] = x[i]\n"
+    for number in (1, 2, 3, 3):
+        result = check("axpy", wrong)
+        assert result.hint == task.hints[number - 1] and result.hint_number == number
+        assert f"hint {number} of 3" in str(result)
+    assert not check("axpy", "def axpy(").hint, "what cannot be read is no try"
+    assert not judge("axpy", wrong).hint

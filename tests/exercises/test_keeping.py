@@ -1,0 +1,115 @@
+"""Progress is kept in one file, never lost, never written over what cannot be read."""
+
+import datetime
+import json
+from pathlib import Path
+
+import pytest
+
+from kernels.lab import exercises
+from kernels.lab.exercises import checking, keeping
+
+SOLVED = exercises.EXERCISES["axpy"].solution_text
+WRONG = SOLVED.replace("alpha * x[i]", "x[i]")
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch):
+    monkeypatch.setattr(keeping, "_kept", {})
+    monkeypatch.setattr(checking, "TRIES", type(checking.TRIES)())
+    where = tmp_path / "learner" / "progress.json"
+    monkeypatch.setenv("KERNELS_EXERCISES", str(where))
+    return where
+
+
+def test_a_solved_exercise_is_kept(file):
+    assert exercises.progress().solved == 0
+    exercises.check("axpy", WRONG)
+    exercises.check("axpy", SOLVED)
+    kept = json.loads(file.read_text())["exercises"]["axpy"]
+    assert kept == {"tries": 1, "solved": datetime.date.today().isoformat()}
+    now = exercises.progress()
+    assert now.solved == 1 and now.total == len(exercises.EXERCISES)
+    assert "solved " + kept["solved"] + ", 1 failed try" in str(now)
+    assert "scale and add two vectors" in now._repr_html_()
+    assert list(file.parent.iterdir()) == [file], "no temporary file stays behind"
+
+
+def test_solving_again_keeps_the_first_day(file):
+    file.parent.mkdir()
+    day = {"format": 1, "exercises": {"axpy": {"tries": 2, "solved": "2026-01-02"}}}
+    file.write_text(json.dumps(day))
+    exercises.check("axpy", SOLVED)
+    assert json.loads(file.read_text()) == day
+
+
+def test_judging_and_looking_keep_nothing(file):
+    exercises.judge("axpy", SOLVED)
+    exercises.check("axpy", exercises.EXERCISES["axpy"].start_text)
+    exercises.check("square-minded", exercises.EXERCISES["square-minded"].start_text)
+    exercises.check("axpy", None)
+    exercises.progress()
+    assert not file.exists()
+
+
+FORGED = {
+    "not JSON": ("{", "cannot be read"),
+    "empty": ("", "cannot be read"),
+    "binary": ("\x00\x01", "cannot be read"),
+    "a list": ("[]", "is no progress of this course"),
+    "another format": ('{"format": 99, "exercises": {}}', "is no progress of this course"),
+    "no exercises": ('{"format": 1}', "holds no exercises"),
+    "an unknown exercise": (
+        '{"format": 1, "exercises": {"moon": {"tries": 0, "solved": ""}}}', "'moon'"),
+    "tries below zero": (
+        '{"format": 1, "exercises": {"axpy": {"tries": -1, "solved": ""}}}', "are no count"),
+    "tries in words": (
+        '{"format": 1, "exercises": {"axpy": {"tries": "many", "solved": ""}}}', "are no count"),
+    "no entry": ('{"format": 1, "exercises": {"axpy": 3}}', "are no count"),
+    "a day that is none": (
+        '{"format": 1, "exercises": {"axpy": {"tries": 0, "solved": "yesterday"}}}', "is none"),
+    "a day that is a number": (
+        '{"format": 1, "exercises": {"axpy": {"tries": 0, "solved": 7}}}', "is none"),
+    "a day to come": (
+        '{"format": 1, "exercises": {"axpy": {"tries": 0, "solved": "2999-01-01"}}}', "to come"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", FORGED)
+def test_a_broken_file_is_told_and_left_alone(what, file):
+    text, told = FORGED[what]
+    file.parent.mkdir()
+    file.write_text(text)
+    result = exercises.check("axpy", SOLVED)
+    assert result.right and told in result.note and "stays as it is" in result.note
+    assert file.read_text() == text
+    now = exercises.progress()
+    assert told in str(now) and told in now._repr_html_().replace("&#x27;", "'")
+    assert now.solved == 1, "what is solved now is kept for this Python"
+
+
+def test_a_place_that_cannot_be_written_is_told(file, tmp_path):
+    (tmp_path / "learner").write_text("a file where a folder should be")
+    result = exercises.check("axpy", SOLVED)
+    assert result.right and str(file) in result.note and "be" in result.note
+
+
+def test_off_keeps_nothing_beyond_this_python(monkeypatch):
+    monkeypatch.setattr(keeping, "_kept", {})
+    monkeypatch.setenv("KERNELS_EXERCISES", "off")
+    assert keeping.path() is None
+    exercises.check("axpy", SOLVED)
+    assert exercises.progress().solved == 1
+
+
+@pytest.mark.parametrize(
+    "platform, variable", [("linux", "XDG_DATA_HOME"), ("win32", "LOCALAPPDATA")]
+)
+def test_the_place_is_the_systems(platform, variable, tmp_path, monkeypatch):
+    monkeypatch.delenv("KERNELS_EXERCISES")
+    monkeypatch.setattr(keeping.sys, "platform", platform)
+    monkeypatch.setenv(variable, str(tmp_path))
+    assert keeping.path() == tmp_path / "tile-by-tile" / "progress.json"
+    monkeypatch.setattr(keeping.sys, "platform", "darwin")
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    assert keeping.path().parts[-3:] == ("Application Support", "tile-by-tile", "progress.json")
