@@ -560,10 +560,14 @@ def _measure(folder: Path | None) -> Path:
 
 
 def _front_page(record: records.Record) -> None:
-    from kernels.lab import showcase
+    from kernels.lab import factcheck, showcase
 
     for path in showcase.write(record):
         out.print(f"written: {_near(path)}")
+    try:
+        out.print(f"written: {_near(factcheck.write(record))}")
+    except records.RecordError as error:
+        out.print(f"the fact-check keeps its figures: {error}", markup=False)
 
 
 def _near(path: Path) -> Path:

@@ -74,7 +74,8 @@ class Claim:
 
     ``judged_by`` says what decides it (``"arithmetic"``, ``"data sheet"``, ``"record"``,
     ``"trace"`` or ``"definition"``); ``fact`` is the correction where it needs no measurement.
-    A claim that only a measurement can judge has none: print the record beside it.
+    A claim that only a measurement can judge has none: print the record beside it. ``where`` is the
+    page of ``chapters/``, with the heading, under which it is tried.
     """
 
     id: str
@@ -84,6 +85,7 @@ class Claim:
     claim: str
     verdict: str
     judged_by: str
+    where: str
     fact: str = ""
     low: float | None = None
     high: float | None = None
