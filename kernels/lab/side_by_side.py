@@ -29,8 +29,7 @@ QUANTITIES = {
 }
 MERGED = "four neighbouring 4-byte loads of a tile's row became one 16-byte load"
 MERGED_WAVEFRONTS = "such a 16-byte load takes two wavefronts where four loads took four"
-SAME_PLACE = "lanes of a 16-byte load that want the same 16 bytes are served together"
-SAME_TIME = "a store that meets data on its way from L2 waits, and the wait is counted"
+SAME_TIME = "an access that meets data on its way from L2 waits, and the wait is counted"
 WIDER = "the compiler loads several elements at once"
 PARTED = "at the edges the lanes of a warp part, and each party asks for itself"
 UNEXPLAINED = "not explained"
@@ -85,8 +84,8 @@ class Line:
         fewer, ratio = self.counted < self.expected, self.ratio or 0
         if self.quantity == "shared_load_instructions" and fewer:
             return MERGED
-        if self.quantity == "shared_load_wavefronts" and fewer:
-            return MERGED_WAVEFRONTS if self.merged else SAME_PLACE
+        if self.quantity == "shared_load_wavefronts" and fewer and self.merged:
+            return MERGED_WAVEFRONTS
         if self.quantity.endswith("_wavefronts") and 1 < ratio < 1.15:
             return SAME_TIME
         if self.quantity in ("requests", "store_requests"):
