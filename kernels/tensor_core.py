@@ -77,16 +77,27 @@ def _mma_sm75(A, B, out, engine):
 # ------------------------------------------------------------------------------ sm_80 and later
 
 
-def footprint(BM=128, BN=256, BK=32, WM=64, WN=64, stages=4):
-    """Return what a block of `mma` takes: {"threads", "registers", "shared_bytes"}.
+def most_shared_bytes():
+    """Return how much shared memory a block of this GPU may ask for."""
+    here = device()
+    # Without a GPU to ask, that of an H100 or H200.
+    return here.shared_per_block_optin or (227 * 1024 if here.sms is None else 48 * 1024)
+
+
+def footprint(BM=128, BN=256, BK=64, WM=64, WN=64, stages=0):
+    """Return what a block of `mma` takes: {"threads", "registers", "stages", "shared_bytes"}.
 
     Registers are a lower bound: a thread holds WM·WN/32 sums, two sets of fragments of A and B,
-    and about 24 addresses and counters.
+    and about 24 addresses and counters. With `stages` 0 there are as many pairs of tiles as fit
+    into shared memory, between 2 and 4.
     """
+    stage = 2 * (BM + BN) * BK
+    stages = stages or min(4, max(2, most_shared_bytes() // stage))
     return {
         "threads": 32 * (BM // WM) * (BN // WN),
         "registers": WM * WN // 32 + 2 * (WM + WN) // 4 + 24,
-        "shared_bytes": 2 * stages * (BM + BN) * BK,
+        "stages": stages,
+        "shared_bytes": stages * stage,
     }
 
 
@@ -94,12 +105,13 @@ def check_options(BM, BN, BK, WM, WN, stages):
     """Raise TypeError or ValueError, in one line, for options that no launch of `mma` can have."""
     options = {"BM": BM, "BN": BN, "BK": BK, "WM": WM, "WN": WN, "stages": stages}
     for name, value in options.items():
-        host.check_whole(value, name, "use the default, or one of the options of the rung")
-    for name, unit in (("WM", 16), ("WN", 16), ("BK", 16)):
+        if not (name == "stages" and value == 0):
+            host.check_whole(value, name, "use the default, or one of the options of the rung")
+    for name, unit in (("WM", 16), ("WN", 16)):
         if options[name] % unit:
             raise ValueError(f"{name} {options[name]} is no multiple of {unit}: use 32 or 64")
-    if BK not in (16, 32, 64):
-        raise ValueError(f"BK {BK} is too deep for the swizzle: use 16, 32 or 64")
+    if BK not in (32, 64):
+        raise ValueError(f"BK {BK} is not what the swizzle is made for: use 32 or 64")
     for block, warp in (("BM", "WM"), ("BN", "WN")):
         if options[block] % options[warp]:
             raise ValueError(
@@ -108,20 +120,16 @@ def check_options(BM, BN, BK, WM, WN, stages):
             )
     if BN % 64:
         raise ValueError(f"BN {BN} is no multiple of 64: use 64, 128 or 256")
-    if stages < 2:
-        raise ValueError(f"stages {stages} leaves no tile to load ahead: use 2 or more")
-    takes, here = footprint(**options), device()
-    limits = {
-        "threads": here.max_threads_per_block,
-        # Without a GPU: what one of Hopper's has.
-        "shared_bytes": here.shared_per_block_optin or 232448,
-    }
+    if stages == 1:
+        raise ValueError("stages 1 leaves no tile to load ahead: use 2 or more, or 0 for what fits")
+    takes = footprint(**options)
+    limits = {"threads": device().max_threads_per_block, "shared_bytes": most_shared_bytes()}
     ways_out = {"threads": "use larger WM or WN", "shared_bytes": "use fewer stages, or smaller BK"}
     for name, limit in limits.items():
         if takes[name] > limit:
             what = {"threads": "threads", "shared_bytes": "bytes of shared memory"}[name]
             raise ValueError(
-                f"mma {BM}×{BN}×{BK} in {stages} stages needs {takes[name]} {what};"
+                f"mma {BM}×{BN}×{BK} in {takes['stages']} stages needs {takes[name]} {what};"
                 f" a block of this GPU has {limit}: {ways_out[name]}"
             )
     most = min(255, 65536 // takes["threads"])
@@ -132,7 +140,7 @@ def check_options(BM, BN, BK, WM, WN, stages):
         )
 
 
-def mma_launch(M, N, BM=128, BN=256, BK=32, WM=64, WN=64, stages=4):
+def mma_launch(M, N, BM=128, BN=256, BK=64, WM=64, WN=64, stages=0):
     """Return (grid, block) that cover C (M×N): BM × BN elements a block, WM × WN a warp."""
     check_options(BM, BN, BK, WM, WN, stages)
     host.check_sizes(M=M, N=N)
@@ -140,19 +148,19 @@ def mma_launch(M, N, BM=128, BN=256, BK=32, WM=64, WN=64, stages=4):
     return host.check_grid(cdiv(N, BN), cdiv(M, BM)), (threads,)
 
 
-def mma_model(M, N, K, BM=128, BN=256, BK=32, WM=64, WN=64, stages=4):
+def mma_model(M, N, K, BM=128, BN=256, BK=64, WM=64, WN=64, stages=0):
     """Predict the traffic: A is loaded once a column of BM × BN tiles, B once a row."""
     check_options(BM, BN, BK, WM, WN, stages)
     return half.half_model(M, N, K, cdiv(M, BM), cdiv(N, BN))
 
 
-def mma_twin(BM=128, BN=256, BK=32, WM=64, WN=64, stages=4, BF16=0, HALF_C=0):
+def mma_twin(BM=128, BN=256, BK=64, WM=64, WN=64, stages=0, BF16=0, HALF_C=0):
     """Return the compiled kernel: `BF16` and `HALF_C` are 1 for bfloat16, and for C in 16 bits."""
     check_options(BM, BN, BK, WM, WN, stages)
-    shared_bytes = footprint(BM, BN, BK, WM, WN, stages)["shared_bytes"]
+    takes = footprint(BM, BN, BK, WM, WN, stages)
     return cpp.load(
-        "mma", shared_bytes=shared_bytes, BM=BM, BN=BN, BK=BK, WM=WM, WN=WN, STAGES=stages,
-        BF16=BF16, HALF_C=HALF_C,
+        "mma", shared_bytes=takes["shared_bytes"], BM=BM, BN=BN, BK=BK, WM=WM, WN=WN,
+        STAGES=takes["stages"], BF16=BF16, HALF_C=HALF_C,
     )  # fmt: skip
 
 
@@ -168,7 +176,8 @@ def mma_matmul(A, B, out=None, engine="cpp", **options):
         Where C goes, on the side where A and B are.
     engine : {"cpp"}
     BM, BN, BK, WM, WN, stages : int
-        Tile of a block, tile of a warp, and how many pairs of tiles lie in shared memory.
+        Tile of a block, tile of a warp, and how many pairs of tiles lie in shared memory (0: as
+        many as fit, up to 4).
 
     Returns
     -------

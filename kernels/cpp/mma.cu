@@ -13,6 +13,7 @@ constexpr int STEPS = BK / 16;        // of mma, k = 16 each, through one pair o
 // A thread copies the same 16-byte chunk of several rows of each tile, these many rows apart.
 constexpr int CHUNKS_A = BK / 8, CHUNKS_B = BN / 8;
 constexpr int APART_A = THREADS / CHUNKS_A, APART_B = THREADS / CHUNKS_B;
+static_assert(STEPS % 2 == 0, "two sets of fragments take turns");
 static_assert(BM % APART_A == 0 && BK % APART_B == 0, "all threads copy equally much");
 // Blocks in flight should share rows of A and columns of B in the L2 cache: they go down
 // GROUP tiles of C before they go one to the right.

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(
 FORMATS = [{"BF16": 0, "HALF_C": 0}, {"BF16": 1, "HALF_C": 1}]
 #: Options of `mma`: those of the rung, less deep, smaller, and for GPUs with little shared memory.
 TILES = [
-    {"BM": 128, "BN": 256, "BK": 32, "WM": 64, "WN": 64, "stages": 4},
+    {"BM": 128, "BN": 256, "BK": 64, "WM": 64, "WN": 64, "stages": 4},
     {"BM": 128, "BN": 128, "BK": 64, "WM": 64, "WN": 32, "stages": 3},
     {"BM": 64, "BN": 64, "BK": 32, "WM": 32, "WN": 32, "stages": 2},
 ]

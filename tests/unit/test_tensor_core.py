@@ -69,8 +69,9 @@ def test_sharing_in_a_cluster_halves_the_loads_of_b():
         ({"BM": 0}, "BM must be at least 1, got 0"),
         ({"stages": 2.5}, "stages must be a whole number, got 2.5"),
         ({"WM": 24}, "WM 24 is no multiple of 16: use 32 or 64"),
-        ({"BK": 48}, "BK 48 is too deep for the swizzle: use 16, 32 or 64"),
+        ({"BK": 48}, "BK 48 is not what the swizzle is made for: use 32 or 64"),
         ({"BM": 96}, "BM 96 is no multiple of WM 64"),
+        ({"BK": 16}, "BK 16 is not what the swizzle is made for: use 32 or 64"),
         ({"BN": 96, "WN": 32}, "BN 96 is no multiple of 64: use 64, 128 or 256"),
         ({"stages": 1}, "stages 1 leaves no tile to load ahead: use 2 or more"),
         ({"WM": 16, "WN": 16}, "needs 4096 threads; a block of this GPU has 1024"),
@@ -101,11 +102,24 @@ def test_bad_options_and_sizes_are_one_line(call, message):
 
 
 def test_too_much_shared_memory_is_one_line(monkeypatch):
-    small = Device("a GPU", (8, 6), shared_per_block_optin=99 * 1024)
+    small = Device("a GPU", (8, 6), sms=82, shared_per_block_optin=99 * 1024)
     monkeypatch.setattr(tensor_core, "device", lambda: small)
     assert tensor_core.mma_launch(64, 64)[1] == (256,)  # the default fits
-    with pytest.raises(ValueError, match="needs 122880 bytes of shared memory; .* 101376: use few"):
-        tensor_core.mma_launch(64, 64, stages=5)
+    assert tensor_core.footprint() == {
+        "threads": 256,
+        "registers": 216,
+        "stages": 2,
+        "shared_bytes": 98304,
+    }
+    with pytest.raises(ValueError, match="needs 147456 bytes of shared memory; .* 101376: use few"):
+        tensor_core.mma_launch(64, 64, stages=3)
+
+
+def test_as_many_stages_as_fit_but_no_more_than_four(monkeypatch):
+    for kib, stages in ((48, 2), (99, 2), (163, 3), (227, 4), (1000, 4)):
+        gpu = Device("a GPU", (8, 0), sms=1, shared_per_block_optin=kib * 1024)
+        monkeypatch.setattr(tensor_core, "device", lambda gpu=gpu: gpu)
+        assert tensor_core.footprint()["stages"] == stages
 
 
 @pytest.mark.parametrize(
