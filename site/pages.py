@@ -26,6 +26,7 @@ SITE = Path(__file__).resolve().parent
 sys.path[:0] = [str(SITE.parent), str(SITE)]
 
 import pictures  # noqa: E402
+import progress  # noqa: E402
 import styles  # noqa: E402
 
 from kernels.lab.widgets.stills import still  # noqa: E402
@@ -269,6 +270,12 @@ def finish_page(
         # Without it the stills stay, in full.
         lost = "delete document.documentElement.dataset.draws"
         app.add_js_file("book/widgets.js", loading_method="defer", onerror=lost)
+    exercises = app.env.metadata[page].get("exercises", [])
+    if page == progress.PAGE:
+        context["body"] += progress.overview(app)
+    if exercises or page == progress.PAGE:
+        context["body"] = progress.tick(context["body"], page, exercises)
+        app.add_js_file("book/progress.js", loading_method="defer")
     if any("cell" in node["classes"] for node in doctree.findall(nodes.container)):
         # Its place is kept from the start, so that nothing moves when live.js fills it.
         context["body"] = TITLE.sub(r'\g<0><div class="live-bar"></div>', context["body"], count=1)
@@ -336,6 +343,8 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_html_math_renderer("mathml", (visit_math, None), (visit_math_block, None))
     app.connect("builder-inited", add_static)
     app.connect("source-read", watch_pictures)
+    app.connect("doctree-read", progress.collect)
+    app.connect("env-get-outdated", progress.outdated)
     app.connect("html-page-context", finish_page, priority=900)
     app.connect("build-finished", finish_site, priority=900)  # after the theme's own colours
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,73 @@
+"""What a reader can tick off: the exercises and the quizzes of all chapters, for progress.js."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from kernels.lab.widgets import quiz  # noqa: E402
+
+PAGE = "chapters/progress"
+EXERCISE = re.compile(r"(?:Exercise )?\d+[.:] ")
+HEADING = re.compile(
+    r'(<section id="([^"]+)">\s*(?:<span id="[^"]+"></span>)*<h3>.*?</h3>)', re.DOTALL
+)
+
+
+def collect(app: Sphinx, doctree: nodes.document) -> None:
+    """Note the exercises of a page: numbered headings, each with the name of its place."""
+    found = [
+        {"id": section["ids"][0], "title": section.next_node(nodes.title).astext()}
+        for section in doctree.findall(nodes.section)
+        if EXERCISE.match(section.next_node(nodes.title).astext())
+    ]
+    app.env.metadata[app.env.docname]["exercises"] = found
+
+
+def tick(body: str, page: str, exercises: list[dict[str, str]]) -> str:
+    """Return a page's body with a box to tick under the heading of each exercise."""
+    names = {exercise["id"]: exercise["title"] for exercise in exercises}
+
+    def with_box(heading: re.Match[str]) -> str:
+        if heading[2] not in names:
+            return heading[0]
+        label = html.escape(f"Done: {names[heading[2]]}")
+        return (
+            f'{heading[1]}\n<label class="tick"><input type="checkbox" data-page="{page}" '
+            f'data-exercise="{heading[2]}" aria-label="{label}"> done</label>'
+        )
+
+    return HEADING.sub(with_box, body)
+
+
+def overview(app: Sphinx) -> str:
+    """Return all there is to tick off, as an element that progress.js reads."""
+    chapters: list[dict[str, Any]] = []
+    for page in sorted(app.env.found_docs):
+        exercises = app.env.metadata[page].get("exercises", [])
+        name = page.rpartition("/")[2]
+        questions = quiz.load(name) if (quiz.FOLDER / f"{name}.toml").is_file() else []
+        rights = {
+            question["id"]: [option["right"] for option in question["options"]].index(True)
+            for question in questions
+        }
+        if exercises or rights:
+            title = app.env.titles[page].astext()
+            entry = {"page": page, "name": name, "title": title, "exercises": exercises}
+            chapters.append({**entry, "quiz": rights})
+    data = json.dumps(chapters, ensure_ascii=False).replace("</", "<\\/")
+    return f'<script type="application/json" id="chapters">{data}</script>'
+
+
+def outdated(app: Sphinx, *_: Any) -> list[str]:
+    """The page with the list is written on every build: any chapter may have changed."""
+    return [PAGE] if PAGE in app.env.found_docs else []
