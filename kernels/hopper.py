@@ -60,7 +60,8 @@ def wgmma_matmul(A, B, out=None, engine="cpp"):
 
 
 def wgmma_prepare(A, B, C, engine="cpp"):
-    """Return a function that launches C = A·B on CuPy arrays."""
+    """Return a function that launches C = A·B on CuPy arrays with rows on 16-byte boundaries."""
+    half.check_aligned(A=A, B=B, C=C)
     return _wgmma(A, B, C, engine)[1]
 
 
@@ -68,7 +69,7 @@ def _wgmma(A, B, out, engine):
     product = _product("wgmma", A, B, out, engine)
     grid, block = wgmma_launch(product.M, product.N)
     twin, arguments = wgmma_twin(**product.macros), _arguments(product)
-    return product, lambda: twin(grid, block, arguments)
+    return product, lambda held=product: twin(grid, block, arguments)
 
 
 # ------------------------------------------------------------------------------- specialized
@@ -107,7 +108,8 @@ def specialized_matmul(A, B, out=None, engine="cpp", BN=256):
 
 
 def specialized_prepare(A, B, C, engine="cpp", BN=256):
-    """Return a function that launches C = A·B on CuPy arrays."""
+    """Return a function that launches C = A·B on CuPy arrays with rows on 16-byte boundaries."""
+    half.check_aligned(A=A, B=B, C=C)
     return _specialized(A, B, C, engine, BN)[1]
 
 
@@ -115,7 +117,8 @@ def _specialized(A, B, out, engine, BN):
     product = _product("specialized", A, B, out, engine)
     grid, block = specialized_launch(product.M, product.N, BN)
     twin, arguments = specialized_twin(BN, **product.macros), _arguments(product)
-    return product, lambda: twin(grid, block, arguments, shared_mem=shared_bytes(BN))
+    asked = shared_bytes(BN)
+    return product, lambda held=product: twin(grid, block, arguments, shared_mem=asked)
 
 
 # -------------------------------------------------------------------------------- persistent
@@ -183,7 +186,8 @@ def persistent_matmul(A, B, out=None, engine="cpp", cluster=2, group=8):
 
 
 def persistent_prepare(A, B, C, engine="cpp", cluster=2, group=8):
-    """Return a function that launches C = A·B on CuPy arrays."""
+    """Return a function that launches C = A·B on CuPy arrays with rows on 16-byte boundaries."""
+    half.check_aligned(A=A, B=B, C=C)
     return _persistent(A, B, C, engine, cluster, group)[1]
 
 
@@ -194,9 +198,8 @@ def _persistent(A, B, out, engine, cluster, group):
     map_A, map_B, C, *sizes = _arguments(product)
     dtype = half.dtype_of(C)
     arguments = (map_A, map_B, tensor_map(C, 64, 128 // C.itemsize, dtype), *sizes)
-    held = shared_bytes(256, BOXES)
-    # C goes along: a tensor map alone would not keep its memory from being freed.
-    return product, lambda C=C: twin(grid, block, arguments, shared_mem=held)
+    asked = shared_bytes(256, BOXES)
+    return product, lambda held=(product, C): twin(grid, block, arguments, shared_mem=asked)
 
 
 # ------------------------------------------------------------------------------------ shared
@@ -210,9 +213,12 @@ def _product(rung, A, B, out, engine):
 
 
 def _arguments(product):
-    """Return tensor maps of A and B, then C, M, N (as C lies in memory) and K."""
+    """Return tensor maps of A and B, then C, M, N (as C lies in memory) and K.
+
+    Tensor maps hold addresses alone: whoever launches later keeps `product`, and so the matrices.
+    """
     A, B, C = product.cpp_arguments()
-    product.on_device = A, B  # tensor maps alone would not keep their memory from being freed
+    product.on_device = A, B
     return (
         tensor_map(A, BM, BK, product.format),
         tensor_map(B, BK, 64, product.format),

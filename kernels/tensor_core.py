@@ -61,7 +61,8 @@ def mma_sm75_matmul(A, B, out=None, engine="cpp"):
 
 
 def mma_sm75_prepare(A, B, C, engine="cpp"):
-    """Return a function that launches C = A·B on CuPy arrays."""
+    """Return a function that launches C = A·B on CuPy arrays with rows on 16-byte boundaries."""
+    half.check_aligned(A=A, B=B, C=C)
     return _mma_sm75(A, B, C, engine)[1]
 
 
@@ -195,7 +196,8 @@ def mma_matmul(A, B, out=None, engine="cpp", **options):
 
 
 def mma_prepare(A, B, C, engine="cpp", **options):
-    """Return a function that launches C = A·B on CuPy arrays."""
+    """Return a function that launches C = A·B on CuPy arrays with rows on 16-byte boundaries."""
+    half.check_aligned(A=A, B=B, C=C)
     return _mma(A, B, C, engine, options)[1]
 
 

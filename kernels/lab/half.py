@@ -21,11 +21,13 @@ __all__ = [
     "HalfProduct",
     "bfloat16",
     "cast",
+    "check_aligned",
     "check_gpu",
     "dtype_of",
     "floats",
     "half_model",
     "int32s",
+    "is_aligned",
 ]
 
 #: The format that an array's dtype stands for.
@@ -167,6 +169,16 @@ def is_aligned(array) -> bool:
     """Whether a CuPy array is contiguous and all its rows start on 16-byte boundaries."""
     fits = array.shape[1] % CHUNK == 0 and array.data.ptr % 16 == 0
     return bool(fits and array.flags.c_contiguous)
+
+
+def check_aligned(**arrays) -> None:
+    """Raise ValueError unless the rows of these CuPy arrays lie as the kernels want them."""
+    for name, array in arrays.items():
+        if not is_aligned(bits(array)):
+            raise ValueError(
+                f"{name} ({'×'.join(map(str, array.shape))}) has rows that start on no 16-byte"
+                " boundary, or gaps between them: use matmul, which copies it"
+            )
 
 
 def aligned(array):

@@ -135,3 +135,14 @@ def test_bfloat16_is_refused_where_turing_has_none():
     A = cupy.ones((8, 8), cupy.uint16)
     with pytest.raises(TypeError, match="mma_sm75 takes float16 alone"):
         tensor_core.mma_sm75_matmul(A, A.copy())
+
+
+def test_a_launch_prepared_for_later_copies_nothing():
+    A, narrow = cupy.ones((16, 16), cupy.float16), cupy.ones((16, 12), cupy.float16)
+    C, gaps = cupy.ones((16, 12), cupy.float32), cupy.ones((16, 24), cupy.float32)[:, :16]
+    for name in ("mma_sm75", "mma", "wgmma", "specialized", "persistent"):
+        prepare = function(name, "prepare")
+        with pytest.raises(ValueError, match=r"B \(16×12\) has rows .*: use matmul"):
+            prepare(A, narrow, C)
+        with pytest.raises(ValueError, match=r"C \(16×16\) has rows .*: use matmul"):
+            prepare(A, A.copy(), gaps)
