@@ -35,7 +35,8 @@ FLOORS = [
     ["kernels.chooser"],
     ["kernels.lab.roofline", "kernels.lab.plots", "kernels.lab.side_by_side"],
     [
-        "kernels.lab.notebooks", "kernels.lab.request_picture", "kernels.lab.showcase",
+        "kernels.lab.factcheck", "kernels.lab.notebooks", "kernels.lab.request_picture",
+        "kernels.lab.showcase",
         "kernels.lab.widgets",
     ],
     [
