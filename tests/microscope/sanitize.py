@@ -20,6 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 
+from kernels.lab.sanitizer import finding, reports
 from tests.microscope import mutants
 from tests.microscope.counters import REPOSITORY, provenance
 
@@ -135,42 +136,15 @@ def sandbox(tool: str, numbers: list[int]) -> tuple[str, dict[int, str]]:
 def parse(text: str) -> dict[int, Counter]:
     """What the tool said of each mutant: ``{number: {finding: times}}``.
 
-    A report is a run of lines that begin with ``=========``, parted from the next by a bare one;
-    it names the kernel, and the kernel's name carries the mutant's number.
+    A report names the kernel, and the kernel's name carries the mutant's number.
     """
     found: dict[int, Counter] = {}
-    report: list[str] = []
-
-    def close():
-        whole = "\n".join(report)
-        name = re.search(r"(mutant|original)_(\d+)", whole)
-        if report and name:
+    for report in reports(text):
+        name = re.search(r"(mutant|original)_(\d+)", "\n".join(report))
+        if name:
             number = int(name[2]) if name[1] == "mutant" else -int(name[2])
             found.setdefault(number, Counter())[finding(report)] += 1
-        report.clear()
-
-    for line in text.splitlines():
-        if not line.startswith("========="):
-            continue
-        words = line.lstrip("=").rstrip()
-        if not words.strip():
-            close()
-        else:
-            if re.match(r" \S", words) and report:  # a new report without a bare line before it
-                close()
-            report.append(words)
-    close()
     return found
-
-
-def finding(report: list[str]) -> str:
-    """A report in a few words: the heading without addresses, kernel names and places."""
-    heading = report[0].strip()
-    if "Race reported" in heading:
-        level = heading.split(":")[0]
-        ways = re.findall(r"(Read|Write) access", "\n".join(report))
-        return f"{level}: race {' and '.join(dict.fromkeys(w.lower() for w in ways))}"
-    return re.sub(r"\s+(at|by) .*$", "", heading)
 
 
 def record(tool: str, numbers: list[int], processes: int) -> dict[int, dict]:
