@@ -20,7 +20,7 @@ WRONG = [
      "if row < M and ka < K:\n            sA[ty, tx] = x[row + ka]", Kind.UNINITIALISED),
     ("F turned", "F[kb, col]", "F[col, kb]", (Kind.SWAPPED, Kind.OUT_OF_BOUNDS, Kind.WRONG)),
     ("F's first tile only", "F[kb, col]", "F[ty, col]", (Kind.WRONG, Kind.ONLY_MULTIPLES)),
-    ("tiles exchanged", "sA[ty, tx] = ", "sA[tx, ty] = ", (Kind.WRONG, Kind.ONLY_MULTIPLES)),
+    ("tiles exchanged", "sA[ty, tx] = ", "sA[tx, ty] = ", Kind.SWAPPED),
     ("first barrier missing", "        cuda.syncthreads()\n        for k", "        for k",
      Kind.MISSING_BARRIER),
     ("second barrier missing", "sB[k, tx]\n        cuda.syncthreads()", "sB[k, tx]", Kind.MISSING_BARRIER),
