@@ -87,7 +87,7 @@ def test_in_jupyterlab_every_widget_takes_a_key_and_the_kernel_sees_it(browser, 
     page.get_by_role("menuitem", name="Run", exact=True).click()
     page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
     last = page.locator(".jp-CodeCell").last
-    last.locator(".jp-OutputArea-output").get_by_text("[0, 37, 7, 0.25, 4]").wait_for()
+    last.locator(".jp-OutputArea-output").get_by_text("[0, 37, 7, 0, 0.25, 4]").wait_for()
     for kind, label, _, value in WIDGETS.values():
         widget = page.locator(f".jp-OutputArea .tile-widget.{kind}")
         slider = widget.get_by_role("slider", name=label, exact=True)
