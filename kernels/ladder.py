@@ -14,6 +14,7 @@ A rung's file holds functions that all take the rung's options by name:
   arrays with as little host work as possible; needed only where the launch is not that of `Rung`.
 """
 
+import inspect
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -292,7 +293,9 @@ def rung(
         for what in ("matmul", "launch", "model", "kernel", "twin", "prepare", "footprint")
         for name in ["footprint" if what == "footprint" else f"_{what}"]
     }
-    return Rung(title=title, _file=file, **{"name": file} | functions | about)
+    given = inspect.signature(functions["_launch"]).parameters
+    defaults = {option: given[option].default for option in about["options"]}
+    return Rung(title=title, _file=file, defaults=defaults, **{"name": file} | functions | about)
 
 
 def _hopper(tile: Callable[..., tuple[int, int]]) -> Callable[..., dict[str, Any]]:
@@ -315,21 +318,18 @@ _RUNGS = (
         prefix="swapped_",
         chapter="03-naive",
         options={"block": (8, 16, 32)},
-        defaults={"block": 32},
     ),
     rung(
         naive,
         "Naive",
         chapter="03-naive",
         options={"block": (8, 16, 32)},
-        defaults={"block": 32},
     ),
     rung(
         tiled,
         "Tiled in shared memory",
         chapter="04-tiled",
         options={"tile": (8, 16, 32)},
-        defaults={"tile": 16},
     ),
     rung(
         thread_tiled,
@@ -338,7 +338,6 @@ _RUNGS = (
         suffix="_1d",
         chapter="07-register-tiling",
         options={"BM": (32, 64, 128), "BN": (32, 64, 128), "BK": (8, 16, 32), "TM": (4, 8, 16)},
-        defaults={"BM": 64, "BN": 64, "BK": 8, "TM": 8},
         choices={"numba": ({},), "cpp": ({"BK": 16},)},
     ),
     rung(
@@ -352,7 +351,6 @@ _RUNGS = (
             "TM": (4, 8),
             "TN": (4, 8),
         },
-        defaults={"BM": 128, "BN": 128, "BK": 8, "TM": 8, "TN": 8},
         choices={"numba": ({},), "cpp": ({"BK": 16},)},
     ),
     rung(
@@ -366,8 +364,7 @@ _RUNGS = (
             "TM": (4, 8, 16),
             "TN": (4, 8, 16),
         },
-        defaults={"BM": 128, "BN": 128, "BK": 8, "TM": 8, "TN": 8},
-        choices={"numba": ({},), "cpp": ({"BK": 32}, {})},
+        choices={"numba": ({"BK": 16},), "cpp": ({"BK": 32}, {})},
         wide=True,
     ),
     rung(
@@ -381,8 +378,7 @@ _RUNGS = (
             "TM": (4, 8, 16),
             "TN": (4, 8, 16),
         },
-        defaults={"BM": 128, "BN": 128, "BK": 8, "TM": 8, "TN": 8},
-        choices={"numba": ({},), "cpp": ({"BK": 16}, {})},
+        choices={"numba": ({"BK": 16},), "cpp": ({"BK": 16}, {})},
         wide=True,
     ),
     rung(
@@ -398,7 +394,6 @@ _RUNGS = (
             "TM": (4, 8, 16),
             "TN": (4, 8, 16),
         },
-        defaults={"BM": 128, "BN": 128, "BK": 16, "WM": 64, "WN": 64, "TM": 16, "TN": 8},
         choices={"numba": ({},), "cpp": ({"WN": 32, "TM": 8},)},
         wide=True,
     ),
@@ -417,26 +412,16 @@ _RUNGS = (
             "GROUP": (4, 8, 16),
             "split": (1, 2, 4, 8),
         },
-        defaults={
-            "BM": 128,
-            "BN": 128,
-            "BK": 16,
-            "WM": 64,
-            "WN": 32,
-            "TM": 8,
-            "TN": 8,
-            "GROUP": 8,
-            "split": 1,
-        },
         choices={
             "numba": (
-                {},
-                {"split": 4},
+                {"WN": 64, "TM": 16},
+                {"WN": 64, "TM": 16, "split": 4},
+                {"BK": 8, "WN": 32, "TM": 8},
                 {"BM": 64, "BN": 64, "WM": 32, "WN": 32, "TM": 4, "TN": 8},
             ),
             "cpp": (
-                {},
-                {"split": 4},
+                {"WN": 32, "TM": 8},
+                {"WN": 32, "TM": 8, "split": 4},
                 {"BM": 64, "BN": 64, "WM": 32, "WN": 32, "TM": 8, "TN": 4},
             ),
         },
@@ -459,18 +444,6 @@ _RUNGS = (
             "stages": (2, 3, 4),
             "split": (1, 2, 4, 8),
         },
-        defaults={
-            "BM": 128,
-            "BN": 256,
-            "BK": 8,
-            "WM": 64,
-            "WN": 64,
-            "TM": 8,
-            "TN": 16,
-            "GROUP": 8,
-            "stages": 3,
-            "split": 1,
-        },
         choices={
             "cpp": ({}, {"split": 4}, {"BN": 128, "WN": 32, "TN": 8, "split": 2}),
         },
@@ -484,7 +457,6 @@ _RUNGS = (
         chapter="08-tensor-cores",
         engines=("cpp",),
         options={},
-        defaults={},
         dtypes=("float16",),
         needs={"float16": (7, 5)},
         footprint=lambda: {"registers": 134, "shared_bytes": 18944, "tile": (128, 128, 32)},
@@ -504,7 +476,6 @@ _RUNGS = (
             "WN": (32, 64),
             "stages": (0, 2, 3, 4),
         },
-        defaults={"BM": 128, "BN": 256, "BK": 64, "WM": 64, "WN": 64, "stages": 0},
         choices={"cpp": ({},)},
         dtypes=("float16", "bfloat16"),
         needs={"float16": (8, 0), "bfloat16": (8, 0)},
@@ -520,7 +491,6 @@ _RUNGS = (
             chapter="08-tensor-cores",
             engines=("cpp",),
             options=options,
-            defaults={option: values[-1] for option, values in options.items()},
             choices={"cpp": ({},)},
             dtypes=("float16", "bfloat16"),
             needs={"float16": (9, 0), "bfloat16": (9, 0)},

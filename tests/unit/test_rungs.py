@@ -196,7 +196,7 @@ def test_a_rung_of_one_language_says_which():
         ("async_tiled", {"stages": 1}, "stages=1 leaves nothing to copy ahead: use 2, 3 or 4"),
         ("async_tiled", {"BK": 16, "stages": 4}, "bytes of shared memory a block"),
         ("mma", {"stages": 10}, "bytes of shared memory; a block of this GPU has"),
-        ("mma", {"BK": 128}, "BK 128 is too deep for the swizzle"),
+        ("mma", {"BK": 128}, "BK 128 is not what the swizzle is made for"),
         ("specialized", {"BN": 64}, "use 128 or 256"),
         ("persistent", {"cluster": 3}, "use 1 or 2"),
     ],
