@@ -8,7 +8,7 @@ from kernels import cuda, float32, uint32
 from kernels.lab import cpp, host
 from kernels.lab.host import cdiv
 from kernels.lab.model import tile_model
-from kernels.lab.tiles import check_limits, check_multiple, check_whole_tiles
+from kernels.lab.tiles import check_limits, check_multiple, check_whole_tiles, registers_of
 from kernels.lab.vector import aligned16, load4, load4_guarded, store4, store4_guarded, unrolled
 
 PAD = 4  # elements between the rows of A's tile, so that its columns spread over the banks
@@ -19,8 +19,9 @@ def make_pipelined(BM, BN, BK, TM, TN):
     THREADS = ACROSS * DOWN
     LOADS_A, LOADS_B = BM * BK // (4 * THREADS), BK * BN // (4 * THREADS)  # of a thread, a tile
     ROWS, PITCH = 2 * BK, BM + PAD  # of A's tiles in shared memory
+    REGISTERS = registers_of(THREADS, TM * TN + TM + TN + 4 * (LOADS_A + LOADS_B))
 
-    @cuda.jit
+    @cuda.jit(max_registers=REGISTERS)
     def pipelined(A, B, C):
         # Two tiles of each: one is read while the other is filled.
         sA = cuda.shared.array((ROWS, PITCH), float32, alignment=16)

@@ -24,10 +24,13 @@ def make_swizzled(BM, BN, BK, WM, WN, TM, TN, GROUP, split):
     THREADS = BM // WM * WARPS_ACROSS * 32
     LOADS_A, LOADS_B = BM * BK // (4 * THREADS), BK * BN // (4 * THREADS)  # of a thread, a tile
     ROWS_A, ROWS_B = THREADS // (BK // 4), THREADS // (BN // 4)  # between two loads of a thread
-    PARTS = 2 if LOADS_A % 2 == LOADS_B % 2 == 0 else 1  # in which a tile comes
-    PART_A, PART_B, STEPS = LOADS_A // PARTS, LOADS_B // PARTS, BK // PARTS
     ROWS, PITCH = 2 * BK, BM + PAD  # of A's tiles in shared memory
-    REGISTERS = registers_of(THREADS, TM * TN + 2 * (TM + TN) + 4 * (PART_A + PART_B))
+    VALUES = TM * TN + 2 * (TM + TN) + 4 * (LOADS_A + LOADS_B)  # that a thread holds at once
+    REGISTERS = registers_of(THREADS, VALUES)
+    # Where registers are scarce a tile comes in two parts, and half as many elements wait in them.
+    SCARCE = REGISTERS < VALUES + 32 and LOADS_A % 2 == LOADS_B % 2 == 0
+    PARTS = 2 if SCARCE else 1
+    PART_A, PART_B, STEPS = LOADS_A // PARTS, LOADS_B // PARTS, BK // PARTS
 
     @cuda.jit(max_registers=REGISTERS)
     def swizzled(A, B, C):
@@ -102,7 +105,7 @@ def make_swizzled(BM, BN, BK, WM, WN, TM, TN, GROUP, split):
             plain = inner and k0 + uint32(BK) <= end
             # Past the end there are only zeros.
             next_k = uint32(k0) if split == 1 or k0 < end else K
-            # The next tile comes in parts: each waits in registers for half as many of them.
+            # The next tile comes in parts, or at once.
             for part in range(PARTS):
                 if plain:
                     for i in range(PART_A):
@@ -223,7 +226,7 @@ def stores(BN, WM, WN, TM, TN, threads):
 
 
 @cache
-def kernel(BM=128, BN=128, BK=16, WM=64, WN=32, TM=8, TN=8, GROUP=8, split=1):
+def kernel(BM=128, BN=128, BK=16, WM=64, WN=64, TM=16, TN=8, GROUP=8, split=1):
     """Return the kernel with swizzled blocks, compiled for these tiles.
 
     With `split` > 1 its third argument is the workspace of `parts_shape`, for `add_parts`.
@@ -243,7 +246,7 @@ def parts_shape(M, N, split, BM=128):
     return (split * cdiv(M, BM) * BM, N)
 
 
-def launch(M, N, BM=128, BN=128, BK=16, WM=64, WN=32, TM=8, TN=8, GROUP=8, split=1):
+def launch(M, N, BM=128, BN=128, BK=16, WM=64, WN=64, TM=16, TN=8, GROUP=8, split=1):
     """Return (grid, block): `split` blocks of warps for each BM × BN elements of C (M×N)."""
     BM, BN, *_, threads = tiles(BM, BN, BK, WM, WN, TM, TN)
     GROUP, split = check_whole_tiles(GROUP=GROUP, split=split)
@@ -251,7 +254,7 @@ def launch(M, N, BM=128, BN=128, BK=16, WM=64, WN=32, TM=8, TN=8, GROUP=8, split
     return host.check_grid(cdiv(N, BN), cdiv(M, BM) * split), (threads, 1)
 
 
-def model(M, N, K, BM=128, BN=128, BK=16, WM=64, WN=32, TM=8, TN=8, GROUP=8, split=1):
+def model(M, N, K, BM=128, BN=128, BK=16, WM=64, WN=64, TM=16, TN=8, GROUP=8, split=1):
     """Predict the traffic of the product: the order of the blocks changes where it is served.
 
     With `split` > 1 the partial results are stored in C's place; adding them is left out.
@@ -279,7 +282,7 @@ def traffic(M, N, K, BM, BN, split=1):
 
 def matmul(
     A, B, out=None, engine="numba",
-    BM=128, BN=128, BK=16, WM=64, WN=32, TM=8, TN=8, GROUP=8, split=1,
+    BM=128, BN=128, BK=16, WM=64, WN=64, TM=16, TN=8, GROUP=8, split=1,
 ):  # fmt: skip
     """Return C = A·B, computed in warp tiles by blocks in an order of their own.
 
@@ -345,7 +348,7 @@ def launches(product, engine, split, sizes):
     return both
 
 
-def twin(BM=128, BN=128, BK=16, WM=64, WN=32, TM=8, TN=8, GROUP=8, split=1, WIDE=1):
+def twin(BM=128, BN=128, BK=16, WM=64, WN=64, TM=16, TN=8, GROUP=8, split=1, WIDE=1):
     """Return the CUDA C++ kernel, compiled for these tiles; it is the same for every `split`."""
     BM, BN, BK, WM, WN, TM, TN, _ = tiles(BM, BN, BK, WM, WN, TM, TN)
     sizes = {"BM": BM, "BN": BN, "BK": BK, "WM": WM, "WN": WN, "TM": TM, "TN": TN}

@@ -11,7 +11,7 @@ from kernels import cuda, float32, uint32
 from kernels.lab import cpp, host
 from kernels.lab.host import cdiv
 from kernels.lab.model import tile_model
-from kernels.lab.tiles import check_limits, check_multiple, check_whole_tiles
+from kernels.lab.tiles import check_limits, check_multiple, check_whole_tiles, registers_of
 from kernels.lab.vector import unrolled
 
 # ------------------------------------------------------------------- a column of results a thread
@@ -137,8 +137,9 @@ def matmul_1d(A, B, out=None, engine="numba", BM=64, BN=64, BK=8, TM=8):
 def make_thread_tiled(BM, BN, BK, TM, TN):
     ACROSS, DOWN = BN // TN, BM // TM  # threads
     THREADS = ACROSS * DOWN
+    REGISTERS = registers_of(THREADS, TM * TN + TM + TN)
 
-    @cuda.jit
+    @cuda.jit(max_registers=REGISTERS)
     def thread_tiled(A, B, C):
         sA = cuda.shared.array((BM, BK), float32)
         sB = cuda.shared.array((BK, BN), float32)

@@ -8,7 +8,7 @@ from kernels import cuda, float32, uint32
 from kernels.lab import cpp, host
 from kernels.lab.host import cdiv
 from kernels.lab.model import tile_model
-from kernels.lab.tiles import check_limits, check_multiple, check_whole_tiles
+from kernels.lab.tiles import check_limits, check_multiple, check_whole_tiles, registers_of
 from kernels.lab.vector import aligned16, load4, load4_guarded, store4, store4_guarded, unrolled
 
 PAD = 4  # elements between the rows of A's tile, so that its columns spread over the banks
@@ -18,8 +18,9 @@ def make_vectorized(BM, BN, BK, TM, TN):
     ACROSS, DOWN = BN // TN, BM // TM  # threads
     THREADS = ACROSS * DOWN
     PITCH = BM + PAD  # elements from row to row of A's tile in shared memory
+    REGISTERS = registers_of(THREADS, TM * TN + TM + TN)
 
-    @cuda.jit
+    @cuda.jit(max_registers=REGISTERS)
     def vectorized(A, B, C):
         # The tile of A is stored on its side: then the elements that a thread needs for one k
         # are neighbours, as those of B are.
