@@ -28,7 +28,8 @@ def collect(app: Sphinx, doctree: nodes.document) -> None:
     found = [
         {"id": section["ids"][0], "title": section.next_node(nodes.title).astext()}
         for section in doctree.findall(nodes.section)
-        if EXERCISE.match(section.next_node(nodes.title).astext())
+        if isinstance(section.parent, nodes.section)  # the title of a page has a number, too
+        and EXERCISE.match(section.next_node(nodes.title).astext())
     ]
     app.env.metadata[app.env.docname]["exercises"] = found
 

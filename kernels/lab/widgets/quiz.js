@@ -62,7 +62,7 @@ function render({ model, el }) {
       const box = make(
         "details", { class: "option" },
         make("summary", {}, ...worded(text)),
-        make("p", {}, make("span", { class: "mark" }, right ? "✓ Right. " : "✗ Not so. "), ...worded(why)),
+        make("p", {}, make("span", { class: "verdict" }, right ? "Right. " : "Not so. "), ...worded(why)),
       );
       const mark = () => box.classList.add(right ? "right" : "wrong");
       if (answers[question.id].includes(i)) { box.open = true; mark(); }
