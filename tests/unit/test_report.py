@@ -145,6 +145,26 @@ def test_without_any_record_there_is_a_way_out(capsys, recorded, monkeypatch):
     assert "nothing is recorded yet: run `make record` where there is a GPU" in error
 
 
+@pytest.mark.parametrize("text", ['{"provenance": {"gpu"', "[]", '{"provenance": {}}'])
+def test_half_a_record_is_one_line(capsys, recorded, monkeypatch, text):
+    monkeypatch.setattr(report, "unable", lambda rung: "no GPU")
+    (recorded / "records" / "h200.json").write_text(text)
+    code, _, error = call(capsys, "profile tiled")
+    assert (code, error.count("\n")) == (2, 1)
+    assert error.startswith("error: h200.json ") and "restore it from git" in error
+
+
+def test_the_record_of_an_unknown_gpu_is_shown(capsys, recorded, monkeypatch):
+    monkeypatch.setattr(report, "unable", lambda rung: "no GPU")
+    kept = records.read(recorded / "records" / "h200.json")
+    (recorded / "records" / "h200.json").unlink()
+    records.write(
+        records.Record("quadro-x", {**kept.provenance, "gpu": "Quadro X"}, {}, kept.tables)
+    )
+    code, out, _ = call(capsys, "profile tiled")
+    assert code == 0 and "Recorded on Quadro X" in out and "occupancy: 50 % fits" in out
+
+
 @pytest.mark.parametrize(
     "line, told",
     [
