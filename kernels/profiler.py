@@ -52,14 +52,13 @@ class Job:
 def jobs(size: int = SIZE, small: Sequence[tuple[int, int, int]] = SMALL) -> Iterator[Job]:
     """What a record counts, of the rungs that this GPU runs.
 
-    Every version and the library at ``size``; the Numba kernels, each with the rung's own choice of
-    options, at the sizes that the microscope traces too. The swapped kernel takes long and shows
-    what it shows with one block.
+    At ``size``: every block and tile of the first rungs, the later ones with the options they have
+    by default, and the library. At the sizes that the microscope traces too: the Numba kernels.
     """
     here = [rung for rung in LADDER.values() if not rung.missing()]
     for rung in here:
         for engine, options in rung.versions():
-            if rung.name != "swapped" or options == rung.defaults:
+            if rung.name in ("naive", "tiled") or options == rung.default(engine):
                 yield Job(rung.name, engine, options, size, size, size)
     yield Job(LIBRARY, "library", {}, size, size, size)
     for shape in small:
