@@ -16,11 +16,12 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from math import prod
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
-from kernels import memory_probes, profiler, vector_add
+from kernels import memory_probes, profiler, thread_tiled, vector_add
 from kernels.lab import (
     cpp,
     data,
@@ -51,7 +52,7 @@ SHAPES = ((128, 8192, 8192), (8192, 128, 8192), (8192, 8192, 128), (4097, 4097, 
 LIMIT = 0.06
 LENGTHS = [2**power for power in range(10, 29, 2)]
 BLOCKS = (32, 33, 48, 64, 128, 256, 512, 1000, 1024)
-PACKAGES = ("numpy", "numba", "numba-cuda", "cupy", "matplotlib")
+PACKAGES = ("numpy", "numba", "numba-cuda", "cupy", "matplotlib", "triton")
 
 Tables = dict[str, list[dict[str, Any]]]
 
@@ -70,6 +71,7 @@ def steps() -> list[Step]:
     return [
         *ladder_steps(),
         Step("cost of the guards", guards),
+        Step("types of the indices", indices),
         Step("registers and occupancy", resources),
         Step("hardware counters", profiles),
         Step("bandwidth", lambda: bandwidth(lengths[-1])),
@@ -265,6 +267,29 @@ def guards(size: int = 4096) -> Tables:
             "correct": with_guard["correct"] and without["correct"],
         })  # fmt: skip
     return {"guard": rows}
+
+
+def indices(size: int = 4096) -> Tables:
+    """The thread-tiled Numba kernel with indices of 32 bits, and with Python's 64."""
+    case, rows = Case(size, size, size), []
+    rung = LADDER["thread_tiled"]
+    options = rung.default("numba")
+    grid, block = rung.launch(size, size, **options)
+    for index in ("uint32", "int64"):
+        launch = reindexed(thread_tiled.make_thread_tiled, index)(*options.values())[grid, block]
+        arrays = host.wrapped(case.A, case.B, case.C)
+        found = case.measure(lambda: launch(*arrays))  # noqa: B023
+        what = {"rung": rung.name, "engine": "numba", "index": index, "options": options}
+        rows.append({**what, **found})
+    return {"indices": rows}
+
+
+def reindexed(maker: Callable[..., Any], index: str) -> Callable[..., Any]:
+    """The same maker of kernels with another of Numba's types where it says ``uint32``."""
+    from numba import types
+
+    names = maker.__globals__ | {"uint32": getattr(types, index)}
+    return FunctionType(maker.__code__, names, maker.__name__)
 
 
 def resources() -> Tables:

@@ -2,7 +2,7 @@
 
 ``python -m kernels.lab.ptx`` compiles the naive kernel in both languages and writes
 ``data/ptx.json``; it needs the packages of a GPU machine (numba-cuda with the CUDA toolkit), not a
-GPU. Everything else here only reads that file.
+GPU. `compile_kernel` needs the same packages; everything else here only reads that file.
 """
 
 from __future__ import annotations
@@ -13,8 +13,12 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import FunctionType
+from typing import Any
 
-__all__ = ["Loop", "caption", "compile_cpp", "compile_numba", "inner_loop", "load"]
+__all__ = [
+    "Loop", "caption", "compile_cpp", "compile_kernel", "compile_numba", "inner_loop", "load",
+]  # fmt: skip
 
 KERNELS = Path(__file__).resolve().parents[1]
 DATA = Path(__file__).parent / "data" / "ptx.json"
@@ -102,6 +106,41 @@ def compile_numba(
     exec(compile(ast.Module([kernel], []), f"{rung}.py", "exec"), scope)
     matrix = float32[:, ::1]
     return cuda.compile_ptx(scope[rung], void(matrix, matrix, matrix), cc=capability)[0]
+
+
+def compile_kernel(
+    kernel: Any, index: str = "uint32", capability: tuple[int, int] = CAPABILITY
+) -> str:
+    """Return the PTX of a Numba kernel of this package, for contiguous 2-D float32 arrays.
+
+    Parameters
+    ----------
+    kernel : kernel
+        Such as ``LADDER["vectorized"].kernel(BK=16)``, of either engine.
+    index : {"uint32", "int64"}
+        What its indices are made of: "int64" puts that type wherever the kernel says ``uint32``.
+    capability : (int, int)
+        Compute capability of the GPU to compile for.
+
+    Raises
+    ------
+    ImportError
+        Where numba-cuda is not installed.
+    """
+    from numba import cuda, float32, types, void
+
+    from kernels.lab import vector_numba
+
+    function = kernel.py_func
+    # On a machine without a GPU these names belong to the interpreter.
+    names = {"cuda": cuda, "float32": float32, "uint32": getattr(types, index)}
+    names |= {name: getattr(vector_numba, name) for name in vector_numba.__all__}
+    compiled = FunctionType(
+        function.__code__, function.__globals__ | names, function.__name__,
+        function.__defaults__, function.__closure__,
+    )  # fmt: skip
+    matrix = float32[:, ::1]
+    return cuda.compile_ptx(compiled, void(matrix, matrix, matrix), cc=capability)[0]
 
 
 def compile_cpp(rung: str, capability: tuple[int, int] = CAPABILITY) -> str:
