@@ -323,7 +323,7 @@ def profile(
     out.print(*shown, sep="\n", markup=False)
 
 
-@cli.command()
+@cli.command("tune")
 @click.argument("rung", type=RungName())
 @click.option("--size", "shape", type=Shape(), default=(4096,) * 3, metavar="N|MxNxK",
               help="M×N×K, or one number for all three; 4096 by default.")  # fmt: skip
@@ -379,9 +379,6 @@ def tune_rung(
         f"stored in {tuned.path()}: used for sizes of class {found.shape}",
         markup=False,
     )
-
-
-cli.add_command(tune_rung, "tune")
 
 
 def spelled(options: dict[str, int]) -> str:

@@ -80,3 +80,4 @@ def test_the_commands():
     said = subprocess.run([sys.executable, "-m", "kernels"], capture_output=True, text=True).stdout
     commands = {line.split()[0] for line in said.split("Commands:")[1].splitlines() if line.strip()}
     assert {"info", "run", "compare", "trace", "tune", "record"} <= commands
+    assert "tune-rung" not in commands, "one name for a command"
