@@ -1,4 +1,4 @@
-"""Ticks and the list of them: complete, kept in the browser alone, and not fooled by what lies there."""
+"""Ticks and the list of them: complete, kept in the browser alone, fooled by nothing there."""
 
 from __future__ import annotations
 

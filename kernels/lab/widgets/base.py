@@ -10,8 +10,10 @@ How to add a widget
    The script ends with ``export default { render }``; ``render({ model, el })`` builds the widget
    with `frame`, `slider`, `choice`… and returns a function that undoes what outlives it. Pure
    formulas go into an object ``formulas``, exported beside the default, for the tests.
-3. Add the class to ``__init__.py``, and tests to ``tests/widgets``: formulas against the Python
-   models, and the mounted widget in a browser.
+3. Add the class to ``__init__.py``, its numbers for readers without scripts to ``stills.py``, its
+   height to ``site/static/book.css`` (``--height``), and tests to ``tests/widgets``: formulas
+   against the Python models, and the mounted widget in a browser. Once a recorded chapter shows
+   it, ``make pictures`` draws its picture.
 
 A script may use no more of the model than ``get``, ``set``, ``save_changes``, ``on``, ``off`` and
 ``send``: in the static page nothing else is there. Text from outside goes into the page as text
