@@ -27,7 +27,9 @@ __device__ inline void barrier_expect(unsigned barrier, int bytes)
                  :: "r"(barrier), "r"(bytes) : "memory");
 }
 
-// Arrive at the barrier at the same place in a block of the cluster (0 is the first).
+// Arrive at the barrier at the same place in a block of the cluster (0 is the first). Nothing was
+// written that the other block should see, only read: to release at the scope of the cluster would
+// make the thread wait for all its memory accesses first, in every step.
 __device__ inline void barrier_arrive(unsigned barrier, int block)
 {
     asm volatile("{ .reg .b32 remote;\n"
