@@ -73,6 +73,12 @@ def test_the_line_is_the_one_of_the_cell():
     assert "thread (107, 0, 0) of block (7, 0, 0)" in " ".join(str(result).split())
 
 
+def test_of_two_races_the_one_across_warps_is_told():
+    text = checking.named("repair-hasty").start_text
+    message = " ".join(str(judge("repair-hasty", text)).split())
+    assert "of the same block" in message and "put cuda.syncthreads() between the two" in message
+
+
 @pytest.mark.parametrize(
     "answer, kind",
     [

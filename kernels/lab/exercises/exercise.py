@@ -2,13 +2,16 @@
 
 How to add an exercise
 ----------------------
-1. Write a file beside this one, after the model of ``axpy.py``: the solution's text with the two
-   marks, what stands between them at first, the launches to try, the hints. Name it in
+1. Write a file in ``tasks``, after the model of ``axpy.py`` (a kernel), ``vector_numbers.py``
+   (numbers) or ``better_test.py`` (a function): the solution's text with the two marks, what
+   stands between them at first, the launches to try, three hints, what to take away. Name it in
    ``catalogue.py``.
-2. In the chapter, give the start cell ``"exercise": "name.start"`` as metadata and the solution
-   cell ``"exercise": "name.solution"``; ``tests/exercises/test_cells.py`` says what must stand
-   there.
-3. Add a table of wrong kernels and three right ones to ``tests/exercises/answers``.
+2. In the chapter, give the cell that sets it ``"exercise": "name.start"`` as metadata and the
+   folded one that solves it ``"exercise": "name.solution"``, with the hints folded between them.
+   ``tests/exercises/test_cells.py`` says what must stand where.
+3. Write ``tests/exercises/answers/name.py``: at least twelve wrong kernels, each with the name
+   that the grader must give it, and two more right ones. ``pytest tests/exercises -k name`` tries
+   them.
 """
 
 from __future__ import annotations

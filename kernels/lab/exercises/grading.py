@@ -191,7 +191,8 @@ def _as(finding: Finding, kind: Kind, sentence: str) -> Finding:
 def _problems(trial: Trial, seen: Trace) -> Iterator[Finding]:
     """What the microscope reports, in a learner's words."""
     found = []
-    for problem in seen.problems:
+    # Of two races the one across warps says more: a barrier of a warp would not mend it.
+    for problem in sorted(seen.problems, key=lambda p: p.same_warp is True):
         kind = KINDS[problem.kind]
         array = seen.arrays.get(problem.array)
         if kind is Kind.MISSING_BARRIER and array is not None and array.space == "global":

@@ -10,7 +10,7 @@ from dataclasses import replace
 from kernels.lab.microscope import LIMITS
 
 #: Turns of loops, enough for every exercise many times over: a count is the same on any machine.
-LOOPS = replace(LIMITS, trips=500, all_trips=20_000)
+LOOPS = replace(LIMITS, trips=400, all_trips=20_000)
 SECONDS = 60.0  #: for one answer in the interpreter
 GPU_SECONDS = 10.0  #: for one launch on a GPU
 
