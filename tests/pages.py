@@ -15,7 +15,7 @@ MOUNT = "document.querySelectorAll('.widget-fallback button').forEach((each) => 
 
 
 def mount_all(page) -> None:
-    """Wait until a page is laid out, mount its widgets, near the view or not, and see them drawn."""
+    """Wait until a page is laid out, then mount its widgets, near the view or not."""
     page.wait_for_function("document.documentElement.dataset.parts === undefined")
     page.evaluate(MOUNT)
     page.wait_for_function("!document.querySelector('.widget:not([data-mounted])')")

@@ -10,7 +10,7 @@ from kernels import LADDER
 from kernels.lab.occupancy import occupancy
 from kernels.lab.units import quantity
 from kernels.lab.widgets import Roofline
-from tests.pages import mount_all
+from tests.pages import CHAPTERS, mount_all
 from tests.site.test_browser import PROFILES, Listener
 
 
@@ -115,7 +115,17 @@ def use_tile_player(widget) -> None:
     assert "syncthreads()" in widget.locator(".race").inner_text()
 
 
-CHAPTERS: dict[str, dict[str, Callable]] = {
+def use_quiz(widget) -> None:
+    first = widget.locator(".option").first
+    first.locator("summary").focus()
+    widget.page.keyboard.press("Enter")
+    widget.locator(".option:is(.right, .wrong)").wait_for()
+    assert len(first.locator("p").inner_text()) > 20
+    widget.locator("[role=status]", has_text=" answered").wait_for()
+
+
+#: The pictures of each chapter; its quiz comes last.
+PICTURES: dict[str, dict[str, Callable]] = {
     "01-hardware": {"hierarchy": use_hierarchy},
     "02-vector-add": {"launch": use_launch},
     "03-naive": {"access": use_access, "roofline": use_roofline},
@@ -125,16 +135,17 @@ CHAPTERS: dict[str, dict[str, Callable]] = {
 
 
 @pytest.mark.parametrize(("width", "mode"), PROFILES)
-@pytest.mark.parametrize("chapter", CHAPTERS)
+@pytest.mark.parametrize("chapter", [name for name in CHAPTERS if name < "09"])
 def test_every_widget_of_a_chapter_works_by_keys(browser, book, chapter, width, mode):
     page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=mode)
     listener = Listener(page)
     page.goto((book / f"chapters/{chapter}.html").as_uri())
     mount_all(page)
-    for name, use in CHAPTERS[chapter].items():
+    uses = {**PICTURES.get(chapter, {}), "quiz": use_quiz}
+    for name, use in uses.items():
         page.evaluate("document.querySelectorAll('details.hide').forEach((d) => { d.open = true })")
         use(page.locator(f".tile-widget.{name}"))
-    assert page.locator(".tile-widget").count() == len(CHAPTERS[chapter])
+    assert page.locator(".tile-widget").count() == len(uses)
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
     assert (listener.errors, listener.foreign) == ([], [])
     page.close()

@@ -40,6 +40,7 @@ def notebook() -> nbformat.NotebookNode:
     shows = [f"{name} = widgets.{name}()\n{name}" for name in WIDGETS]
     asks = ", ".join(f"{name}.{trait}" for name, (_, _, trait, _) in WIDGETS.items())
     kernel = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
+    shows.append("widgets.Quiz('01-hardware')")
     cells = [new_code_cell(source) for source in (SETUP, *shows, f"print([{asks}])")]
     return new_notebook(cells=cells, metadata={"kernelspec": kernel})
 
@@ -100,6 +101,11 @@ def test_in_jupyterlab_every_widget_takes_a_key_and_the_kernel_sees_it(browser, 
             arg=[kind, before],
         )
         assert slider.input_value() == str(value if kind != "roofline" else -1.75)
+    quiz = page.locator(".jp-OutputArea .quiz")
+    quiz.locator("summary").nth(1).focus()
+    page.keyboard.press("Enter")
+    quiz.get_by_role("status").get_by_text("This is kept in your browser").wait_for()
+    assert quiz.locator(".option[open]:is(.right, .wrong)").count() == 1
     last.locator(".cm-content").click()
     page.keyboard.press("Control+Enter")
     values = [value for *_, value in WIDGETS.values()]
