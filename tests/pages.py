@@ -14,9 +14,15 @@ CHAPTERS = [name.removeprefix("chapters/") for name in PAGES if re.match(r"chapt
 MOUNT = "document.querySelectorAll('.widget-fallback button').forEach((each) => each.click())"
 
 
-def mount_all(page) -> None:
-    """Wait until a page is laid out, then mount its widgets, near the view or not."""
+def lay_out(page) -> None:
+    """Begin to read a page, and wait until all of it is laid out."""
+    page.evaluate("dispatchEvent(new Event('scroll'))")
     page.wait_for_function("document.documentElement.dataset.parts === undefined")
+
+
+def mount_all(page) -> None:
+    """Lay out a page, then mount its widgets, near the view or not."""
+    lay_out(page)
     page.evaluate(MOUNT)
     page.wait_for_function("!document.querySelector('.widget:not([data-mounted])')")
     page.wait_for_timeout(100)  # until what is watched for its size has been told of it

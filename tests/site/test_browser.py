@@ -7,9 +7,8 @@ import signal
 
 import pytest
 
-from tests.pages import CHAPTERS, PAGES, mount_all
+from tests.pages import CHAPTERS, PAGES, lay_out, mount_all
 
-LAID_OUT = "document.documentElement.dataset.parts === undefined"
 PROFILES = [(width, mode) for width in (1280, 390) for mode in ("light", "dark")]
 
 
@@ -72,7 +71,7 @@ def test_without_scripts_the_page_says_what_is_missing(browser, small_book):
 def check_stills(page, book, name: str, row: str) -> None:
     """Open a chapter and see its widgets' numbers, as tables that fit."""
     page.goto((book / f"chapters/{name}.html").as_uri())
-    page.wait_for_function(LAID_OUT)
+    lay_out(page)
     for widget in page.locator(".widget").all():
         assert "needs JavaScript" in widget.inner_text()
         assert widget.locator("table").first.is_visible()
@@ -139,7 +138,7 @@ def open_chapter(browser, book, anchor: str = ""):
     """Chapter 4, all of it laid out, without its widgets."""
     page = browser.new_page(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
     page.goto((book / "chapters/04-tiled.html").as_uri() + anchor)
-    page.wait_for_function(LAID_OUT)
+    lay_out(page)
     return page
 
 
@@ -179,7 +178,6 @@ def test_a_jump_ends_at_its_heading(browser, book, way):
         page.reload()
         page.goto((book / "chapters/04-tiled.html").as_uri())  # a visit, not a return
         page.locator("#pst-page-toc-nav a[href='#worth-remembering']").click()
-        page.wait_for_function(LAID_OUT)
     page.wait_for_timeout(300)
     top = page.evaluate(
         "document.querySelector('#worth-remembering h2').getBoundingClientRect().top"
@@ -190,19 +188,15 @@ def test_a_jump_ends_at_its_heading(browser, book, way):
 
 def test_most_of_a_page_waits_and_none_is_forgotten(browser, book):
     page = browser.new_page()
-    page.add_init_script(
-        """addEventListener("DOMContentLoaded", () => {
-            window.early = document.documentElement.dataset.parts;
-        })"""
-    )
     page.goto((book / "chapters/04-tiled.html").as_uri())
-    page.wait_for_function(LAID_OUT)
-    assert page.evaluate("early") == ""
-    hidden = """(all) => all.filter((part) =>
+    passed_over = """(all) => all.filter((part) =>
         !part.closest("details:not([open])")
         && !part.checkVisibility({ contentVisibilityAuto: true })
     ).length"""
-    assert page.eval_on_selector_all(".bd-article section, .bd-article div.cell", hidden) == 0
+    parts = ".bd-article section, .bd-article div.cell"
+    assert page.eval_on_selector_all(parts, passed_over) > 50
+    lay_out(page)
+    assert page.eval_on_selector_all(parts, passed_over) == 0
     page.close()
 
 
@@ -228,7 +222,7 @@ def test_nothing_moves_while_a_page_loads(browser, book, name, width):
 def test_on_paper_a_chapter_has_its_numbers_and_no_navigation(browser, book):
     page = browser.new_page(viewport={"width": 720, "height": 1000})
     page.goto((book / "chapters/04-tiled.html").as_uri())
-    page.wait_for_function(LAID_OUT)
+    lay_out(page)
     page.emulate_media(media="print")
     for still in page.locator(".widget").all():  # of what was not mounted, its picture and numbers
         page.wait_for_function(

@@ -9,7 +9,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from kernels.lab.widgets import quiz
-from tests.pages import CHAPTERS
+from tests.pages import CHAPTERS, lay_out
 from tests.site.test_browser import Listener
 
 KEY = "tile-by-tile.progress"
@@ -30,7 +30,7 @@ def visit(browser, book):
 
     def go(name: str):
         page.goto((book / f"chapters/{name}.html").as_uri())
-        page.wait_for_function("document.documentElement.dataset.parts === undefined")
+        lay_out(page)
         return page
 
     yield go

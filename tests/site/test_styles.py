@@ -8,7 +8,7 @@ import re
 import pytest
 import styles
 
-from tests.pages import PAGES
+from tests.pages import PAGES, lay_out
 
 LARGEST = 36_000  # bytes, compressed: the sheets it is made of have 80 000
 LOOKS = """() => [...document.querySelectorAll("body, body *")].map((element) => {
@@ -98,7 +98,7 @@ def test_every_page_has_the_one_sheet_and_it_is_light(book):
 def test_a_page_looks_as_it_does_with_all_the_sheets(browser, book, name, mode):
     page = browser.new_page(color_scheme=mode)
     page.goto((book / f"{name}.html").as_uri())
-    page.wait_for_function("document.documentElement.dataset.parts === undefined")
+    lay_out(page)
     lean = page.evaluate(LOOKS)
     kept = (book.parent / ".doctrees" / "styles.txt").read_text().split()
     page.evaluate(RELINK, [(book / "_static" / sheet).as_uri() for sheet in kept])
