@@ -29,6 +29,11 @@
 #define LANES_N (WN / TN)
 static_assert(LANES_M * LANES_N == 32, "a warp has 32 threads");
 #define PAD 4
+// The step of a tile, but the last, in which the copies of another start.
+#ifndef COPY_AT
+#define COPY_AT 3
+#endif
+static_assert(COPY_AT < BK - 1, "a tile's copies start before the barrier at its end");
 #define COPIES_A (BM * BK / THREADS)
 #define COPIES_B (BK * BN / 4 / THREADS)
 static_assert(COPIES_A * THREADS == BM * BK && COPIES_B * 4 * THREADS == BK * BN,
@@ -86,19 +91,16 @@ async_tiled(const float *__restrict__ A, const float *__restrict__ B, float *__r
     const int rowA = threadIdx.x / BK, kA = threadIdx.x % BK;
     const int kB = threadIdx.x / (BN / 4), colB = threadIdx.x % (BN / 4) * 4;
     constexpr int rows_apart = THREADS / BK, k_apart = THREADS / (BN / 4);
-    const float *fromA = A + (size_t(work.row0 + rowA) * K + work.begin + kA);
+    // The last row of A stands in for those beyond it: what comes of it is never stored.
+    const int rows_more = max(0, M - 1 - work.row0 - rowA);
+    const float *fromA = A + (size_t(min(work.row0 + rowA, M - 1)) * K + work.begin + kA);
     const float *fromB = B + (size_t(work.begin + kB) * N + work.col0 + colB);
-    unsigned inA = 0;
-    #pragma unroll
-    for (int i = 0; i < COPIES_A; ++i)
-        inA |= unsigned(work.row0 + rowA + i * rows_apart < M) << i;
-
     int k_next = work.begin, stage_next = 0;
     auto start_copies = [&] {
         #pragma unroll
         for (int i = 0; i < COPIES_A; ++i)
-            copy<4>(sA[stage_next][kA][rowA + i * rows_apart], fromA + size_t(i * rows_apart) * K,
-                    inA >> i & 1 && k_next + kA < work.end);
+            copy<4>(sA[stage_next][kA][rowA + i * rows_apart],
+                    fromA + size_t(min(i * rows_apart, rows_more)) * K, k_next + kA < work.end);
         #pragma unroll
         for (int i = 0; i < COPIES_B; ++i) {
             const bool inside = k_next + kB + i * k_apart < work.end;
@@ -132,6 +134,7 @@ async_tiled(const float *__restrict__ A, const float *__restrict__ B, float *__r
             four(b[to][j]) = four(sB[stage][k][col1 + j * LANES_N]);
     };
 
+    #pragma unroll 1
     for (int i = 0; i < STAGES - 1; ++i) {
         start_copies();
         close();
@@ -151,7 +154,7 @@ async_tiled(const float *__restrict__ A, const float *__restrict__ B, float *__r
             }
             read(stage, (k + 1) % BK, (k + 1) % 2);
             // All have left the stage that is filled now before they met at the last barrier.
-            if (k == 0) {
+            if (k == COPY_AT) {
                 start_copies();
                 close();
             }
@@ -159,8 +162,8 @@ async_tiled(const float *__restrict__ A, const float *__restrict__ B, float *__r
             for (int j = 0; j < TN; ++j)
                 #pragma unroll
                 for (int n = 0; n < TM; ++n) {
-                    // Down one column and up the next: where it turns, an operand is used again.
-                    const int i = j % 2 ? TM - 1 - n : n;
+                    // Up one column and down the next: where it turns, an operand is used again.
+                    const int i = j % 2 ? n : TM - 1 - n;
                     acc[i][j] += a[k % 2][i] * b[k % 2][j];
                 }
         }
