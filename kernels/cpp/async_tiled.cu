@@ -29,11 +29,6 @@
 #define LANES_N (WN / TN)
 static_assert(LANES_M * LANES_N == 32, "a warp has 32 threads");
 #define PAD 4
-// The step of a tile, but the last, in which the copies of another start.
-#ifndef COPY_AT
-#define COPY_AT 3
-#endif
-static_assert(COPY_AT < BK - 1, "a tile's copies start before the barrier at its end");
 #define COPIES_A (BM * BK / THREADS)
 #define COPIES_B (BK * BN / 4 / THREADS)
 static_assert(COPIES_A * THREADS == BM * BK && COPIES_B * 4 * THREADS == BK * BN,
@@ -127,11 +122,11 @@ async_tiled(const float *__restrict__ A, const float *__restrict__ B, float *__r
     float a[2][TM], b[2][TN];
     auto read = [&](int stage, int k, int to) {
         #pragma unroll
-        for (int i = 0; i < TM; i += 4)
-            four(a[to][i]) = four(sA[stage][k][row1 + i * LANES_M]);
-        #pragma unroll
         for (int j = 0; j < TN; j += 4)
             four(b[to][j]) = four(sB[stage][k][col1 + j * LANES_N]);
+        #pragma unroll
+        for (int i = 0; i < TM; i += 4)
+            four(a[to][i]) = four(sA[stage][k][row1 + i * LANES_M]);
     };
 
     #pragma unroll 1
@@ -152,18 +147,18 @@ async_tiled(const float *__restrict__ A, const float *__restrict__ B, float *__r
                 wait_for_groups<STAGES - 2>();
                 __syncthreads();
             }
-            read(stage, (k + 1) % BK, (k + 1) % 2);
             // All have left the stage that is filled now before they met at the last barrier.
-            if (k == COPY_AT) {
+            if (k == 0) {
                 start_copies();
                 close();
             }
+            read(stage, (k + 1) % BK, (k + 1) % 2);
             #pragma unroll
             for (int j = 0; j < TN; ++j)
                 #pragma unroll
                 for (int n = 0; n < TM; ++n) {
-                    // Up one column and down the next: where it turns, an operand is used again.
-                    const int i = j % 2 ? n : TM - 1 - n;
+                    // Down one column and up the next: where it turns, an operand is used again.
+                    const int i = j % 2 ? TM - 1 - n : n;
                     acc[i][j] += a[k % 2][i] * b[k % 2][j];
                 }
         }
