@@ -192,9 +192,14 @@ def _declaration(run, n, m):
 
 
 def _not_constant(run, shape) -> str:
-    """The first name of a shape that the compiler could not know; empty if there is none."""
+    """The first part of a shape that the compiler could not know; empty if there is none.
+
+    Numba takes numbers and names of numbers, but computes nothing with a name.
+    """
     code = run.frame.code
     for x in ast.walk(shape):
+        if isinstance(x, ast.BinOp) and any(isinstance(y, ast.Name) for y in ast.walk(x)):
+            return ast.unparse(x)
         if not isinstance(x, ast.Name) or x.id not in code.locals:
             continue
         if x.id in code.parameters or not code.constant_local(x.id):

@@ -77,12 +77,12 @@ class Launch(Session):
     tracer : Tracer or None
     shared_bytes : int
         Dynamic shared memory of a block.
-    limits : Limits
-        How long its loops may run.
+    limits : Limits, optional
+        How long its loops may run; `LIMITS` if left out.
     """
 
-    def __init__(self, code: Code, grid, block, arguments, tracer, shared_bytes, limits=LIMITS):
-        super().__init__(grid, block, tracer, shared_bytes, limits)
+    def __init__(self, code: Code, grid, block, arguments, tracer, shared_bytes, limits=None):
+        super().__init__(grid, block, tracer, shared_bytes, limits or LIMITS)
         self.entry, self.arguments = code, arguments
         self.codes[code.function] = code
         self.threads = block[0] * block[1] * block[2]
@@ -395,7 +395,7 @@ def trace(
     blocks=None,
     schedule: str = "lockstep",
     shared_bytes: int = 0,
-    limits: Limits = LIMITS,
+    limits: Limits | None = None,
 ) -> Trace:
     """Run a kernel under the microscope.
 
@@ -415,8 +415,8 @@ def trace(
         of the latter.
     shared_bytes : int
         Dynamic shared memory of a block.
-    limits : Limits
-        How long loops may run before they count as endless.
+    limits : Limits, optional
+        How long loops may run before they count as endless; `LIMITS` if left out.
 
     Returns
     -------

@@ -42,7 +42,7 @@ WRONG = [
     ("endless", "        for k0 in range(0, K, STEP):".strip(), "k0 = 0\n    while k0 < K:", Kind.ENDLESS),
 ]
 RIGHT = [
-    ("no padding", "(STEP, SIDE + 1)", "(STEP, SIDE)"),
+    ("no padding", "(STEP, ROW)", "(STEP, SIDE)"),
     ("the columns first", "for i in range(PATCH):\n                for j in range(PATCH):\n                    acc[i, j] +=",
      "for j in range(PATCH):\n                for i in range(PATCH):\n                    acc[i, j] +="),
     ("fused", "acc[i, j] += a[i] * b[j]", "acc[i, j] = cuda.fma(a[i], b[j], acc[i, j])"),

@@ -25,10 +25,10 @@ WRONG = [
         "[ty, tx]",
         (Kind.WRONG, Kind.SWAPPED, Kind.UNINITIALISED),
     ),
-    ("no padding", "(W, W + 1)", "(W, W)", Kind.BUDGET),
-    ("padding by two", "(W, W + 1)", "(W, W + 2)", Kind.BUDGET),
-    ("a small bench", "(W, W + 1)", "(W, W // 2)", Kind.OUT_OF_BOUNDS),
-    ("benches of 64 KB", "(W, W + 1)", "(16 * W, W + 1)", Kind.SHARED_LIMIT),
+    ("no padding", "(W, 33)", "(W, W)", Kind.BUDGET),
+    ("padding by two", "(W, 33)", "(W, 34)", Kind.BUDGET),
+    ("a small bench", "(W, 33)", "(W, 16)", Kind.OUT_OF_BOUNDS),
+    ("benches of 64 KB", "(W, 33)", "(512, 33)", Kind.SHARED_LIMIT),
     (
         "a barrier under a guard",
         "        cuda.syncthreads()\n        if left + ty",
@@ -44,7 +44,7 @@ WRONG = [
     ("negated", "= here[tx, ty]", "= -here[tx, ty]", Kind.WRONG),
 ]
 RIGHT = [
-    ("padding by three", "(W, W + 1)", "(W, W + 3)"),
+    ("padding by three", "(W, 33)", "(W, 35)"),
     ("blocks below the diagonal instead", "if left >= top:", "if left <= top:"),
     ("one comparison instead of two", ABOVE, "if max(top + ty, left + tx) < n:"),
 ]

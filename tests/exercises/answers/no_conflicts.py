@@ -6,14 +6,15 @@ from kernels.lab.exercises.kinds import Kind
 LOAD = "if row < M and col < N:\n        tile"
 STORE = "if row < N and col < M:"
 WRONG = [
-    ("padded the other way", "(W, W + 1)", "(W + 1, W)", Kind.BUDGET),
-    ("not padded", "(W, W + 1)", "(W, 1 * W)", Kind.BUDGET),
-    ("padded by two", "(W, W + 1)", "(W, W + 2)", Kind.BUDGET),
-    ("padded by four", "(W, W + 1)", "(W, W + 4)", Kind.BUDGET),
-    ("padded by a whole row", "(W, W + 1)", "(W, 2 * W)", Kind.BUDGET),
-    ("too short", "(W, W + 1)", "(W, W - 1)", Kind.OUT_OF_BOUNDS),
-    ("too few rows", "(W, W + 1)", "(W - 1, W + 1)", Kind.OUT_OF_BOUNDS),
-    ("float64 tile", "(W, W + 1), float32", "(W, W + 1), float64", (Kind.BUDGET, Kind.FLOAT64)),
+    ("padded the other way", "(W, 33)", "(33, W)", Kind.BUDGET),
+    ("not padded", "(W, 33)", "(W, 32)", Kind.BUDGET),
+    ("padded by two", "(W, 33)", "(W, 34)", Kind.BUDGET),
+    ("padded by four", "(W, 33)", "(W, 36)", Kind.BUDGET),
+    ("padded by a whole row", "(W, 33)", "(W, 64)", Kind.BUDGET),
+    ("a sum of names", "(W, 33)", "(W, W + 1)", Kind.NOT_COMPILED),
+    ("too short", "(W, 33)", "(W, 31)", Kind.OUT_OF_BOUNDS),
+    ("too few rows", "(W, 33)", "(31, 33)", Kind.OUT_OF_BOUNDS),
+    ("float64 tile", "(W, 33), float32", "(W, 33), float64", (Kind.BUDGET, Kind.FLOAT64)),
     ("no barrier", "    cuda.syncthreads()\n", "", Kind.MISSING_BARRIER),
     ("race across warps only", "cuda.syncthreads()", "cuda.syncwarp()", Kind.MISSING_BARRIER),
     ("no guard on the load", LOAD, "if True:\n        tile", Kind.MISSING_GUARD),
@@ -23,7 +24,7 @@ WRONG = [
     ("without the bench", "At[row, col] = tile[tx, ty]", "At[row, col] = A[col, row]", Kind.BUDGET),
 ]
 RIGHT = [
-    ("padded by three", "(W, W + 1)", "(W, W + 3)"),
-    ("padded by five, and a row", "(W, W + 1)", "(W + 1, W + 5)"),
-    ("a number", "(W, W + 1)", "(32, 33)"),
+    ("padded by three", "(W, 33)", "(W, 35)"),
+    ("padded by five, and a row", "(W, 33)", "(33, 37)"),
+    ("a number", "(W, 33)", "(32, 33)"),
 ]

@@ -30,11 +30,11 @@ WRONG = [
      (Kind.RACE, Kind.UNINITIALISED)),
     ("stores into A", "At[row, col] = tile", "A[row, col] = tile",
      (Kind.INPUT_CHANGED, Kind.ONLY_SQUARE, Kind.MISSING_GUARD, Kind.RACE)),
-    ("a small tile", "array((W, W)", "array((W, W // 2)", Kind.OUT_OF_BOUNDS),
-    ("a tile of 64 KB", "array((W, W)", "array((16 * W, W)", Kind.SHARED_LIMIT),
+    ("a small tile", "array((W, W)", "array((W, 16)", Kind.OUT_OF_BOUNDS),
+    ("a tile of 64 KB", "array((W, W)", "array((512, W)", Kind.SHARED_LIMIT),
 ]
 RIGHT = [
-    ("a padded tile", "array((W, W)", "array((W, W + 1)"),
+    ("a padded tile", "array((W, W)", "array((W, 33)"),
     ("turned on the way in", "tile[ty, tx] = A[row, col]\n    cuda.syncthreads()",
      "tile[ty, tx] = A[row, col]\n    cuda.syncthreads()\n    bx, by = cuda.blockIdx.x, cuda.blockIdx.y"),
     ("nested guards", "if row < N and col < M:\n        At",

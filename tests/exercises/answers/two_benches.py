@@ -56,7 +56,7 @@ WRONG = [
     ("integer sum", "acc = float32(0)", "acc = 0", Kind.FLOAT64),
     ("stores into A", "C[row, col] = acc", "A[row, col] = acc",
      (Kind.INPUT_CHANGED, Kind.MISSING_GUARD, Kind.ONLY_SQUARE)),
-    ("a tile too large", "sA = cuda.shared.array((2, T, T)", "sA = cuda.shared.array((2, 1024 * T, T)",
+    ("a tile too large", "sA = cuda.shared.array((2, T, T)", "sA = cuda.shared.array((2, 8192, T)",
      Kind.SHARED_LIMIT),
     ("no sharing", "sA[bench, ty, k] * sB[bench, k, tx]",
      "(A[row, t * T + k] if row < M and t * T + k < K else float32(0)) * sB[bench, k, tx]", Kind.BUDGET),

@@ -87,7 +87,7 @@ NO_CONFLICTS = KernelExercise(
         tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
         M, N = A.shape
         # --- yours, from here
-        tile = cuda.shared.array((W, W + 1), float32)
+        tile = cuda.shared.array((W, 33), float32)
         # --- to here
         col, row = cuda.blockIdx.x * W + tx, cuda.blockIdx.y * W + ty
         if row < M and col < N:
@@ -103,7 +103,7 @@ NO_CONFLICTS = KernelExercise(
     hints=(
         "A warp reads `tile[tx, ty]`: 32 elements one row apart. In which banks do they lie?",
         "Rows of 32 floats put a whole column into one bank. What if a row were a little longer?",
-        "Rows of 33: `cuda.shared.array((W, W + 1), float32)`. Then the column walks over all 32"
+        "Rows of 33: `cuda.shared.array((W, 33), float32)`. Then the column walks over all 32"
         " banks, and the last place of each row stays empty.",
     ),
     after="One unused column, 128 bytes, no conflict: shared memory is paid for by the bank, not"
