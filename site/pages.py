@@ -79,6 +79,9 @@ FOLD = re.compile(
     r'<p class="expanded admonition-title">Hide )the code(</p>\s*</summary>\s*'
     r'(?:<[^>]*>\s*)*?<span></span><span class="c1"># (?:@title ([^<]+)|(set-up): [^<]*)</span>)'
 )
+#: A drawing of site/assets in a page.
+DRAWING = re.compile(r'<img (?=[^>]*\bsrc="[^"]*?([\w-]+\.svg)")(?![^>]* height=)')
+SHAPE = re.compile(r'viewBox="0 0 ([\d.]+) ([\d.]+)"')
 #: What is no running text, kept whole; every other tag on its own.
 MARKUP = re.compile(r"(<(script|style|pre|code|svg|math)\b.*?</\2>|<[^>]*>)", re.DOTALL)
 FIGURE = re.compile(
@@ -181,6 +184,18 @@ def keep_units(body: str) -> str:
     return "".join(text + tag for text, tag in zip(texts, tags, strict=True))
 
 
+def shape_drawings(body: str) -> str:
+    """Return a page's body whose drawings keep their place until they are loaded."""
+
+    def shaped(tag: re.Match[str]) -> str:
+        path = SITE / "assets" / tag[1]
+        shape = SHAPE.search(path.read_text("utf-8")) if path.is_file() else None
+        size = [round(float(side)) for side in shape.groups()] if shape else []
+        return f'<img width="{size[0]}" height="{size[1]}" {tag[0][5:]}' if size else tag[0]
+
+    return DRAWING.sub(shaped, body)
+
+
 def image(page: str, kind: str, number: int) -> str:
     """The recorded picture of a widget, as an element that loads it when it is needed."""
     path = pictures.FOLDER / pictures.name_of(page, kind, number)
@@ -262,7 +277,7 @@ def finish_page(
     body = THEBE_SETTINGS.sub("", context["body"])
     # The text of a fold names it; the label that myst-nb gives it contradicts that text.
     body = body.replace('<summary aria-label="Toggle hidden content">', "<summary>")
-    context["body"] = keep_units(name_folds(body))
+    context["body"] = shape_drawings(keep_units(name_folds(body)))
     for name in ("parts", "scroll"):
         app.add_js_file(f"book/{name}.js", loading_method="defer")
     if states:
@@ -272,7 +287,7 @@ def finish_page(
         app.add_js_file("book/widgets.js", loading_method="defer", onerror=lost)
     exercises = app.env.metadata[page].get("exercises", [])
     if page == progress.PAGE:
-        context["body"] += progress.overview(app)
+        context["body"] = progress.fill(context["body"], app)
     if exercises or page == progress.PAGE:
         context["body"] = progress.tick(context["body"], page, exercises)
         app.add_js_file("book/progress.js", loading_method="defer")

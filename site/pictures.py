@@ -21,7 +21,8 @@ svg { color-scheme: light dark; }
 """
 COLLECT = """(widget) => {
     const serial = new XMLSerializer(), root = widget.querySelector(".tile-widget");
-    const frame = widget.querySelector(".picture").getBoundingClientRect();
+    const frame = widget.querySelector(".picture")?.getBoundingClientRect();
+    if (!frame) return null;
     const drawn = [...widget.querySelectorAll(".picture svg")].map((svg) => {
         const { left, top, width, height } = svg.getBoundingClientRect();
         return { svg, x: left - frame.left, y: top - frame.top, width, height };

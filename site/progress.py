@@ -18,6 +18,7 @@ from kernels.lab.widgets import quiz  # noqa: E402
 
 PAGE = "chapters/progress"
 EXERCISE = re.compile(r"(?:Exercise )?\d+[.:] ")
+PLACE = re.compile(r'(<div id="progress">).*?(</div>)', re.DOTALL)
 HEADING = re.compile(
     r'(<section id="([^"]+)">\s*(?:<span id="[^"]+"></span>)*<h3>.*?</h3>)', re.DOTALL
 )
@@ -50,8 +51,13 @@ def tick(body: str, page: str, exercises: list[dict[str, str]]) -> str:
     return HEADING.sub(with_box, body)
 
 
+def fill(body: str, app: Sphinx) -> str:
+    """Return the body of the page of progress with its list in place."""
+    return PLACE.sub(lambda place: place[1] + overview(app) + place[2], body)
+
+
 def overview(app: Sphinx) -> str:
-    """Return all there is to tick off, as an element that progress.js reads."""
+    """Return the list of all there is to tick off, which progress.js fills with what is kept."""
     chapters: list[dict[str, Any]] = []
     for page in sorted(app.env.found_docs):
         exercises = app.env.metadata[page].get("exercises", [])
@@ -62,11 +68,35 @@ def overview(app: Sphinx) -> str:
             for question in questions
         }
         if exercises or rights:
-            title = app.env.titles[page].astext()
-            entry = {"page": page, "name": name, "title": title, "exercises": exercises}
-            chapters.append({**entry, "quiz": rights})
+            entry = {"page": page, "name": name, "exercises": exercises, "quiz": rights}
+            chapters.append({**entry, "title": app.env.titles[page].astext()})
     data = json.dumps(chapters, ensure_ascii=False).replace("</", "<\\/")
-    return f'<script type="application/json" id="chapters">{data}</script>'
+    return (
+        '<p class="total" role="status"></p>'
+        + "".join(map(section, chapters))
+        + '<button type="button" class="forget">Forget everything</button>'
+        + f'<script type="application/json" id="chapters">{data}</script>'
+    )
+
+
+def section(chapter: dict[str, Any]) -> str:
+    """One chapter of the list: its quiz, and its exercises with their boxes."""
+    address = f"../{chapter['page']}.html"
+    questions = len(chapter["quiz"])
+    quiz_line = (
+        f'<p class="score"><a href="{address}#check-yourself">Quiz</a>: '
+        f'<span data-quiz="{chapter["name"]}">{questions} questions.</span></p>'
+    )
+    items = "".join(
+        f'<li><input type="checkbox" data-page="{chapter["page"]}" data-exercise="{one["id"]}" '
+        f'aria-label="{html.escape("Done: " + one["title"])}"> '
+        f'<a href="{address}#{one["id"]}">{html.escape(one["title"])}</a></li>'
+        for one in chapter["exercises"]
+    )
+    return (
+        f'<section><h2><a href="{address}">{html.escape(chapter["title"])}</a></h2>'
+        f'{quiz_line if questions else ""}<ul class="ticks">{items}</ul></section>'
+    )
 
 
 def outdated(app: Sphinx, *_: Any) -> list[str]:

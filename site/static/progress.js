@@ -44,64 +44,41 @@
     return { of: all.length, solved: solved.length, first: solved.filter((question) => tried(question)[0] === question[1]).length };
   }
 
-  const make = (tag, attributes, ...children) => {
-    const element = Object.assign(document.createElement(tag), attributes);
-    element.append(...children);
-    return element;
-  };
+  const data = document.getElementById("chapters"); // on the page with the list
+  const chapters = data ? JSON.parse(data.textContent) : [];
+  const total = document.querySelector("#progress .total"), forget = document.querySelector("#progress .forget");
 
-  function box(page, exercise) {
-    const input = make("input", { type: "checkbox", checked: isDone(page, exercise.id) });
-    Object.assign(input.dataset, { page, exercise: exercise.id });
-    return input;
+  function show() {
+    document.querySelectorAll("input[data-exercise]").forEach((input) => { input.checked = isDone(input.dataset.page, input.dataset.exercise); });
+    if (total) tell();
   }
 
-  function list(place, chapters) {
-    const root = document.documentElement.dataset.content_root ?? "";
-    const exercises = chapters.flatMap(({ page, exercises: all }) => all.map(({ id }) => isDone(page, id)));
+  function tell() {
+    const done = chapters.flatMap(({ page, exercises }) => exercises.map(({ id }) => isDone(page, id)));
     const scores = chapters.map(({ name, quiz }) => score(name, quiz));
+    chapters.forEach(({ name }, i) => {
+      const place = document.querySelector(`[data-quiz="${name}"]`);
+      if (place) place.textContent = `${scores[i].solved} of ${scores[i].of} answered, ${scores[i].first} at the first try.`;
+    });
     const sum = (key) => scores.reduce((n, each) => n + each[key], 0);
-    const total = `${exercises.filter(Boolean).length} of ${exercises.length} exercises done, ${sum("solved")} of ${sum("of")} questions answered, ${sum("first")} of them at the first try.`;
-    const parts = chapters.map((chapter, i) => {
-      const { of, solved, first } = scores[i];
-      const link = (text, anchor) => make("a", { href: `${root}${chapter.page}.html${anchor}` }, text);
-      const items = chapter.exercises.map((exercise) => {
-        const input = box(chapter.page, exercise);
-        input.setAttribute("aria-label", `Done: ${exercise.title}`);
-        return make("li", {}, input, " ", link(exercise.title, `#${exercise.id}`));
-      });
-      const asked = of ? [make("p", {}, link("Quiz", "#check-yourself"), `: ${solved} of ${of} answered, ${first} at the first try.`)] : [];
-      return make("section", {}, make("h2", {}, link(chapter.title, "")), ...asked, make("ul", { className: "ticks" }, ...items));
-    });
-    const forget = make("button", { type: "button" }, "Forget everything");
-    forget.addEventListener("click", () => {
-      if (forget.dataset.sure === undefined) {
-        forget.dataset.sure = "";
-        forget.textContent = "Yes, forget all ticks and answers";
-        return;
-      }
-      write(null);
-      list(place, chapters);
-    });
-    const note = keeps ? "" : " This browser keeps nothing for this page: it is forgotten when you leave.";
-    place.replaceChildren(make("p", { className: "total" }, total + note), ...parts, forget);
-    place.querySelector(".total").setAttribute("role", "status");
+    total.textContent =
+      `${done.filter(Boolean).length} of ${done.length} exercises done, ${sum("solved")} of ${sum("of")} questions answered, ${sum("first")} of them at the first try.` +
+      (keeps ? "" : " This browser keeps nothing for this page: it is forgotten when you leave.");
   }
 
-  const place = document.getElementById("progress"), data = document.getElementById("chapters");
-  const chapters = data && JSON.parse(data.textContent);
-  const show = () => {
-    if (place) list(place, chapters);
-    else document.querySelectorAll("input[data-exercise]").forEach((input) => { input.checked = isDone(input.dataset.page, input.dataset.exercise); });
-  };
+  forget?.addEventListener("click", () => {
+    const sure = forget.dataset.sure !== undefined;
+    if (sure) {
+      delete forget.dataset.sure;
+      write(null);
+      show();
+    } else forget.dataset.sure = "";
+    forget.textContent = sure ? "Forget everything" : "Yes, forget all ticks and answers";
+  });
   addEventListener("change", ({ target }) => {
     if (target.dataset?.exercise === undefined) return;
     setDone(target.dataset.page, target.dataset.exercise, target.checked);
-    if (place) {
-      const { page, exercise } = target.dataset;
-      list(place, chapters);
-      [...place.querySelectorAll("input")].find((each) => each.dataset.page === page && each.dataset.exercise === exercise)?.focus();
-    }
+    if (total) tell();
   });
   addEventListener("storage", (event) => event.key === KEY && show()); // another page of the course
   addEventListener("pageshow", (event) => event.persisted && show());

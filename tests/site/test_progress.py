@@ -130,7 +130,9 @@ def test_forged_or_broken_storage_counts_as_nothing(visit, text):
 def test_without_scripts_the_page_says_where_to_look(browser, book):
     page = browser.new_context(java_script_enabled=False).new_page()
     page.goto((book / "chapters/progress.html").as_uri())
-    assert "near the end of each chapter" in page.inner_text("#progress")
+    assert "The ticks need JavaScript" in page.inner_text("article")
+    assert page.locator("#progress li a").first.is_visible()
+    assert not page.locator("#progress :is(input, button)").first.is_visible()
     page.goto((book / "chapters/01-hardware.html").as_uri())
     assert page.locator(".tick").count() >= 4
     assert not page.locator(".tick").first.is_visible()
