@@ -94,7 +94,7 @@ def section(chapter: dict[str, Any]) -> str:
         for one in chapter["exercises"]
     )
     return (
-        f'<section><h2><a href="{address}">{html.escape(chapter["title"])}</a></h2>'
+        f'<div class="chapter"><h2><a href="{address}">{html.escape(chapter["title"])}</a></h2>'
         f'{quiz_line if questions else ""}<ul class="ticks">{items}</ul></section>'
     )
 
