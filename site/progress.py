@@ -95,7 +95,7 @@ def section(chapter: dict[str, Any]) -> str:
     )
     return (
         f'<div class="chapter"><h2><a href="{address}">{html.escape(chapter["title"])}</a></h2>'
-        f'{quiz_line if questions else ""}<ul class="ticks">{items}</ul></section>'
+        f'{quiz_line if questions else ""}<ul class="ticks">{items}</ul></div>'
     )
 
 
