@@ -290,9 +290,10 @@ class Expressions(Access):
                     for a, b in zip(new.shape, old.shape, strict=True)
                 )
                 return Array(new.buffer, offset, shape, new.strides)
-        raise Unsupported(
-            n.lineno, f"{ast.unparse(n)} would be one thing in some threads, another in others"
-        )
+        what = "one thing in some threads, another in others"
+        if isinstance(new, Array) != isinstance(old, Array):
+            what = "an array in some threads, a number in others: give every axis an index"
+        raise Unsupported(n.lineno, f"{ast.unparse(n)} would be {what}")
 
     # -- calls
 

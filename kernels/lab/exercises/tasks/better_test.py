@@ -76,7 +76,8 @@ def judge(test: Callable) -> Iterator[tuple[Kind, str]]:
                 )
                 return
             if not isinstance(passed, bool | np.bool_):
-                yield Kind.WRONG, f"for {name} the test returns {passed!r}: return True or False"
+                told = f"an array of {passed.shape}" if hasattr(passed, "shape") else repr(passed)
+                yield Kind.WRONG, f"for {name} the test returns {told}: return True or False"
                 return
             if bool(passed) is not expected:
                 what = "rejects" if expected else "lets through"

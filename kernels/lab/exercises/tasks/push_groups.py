@@ -11,26 +11,30 @@ BLOCK, LANES, FIELDS, AXES = 128, 32, 8, 3
 
 
 def trials():
-    return [_trial(groups, role) for groups, role in ((3, ODD), (1, ODD), (8, MULTIPLE))]
+    return [_trial(3, AXES, ODD), _trial(1, AXES - 1, ODD), _trial(8, AXES, MULTIPLE)]
 
 
-def _trial(groups, role):
+def _trial(groups, axes, role):
     start = whole(groups, FIELDS, LANES, seed=1, low=-9, high=10)
     dt = np.float32(0.5)
     moved = start.copy()
-    moved[:, :AXES] += dt * start[:, AXES : 2 * AXES]
+    moved[:, :axes] += dt * start[:, AXES : AXES + axes]
 
     def suspects():
         without = start.copy()
-        without[:, :AXES] += start[:, AXES : 2 * AXES]
+        without[:, :axes] += start[:, AXES : AXES + axes]
         yield Suspect(Kind.WRONG, "dt is not used", without)
         one = start.copy()
         one[:, :1] += dt * start[:, AXES : AXES + 1]
         yield Suspect(Kind.WRONG, "only the first axis moves", one)
+        if axes < AXES:
+            every = start.copy()
+            every[:, :AXES] += dt * start[:, AXES : 2 * AXES]
+            yield Suspect(Kind.WRONG, f"all {AXES} axes move: only the first `axes` may", every)
 
-    arguments = {"particles": start, "dt": dt, "axes": np.int32(AXES)}
+    arguments = {"particles": start, "dt": dt, "axes": np.int32(axes)}
     grid = (cdiv(groups * LANES, BLOCK),)
-    label = f"{groups} groups"
+    label = f"{groups} groups, {axes} axes"
     return Trial(label, grid, (BLOCK,), arguments, {"particles": moved}, suspects, role)
 
 

@@ -48,6 +48,7 @@ def softmaxes():
 
 def _softmax(M, N, role):
     A = whole(M, N, seed=1, low=-120, high=121) / np.float32(1)
+    A[1] -= 400  # all far below zero: whoever takes 0 for the largest divides 0 by 0
     exact = A.astype(np.float64)
     e = np.exp(exact - exact.max(axis=1, keepdims=True))
     want = (e / e.sum(axis=1, keepdims=True)).astype(np.float32)
