@@ -25,6 +25,7 @@ WRONG = [
     ("eight fields a group", "i // 32, i % 32", "i // 8, i % 8", Kind.UNWRITTEN),
     ("dt left out", "dt * ", "", Kind.WRONG),
     ("one axis only", "range(axes)", "range(1)", Kind.WRONG),
+    ("always three axes", "range(axes)", "range(3)", Kind.WRONG),
     ("an axis too many", "range(axes)", "range(axes + 1)", Kind.WRONG),
     ("the mass as a speed", "3 + axis", "5 + axis", Kind.WRONG),
     ("the position as a speed", "3 + axis", "axis", Kind.WRONG),

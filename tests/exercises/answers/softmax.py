@@ -6,6 +6,7 @@ from kernels.lab.exercises.kinds import Kind
 WRONG = [
     ("no largest", "largest = shared[0]\n    cuda.syncthreads()", "largest = float32(0)\n    cuda.syncthreads()",
      (Kind.NOT_A_NUMBER, Kind.WRONG)),
+    ("begins at zero", "largest = A[row, 0]", "largest = float32(0)", Kind.NOT_A_NUMBER),
     ("own largest only", "largest = shared[0]\n    cuda.syncthreads()", "cuda.syncthreads()", (Kind.NOT_A_NUMBER, Kind.WRONG)),
     ("no division", " / shared[0]", "", Kind.WRONG),
     ("no barrier between the two uses", "largest = shared[0]\n    cuda.syncthreads()", "largest = shared[0]",
