@@ -134,11 +134,11 @@ def _numbers_wrong(task: NumberExercise, answer):
             raise Refused(Kind.SIGNATURE, f"pass the numbers by name: dict({_form(names)})")
         answer = {names[0]: answer} if len(names) == 1 else dict.fromkeys(names)
     missing = [n for n in names if answer.get(n) is None or answer.get(n) is ...]
-    if len(missing) == len(names):
-        raise Refused(Kind.EMPTY, "there is no number yet: write yours in place of the dots")
     unknown = [n for n in answer if n not in names]
     if unknown:
         raise Refused(Kind.SIGNATURE, f"{unknown[0]!r} is not asked for: {', '.join(names)} are")
+    if len(missing) == len(names):
+        raise Refused(Kind.EMPTY, "there is no number yet: write yours in place of the dots")
     for name in names:
         if name in missing:
             yield Finding(Kind.WRONG, f"{name} is still missing")

@@ -29,9 +29,10 @@ def _trial(M, N, role, grid):
             Suspect(Kind.WRONG, "this is A + A: B is not read", A + A),
         )
 
+    name = f"{M} × {N}" + (f" in your grid, {grid}" if grid else "")
     grid = grid or (cdiv(N, BLOCK[0]), cdiv(M, BLOCK[1]))
     arguments = {"A": A, "B": B, "C": poisoned(M, N)}
-    return Trial(f"{M} × {N}", grid, BLOCK, arguments, {"C": A + B}, suspects, role)
+    return Trial(name, grid, BLOCK, arguments, {"C": A + B}, suspects, role)
 
 
 EXERCISE = KernelExercise(

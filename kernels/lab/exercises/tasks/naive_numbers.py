@@ -23,6 +23,7 @@ EXERCISES = (
         mistakes={
             ("bytes", 25): "those are elements; each has 4 bytes",
             ("bytes", 92): "a row of A has 7 elements, not 5",
+            ("bytes", 124): "that is A[4, 3]: the row comes first",
             ("flat_place", 25): "that is where it lies; the formula for 7 × 5 has rows of 5",
             ("flat_place", 31): "a row of a 7 × 5 matrix has 5 elements",
         },
@@ -65,6 +66,9 @@ EXERCISES = (
         after="What the memory system sees is the shape of the warp, not that of the block.",
         answers={"x32_y8": 5, "x16_y16": 4, "x8_y32": 5, "x1_y256": 33},
         mistakes={
+            ("x32_y8", 2): "those are lines of 128 bytes; count sectors of 32",
+            ("x32_y8", 33): "x runs fastest: this warp is one row of 32 columns",
+            ("x32_y8", 64): "lanes that ask for the same sector share it",
             ("x16_y16", 5): "the warp is 16 columns wide and 2 rows high: 2 of A, 2 of B",
             ("x1_y256", 64): "all rows of the warp read the same element of B: one sector",
             ("x1_y256", 257): "a warp has 32 threads, whatever the block",
