@@ -79,6 +79,11 @@ FOLD = re.compile(
     r'<p class="expanded admonition-title">Hide )the code(</p>\s*</summary>\s*'
     r'(?:<[^>]*>\s*)*?<span></span><span class="c1"># (?:@title ([^<]+)|(set-up): [^<]*)</span>)'
 )
+#: What may be too wide for its place: keys reach it, and scroll.js excuses what has room.
+WIDE = re.compile(
+    r"""<pre(?=>)|<div class='trace'"""
+    r"""|<div class="(?:output\b[^"]*|pst-scrollable-table-container|math-block)\""""
+)
 #: A drawing of site/assets in a page.
 DRAWING = re.compile(r'<img (?=[^>]*\bsrc="[^"]*?([\w-]+\.svg)")(?![^>]* height=)')
 SHAPE = re.compile(r'viewBox="0 0 ([\d.]+) ([\d.]+)"')
@@ -277,6 +282,7 @@ def finish_page(
     body = THEBE_SETTINGS.sub("", context["body"])
     # The text of a fold names it; the label that myst-nb gives it contradicts that text.
     body = body.replace('<summary aria-label="Toggle hidden content">', "<summary>")
+    body = WIDE.sub(r'\g<0> tabindex="0"', body)
     context["body"] = shape_drawings(keep_units(name_folds(body)))
     for name in ("parts", "scroll"):
         app.add_js_file(f"book/{name}.js", loading_method="defer")

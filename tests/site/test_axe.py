@@ -27,6 +27,15 @@ def test_axe_finds_nothing(browser, book, name, width, mode):
     page.close()
 
 
+def test_axe_finds_nothing_in_a_page_that_nobody_has_touched_yet(browser, book):
+    page = browser.new_page(viewport={"width": 390, "height": 900})
+    page.goto((book / "chapters/04-tiled.html").as_uri())
+    page.add_script_tag(path=AXE)
+    assert page.evaluate("document.documentElement.dataset.parts") == ""
+    assert page.evaluate(RUN) == []
+    page.close()
+
+
 def test_axe_finds_a_mistake(browser):
     page = browser.new_page()
     page.set_content("<html lang='en'><title>t</title><main><h1>t</h1><img src='data:,'></main>")
