@@ -131,16 +131,27 @@ class Record:
         return bool(self.tables)
 
     def caption(self, row: Row | None = None) -> str:
-        """One line on where the figures (or those of one row) come from."""
+        """One line on where all figures (or those of one row) come from, with every day of them."""
         if not self:
             return "Nothing is recorded yet: run `make record` on a machine with an NVIDIA GPU."
-        runs = [self.provenance, *self.earlier]
-        date = (row or self.provenance).get("date")
-        run = next((run for run in runs if run.get("date") == date), self.provenance)
-        versions = run.get("versions", {})
-        kept = [f"{name} {versions[name]}" for name in ("numba-cuda", "cupy") if name in versions]
-        parts = [f"driver {run.get('driver')}", f"CUDA {run.get('cuda')}", *kept]
-        return f"Recorded on {run.get('gpu')}, {str(date)[:10]} ({', '.join(parts)})."
+        runs = sorted([self.provenance, *self.earlier], key=lambda run: str(run.get("date")))
+        days = dict.fromkeys(str(run.get("date"))[:10] for run in runs)
+        if row is not None:
+            days = [str(row.get("date"))[:10]]
+            runs = [run for run in runs if run.get("date") == row.get("date")] or [self.provenance]
+
+        def of(name):
+            """What the runs have, each once."""
+            return " and ".join(dict.fromkeys(str(run.get(name)) for run in runs))
+
+        versions = [run.get("versions", {}) for run in runs]
+        kept = [
+            f"{name} {' and '.join(dict.fromkeys(v[name] for v in versions if name in v))}"
+            for name in ("numba-cuda", "cupy")
+            if any(name in v for v in versions)
+        ]
+        parts = [f"driver {of('driver')}", f"CUDA {of('cuda')}", *kept]
+        return f"Recorded on {of('gpu')}, {' and '.join(days)} ({', '.join(parts)})."
 
     def rows(self, table: str, **where: Any) -> list[Row]:
         """All rows of a table whose fields (or options) equal ``where``.

@@ -139,6 +139,7 @@ def test_merging_keeps_old_rows_with_their_own_provenance():
     assert merged.earlier == [old.provenance]
     assert "driver 9.9" in merged.caption(merged.timing("tiled", tile=32))
     assert "2001-02-03 (driver 0.0" in merged.caption(merged.timing("tiled", tile=16))
+    assert "2001-02-03 and 2002-02-02 (driver 0.0 and 9.9," in merged.caption()
     assert merged.device == old.device
     again = records.merge(merged, synthetic.record(date="2003-03-03 00:00 UTC"))
     assert again.earlier == [], "no row of the older runs is left"
