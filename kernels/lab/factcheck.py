@@ -154,8 +154,8 @@ def _few_transfers(record: Record) -> Finding:
     kernel = record.row("bandwidth", what="vector_add", engine="numba")
     pinned, _ = _pcie(record)
     trip = kernel.bytes / pinned
-    told = f"carrying it {quantity(trip, 's')}, adding {quantity(kernel.median, 's')}"
-    return Finding(f"A vector of {kernel.n:,} floats: {told}.".replace(",", " ", 2), (trip,))
+    told = f"the way there and back takes {trip / kernel.median:.0f} times as long as adding"
+    return Finding(f"Vectors of {kernel.n:,} floats: {told}.".replace(",", " ", 2), (trip,))
 
 
 def _cpu(record: Record) -> Finding:
