@@ -39,8 +39,8 @@ def test_it_is_silent_and_fits(mounted, recorded, width, mode):
     widget = mounted(Roofline(), width=width, mode=mode)
     widget.page.click("summary")
     assert (widget.errors, widget.foreign, widget.overflow) == ([], [], 0)
-    assert widget.page.locator(".point").count() == 10
-    assert widget.page.locator("details tbody tr").count() == 10
+    assert widget.page.locator(".point").count() == 6
+    assert widget.page.locator("details tbody tr").count() == 6
 
 
 def test_the_reading_follows_the_intensity_by_keys(mounted, recorded):
@@ -74,7 +74,7 @@ def test_the_library_has_no_known_bytes_asked(mounted, recorded):
     page.get_by_label("Bytes of the points").select_option("compulsory")
     widget.settled()
     assert "cuBLAS: 4.00 TFLOP/s" in page.inner_text(".legend")
-    assert page.locator(".point").count() == 11
+    assert page.locator(".point").count() == 7
 
 
 def test_points_above_the_roof_are_told(mounted, recorded):
@@ -84,7 +84,7 @@ def test_points_above_the_roof_are_told(mounted, recorded):
     )
     gpus["h200"]["points"][0]["flops"] = 1e13
     page = mounted(Roofline(gpus=gpus)).page
-    assert "1 of 10 points stand above the roof" in page.inner_text(".summary")
+    assert "1 of 6 points stand above the roof" in page.inner_text(".summary")
 
 
 def test_without_any_record_every_gpu_has_its_data_sheet(tmp_path, monkeypatch, mounted):
