@@ -80,7 +80,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
 thread_tiled(const float *__restrict__ A, const float *__restrict__ B, float *__restrict__ C,
              int M, int N, int K)
 {
-        __shared__ float sA[BM][BK];
+    __shared__ float sA[BM][BK];
     __shared__ float sB[BK][BN];
     const int tx = threadIdx.x % (BN / TN);
     const int ty = threadIdx.x / (BN / TN);
