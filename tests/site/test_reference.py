@@ -1,0 +1,29 @@
+"""The reference pages as built: the search knows the words, the cheat sheet is one page."""
+
+import json
+import re
+
+from tests.pages import ROOT, lay_out
+
+
+def test_the_search_finds_the_words_of_the_glossary(book):
+    index = (book / "searchindex.js").read_text(encoding="utf-8")
+    found = json.loads(index[index.index("(") + 1 : index.rindex(")")])
+    number = found["docnames"].index("chapters/glossary")
+    titles = {
+        title.replace("’", "'")
+        for title, places in found["alltitles"].items()
+        if any(page == number and place for page, place in places)
+    }
+    page = (ROOT / "chapters/glossary.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^### (.+)$", page, re.MULTILINE)) <= titles
+
+
+def test_the_cheat_sheet_is_one_page_of_paper(book, browser, tmp_path):
+    page = browser.new_page()
+    page.goto((book / "chapters/cheat-sheet.html").as_uri())
+    lay_out(page)
+    page.pdf(path=tmp_path / "sheet.pdf", format="A4")
+    printed = (tmp_path / "sheet.pdf").read_bytes()
+    assert len(re.findall(rb"/Type\s*/Page\b", printed)) == 1
+    page.close()
