@@ -15,8 +15,7 @@ MOUNT = "document.querySelectorAll('.widget-fallback button').forEach((each) => 
 
 
 def lay_out(page) -> None:
-    """Begin to read a page, and wait until all of it is laid out."""
-    page.evaluate("dispatchEvent(new Event('scroll'))")
+    """Wait until all of a page is laid out."""
     page.wait_for_function("document.documentElement.dataset.parts === undefined")
 
 

@@ -1,14 +1,14 @@
 /* A long page is laid out part by part. What is in view comes first: book.css lets the browser pass over the rest
-   (`data-parts`, which layout.html sets). Once the reader scrolls or touches anything the rest follows, a part whenever
-   the browser is idle, so that the length of the page is soon its own. Whoever jumps or prints gets all of it at once. */
+   (`data-parts`, which layout.html sets). The rest follows whenever the browser is idle, a few milliseconds at a time, so
+   that no click waits for it. Whoever jumps or prints gets all of it at once. */
 (() => {
   "use strict";
 
   const root = document.documentElement;
   if (root.dataset.parts === undefined) return;
+  const SLICE = 4; // milliseconds
   const waiting = [...document.querySelectorAll(".bd-article section section, .bd-article div.cell")];
   const soon = window.requestIdleCallback ?? ((f) => setTimeout(f, 50));
-  const SIGNS = ["scroll", "pointerdown", "pointermove", "keydown"];
 
   function finish() {
     delete root.dataset.parts;
@@ -16,19 +16,19 @@
   }
 
   function next() {
-    const part = waiting.shift();
-    if (!part) return finish();
-    part.style.contentVisibility = "visible";
-    requestAnimationFrame(() => soon(next));
-  }
-
-  function begin() {
-    for (const sign of SIGNS) removeEventListener(sign, begin);
+    const end = performance.now() + SLICE;
+    do {
+      const part = waiting.shift();
+      if (!part) return finish();
+      part.style.contentVisibility = "visible";
+      part.getBoundingClientRect(); // lays it out, here and now
+    } while (performance.now() < end);
     soon(next);
   }
 
-  for (const sign of SIGNS) addEventListener(sign, begin, { passive: true });
   const jumps = (event) => event.target.closest?.("a[href*='#']") && finish();
   addEventListener("click", jumps, { capture: true, passive: true });
   for (const name of ["hashchange", "beforeprint"]) addEventListener(name, finish);
+  if (document.readyState === "complete") soon(next);
+  else addEventListener("load", () => soon(next));
 })();

@@ -10,7 +10,8 @@ from tests.pages import PAGES, mount_all
 
 AXE = Path(__file__).parent / "vendor" / "axe-core" / "axe.min.js"
 RUN = """async () => {
-    const { violations } = await axe.run(document, { resultTypes: ["violations"] });
+    const rules = { "target-size": { enabled: true } }; // new in WCAG 2.2, so axe wants to be asked
+    const { violations } = await axe.run(document, { resultTypes: ["violations"], rules });
     const where = ({ target }) => target.join(" ");
     return violations.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${where(node)}`));
 }"""
@@ -23,15 +24,6 @@ def test_axe_finds_nothing(browser, book, name, width, mode):
     page.goto((book / f"{name}.html").as_uri())
     mount_all(page)
     page.add_script_tag(path=AXE)
-    assert page.evaluate(RUN) == []
-    page.close()
-
-
-def test_axe_finds_nothing_in_a_page_that_nobody_has_touched_yet(browser, book):
-    page = browser.new_page(viewport={"width": 390, "height": 900})
-    page.goto((book / "chapters/04-tiled.html").as_uri())
-    page.add_script_tag(path=AXE)
-    assert page.evaluate("document.documentElement.dataset.parts") == ""
     assert page.evaluate(RUN) == []
     page.close()
 

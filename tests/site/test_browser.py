@@ -188,6 +188,7 @@ def test_a_jump_ends_at_its_heading(browser, book, way):
 
 def test_most_of_a_page_waits_and_none_is_forgotten(browser, book):
     page = browser.new_page()
+    page.add_init_script("window.idle = []; window.requestIdleCallback = (f) => idle.push(f)")
     page.goto((book / "chapters/04-tiled.html").as_uri())
     passed_over = """(all) => all.filter((part) =>
         !part.closest("details:not([open])")
@@ -195,7 +196,12 @@ def test_most_of_a_page_waits_and_none_is_forgotten(browser, book):
     ).length"""
     parts = ".bd-article section, .bd-article div.cell"
     assert page.eval_on_selector_all(parts, passed_over) > 50
-    lay_out(page)
+    assert page.locator("pre:not([tabindex='0'])").count() <= 3  # only what is laid out and fits
+    slices = page.evaluate(
+        "(() => { let n = 0; for (; idle.length; n++) idle.shift()(); return n; })()"
+    )
+    assert slices > 3
+    assert page.evaluate("document.documentElement.dataset.parts === undefined")
     assert page.eval_on_selector_all(parts, passed_over) == 0
     page.close()
 
