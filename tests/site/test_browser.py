@@ -9,6 +9,7 @@ import pytest
 
 from tests.pages import CHAPTERS, PAGES, lay_out, mount_all
 
+FIGURES = ".widget:not([data-kind='Quiz'])"
 PROFILES = [(width, mode) for width in (1280, 390) for mode in ("light", "dark")]
 
 
@@ -72,13 +73,16 @@ def check_stills(page, book, name: str, row: str) -> None:
     """Open a chapter and see its widgets' numbers, as tables that fit."""
     page.goto((book / f"chapters/{name}.html").as_uri())
     lay_out(page)
-    for widget in page.locator(".widget").all():
+    for widget in page.locator(FIGURES).all():
         assert "needs JavaScript" in widget.inner_text()
         assert widget.locator("table").first.is_visible()
         widget.locator("img").scroll_into_view_if_needed()
         page.wait_for_function(
             "(image) => image.naturalWidth > 300", arg=widget.locator("img").element_handle()
         )
+    quiz = page.locator(".widget[data-kind='Quiz']")
+    quiz.locator("summary").first.click()
+    assert quiz.locator("details[open] p").is_visible()
     assert row in page.inner_text(".widget-fallback >> nth=0").replace("\xa0", " ")
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
 
@@ -145,7 +149,7 @@ def open_chapter(browser, book, anchor: str = ""):
 def test_a_widget_is_mounted_when_it_comes_near(browser, book):
     page = open_chapter(browser, book)
     assert page.locator(".widget[data-mounted]").count() == 0
-    first, second = page.locator(".widget").all()
+    first, second = page.locator(FIGURES).all()
     first.scroll_into_view_if_needed()
     page.wait_for_selector(".widget[data-mounted] .tile-player")
     assert second.get_attribute("data-mounted") is None
@@ -230,7 +234,7 @@ def test_on_paper_a_chapter_has_its_numbers_and_no_navigation(browser, book):
     page.goto((book / "chapters/04-tiled.html").as_uri())
     lay_out(page)
     page.emulate_media(media="print")
-    for still in page.locator(".widget").all():  # of what was not mounted, its picture and numbers
+    for still in page.locator(FIGURES).all():  # of what was not mounted, its picture and numbers
         page.wait_for_function(
             "(image) => image.naturalWidth > 300", arg=still.locator("img").element_handle()
         )
