@@ -68,8 +68,9 @@ def test_occupancy_of_every_tile_on_every_gpu(formulas):
         [cases, sheets],
     )
     for (threads, registers, shared, gpu), got in zip(cases, told, strict=True):
-        want = occupancy(threads, registers=registers, shared_bytes=shared, gpu=gpu)
-        assert got == vars(want)
+        want = vars(occupancy(threads, registers=registers, shared_bytes=shared, gpu=gpu))
+        # The arithmetic in words stands in chapter 6; the widget has the numbers.
+        assert got == {name: value for name, value in want.items() if name != "steps"}
 
 
 def test_a_tile_above_the_limit_has_the_message_of_the_launch(formulas):
