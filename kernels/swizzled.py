@@ -12,10 +12,9 @@ from kernels import cuda, float32, uint32
 from kernels.lab import cpp, host
 from kernels.lab.host import cdiv
 from kernels.lab.model import Access, Model, tile_model
-from kernels.lab.tiles import check_limits, check_multiple, check_whole_tiles, registers_of
+from kernels.lab.tiles import check_whole_tiles, registers_of
 from kernels.lab.vector import aligned16, load4, load4_guarded, store4, store4_guarded, unrolled
-
-PAD = 4  # elements between the rows of A's tile, so that its columns spread over the banks
+from kernels.warp_tiled import PAD, stores, tiles  # the same tiles, in another order of the blocks
 
 
 def make_swizzled(BM, BN, BK, WM, WN, TM, TN, GROUP, split):
@@ -190,39 +189,6 @@ def make_add_parts(split):
             C[row, col] = acc
 
     return add_parts
-
-
-def tiles(BM, BN, BK, WM, WN, TM, TN):
-    """Return the checked sizes, and the threads of a block."""
-    BM, BN, BK, WM, WN, TM, TN = check_whole_tiles(BM=BM, BN=BN, BK=BK, WM=WM, WN=WN, TM=TM, TN=TN)
-    for name, size in {"TM": TM, "TN": TN, "BK": BK}.items():
-        check_multiple(**{name: size, "the elements of 16 bytes": 4})
-    for pair in (
-        {"WM": WM, "TM": TM},
-        {"WN": WN, "TN": TN},
-        {"BM": BM, "WM": WM},
-        {"BN": BN, "WN": WN},
-    ):
-        check_multiple(**pair)
-    if WM // TM * (WN // TN) != 32:
-        raise ValueError(
-            f"a warp tile of {WM}×{WN} has {WM // TM * (WN // TN)} thread tiles of {TM}×{TN};"
-            " a warp has 32 threads: use WM, WN, TM, TN with (WM/TM)·(WN/TN) = 32"
-        )
-    threads = BM // WM * (BN // WN) * 32
-    loaded = (("BM·BK", BM * BK, 4 * threads), ("BK·BN", BK * BN, 4 * threads))
-    waiting = (BM + BN) * BK // threads
-    check_limits(threads, 8 * BK * (BM + PAD + BN), TM * TN + 2 * (TM + TN) + waiting, loaded)
-    return BM, BN, BK, WM, WN, TM, TN, threads
-
-
-def stores(BN, WM, WN, TM, TN, threads):
-    """Return the row and the column, in the tile of C, of the stores of the threads."""
-    across, down = WN // TN, WM // TM
-    warp, lane = np.divmod(np.arange(threads), 32)
-    i, j = np.arange(TM)[:, None, None], np.arange(0, TN, 4)[:, None]
-    row = warp // (BN // WN) * WM + lane // across * 4 + i // 4 * 4 * down + i % 4
-    return row, warp % (BN // WN) * WN + lane % across * 4 + j * across
 
 
 @cache

@@ -18,6 +18,7 @@ from typing import Any
 
 __all__ = [
     "Loop", "caption", "compile_cpp", "compile_kernel", "compile_numba", "inner_loop", "load",
+    "with_numba",
 ]  # fmt: skip
 
 KERNELS = Path(__file__).resolve().parents[1]
@@ -108,10 +109,8 @@ def compile_numba(
     return cuda.compile_ptx(scope[rung], void(matrix, matrix, matrix), cc=capability)[0]
 
 
-def compile_kernel(
-    kernel: Any, index: str = "uint32", capability: tuple[int, int] = CAPABILITY
-) -> str:
-    """Return the PTX of a Numba kernel of this package, for contiguous 2-D float32 arrays.
+def with_numba(kernel: Any, index: str = "uint32") -> FunctionType:
+    """Return a kernel's function with the names of numba-cuda, whichever engine runs here.
 
     Parameters
     ----------
@@ -119,6 +118,34 @@ def compile_kernel(
         Such as ``LADDER["vectorized"].kernel(BK=16)``, of either engine.
     index : {"uint32", "int64"}
         What its indices are made of: "int64" puts that type wherever the kernel says ``uint32``.
+
+    Raises
+    ------
+    ImportError
+        Where numba-cuda is not installed.
+    """
+    from numba import cuda, float32, types
+
+    from kernels.lab import vector_numba
+
+    function = kernel.py_func
+    names = {"cuda": cuda, "float32": float32, "uint32": getattr(types, index)}
+    names |= {name: getattr(vector_numba, name) for name in vector_numba.__all__}
+    return FunctionType(
+        function.__code__, function.__globals__ | names, function.__name__,
+        function.__defaults__, function.__closure__,
+    )  # fmt: skip
+
+
+def compile_kernel(
+    kernel: Any, index: str = "uint32", capability: tuple[int, int] = CAPABILITY
+) -> str:
+    """Return the PTX of a Numba kernel of this package, for contiguous 2-D float32 arrays.
+
+    Parameters
+    ----------
+    kernel, index
+        As in `with_numba`.
     capability : (int, int)
         Compute capability of the GPU to compile for.
 
@@ -127,20 +154,11 @@ def compile_kernel(
     ImportError
         Where numba-cuda is not installed.
     """
-    from numba import cuda, float32, types, void
+    from numba import cuda, float32, void
 
-    from kernels.lab import vector_numba
-
-    function = kernel.py_func
-    # On a machine without a GPU these names belong to the interpreter.
-    names = {"cuda": cuda, "float32": float32, "uint32": getattr(types, index)}
-    names |= {name: getattr(vector_numba, name) for name in vector_numba.__all__}
-    compiled = FunctionType(
-        function.__code__, function.__globals__ | names, function.__name__,
-        function.__defaults__, function.__closure__,
-    )  # fmt: skip
     matrix = float32[:, ::1]
-    return cuda.compile_ptx(compiled, void(matrix, matrix, matrix), cc=capability)[0]
+    signature = void(matrix, matrix, matrix)
+    return cuda.compile_ptx(with_numba(kernel, index), signature, cc=capability)[0]
 
 
 def compile_cpp(rung: str, capability: tuple[int, int] = CAPABILITY) -> str:

@@ -9,8 +9,9 @@ from importlib.util import find_spec
 import pytest
 
 from kernels import banks, copies
+from kernels.lab.ptx import with_numba
 from kernels.transpose import LARGE, LARGE_PADDED, PADDED, TILE, VERSIONS
-from tests.compile.test_compile import CAPABILITIES, functions_of, with_numba
+from tests.compile.test_compile import CAPABILITIES, functions_of
 
 pytestmark = pytest.mark.skipif(
     not (find_spec("cuda") and find_spec("numba_cuda")),

@@ -5,12 +5,12 @@ The compilers come as packages: NVRTC through cuda-core, NVVM through numba-cuda
 
 import re
 from importlib.util import find_spec
-from types import FunctionType
 
 import pytest
 
 from kernels import LADDER
 from kernels.lab import cpp
+from kernels.lab.ptx import with_numba
 from kernels.vector_add import vector_add, vector_add_grid_stride
 
 pytestmark = pytest.mark.skipif(
@@ -68,17 +68,6 @@ def test_cpp(stem, macros, capability):
     assert machine_code.startswith(b"\x7fELF")
     for function in functions_of(stem):
         assert f".text.{function}\0".encode() in machine_code
-
-
-def with_numba(kernel) -> FunctionType:
-    """Return a kernel's function with the names of numba-cuda, whichever engine runs here."""
-    from numba import cuda, float32, uint32
-
-    function = kernel.py_func
-    names = function.__globals__ | {"cuda": cuda, "float32": float32, "uint32": uint32}
-    return FunctionType(
-        function.__code__, names, function.__name__, function.__defaults__, function.__closure__
-    )
 
 
 @pytest.mark.parametrize("layout", ("C", "A"))

@@ -4,11 +4,11 @@ Their PTX holds what it should: 16-byte accesses, loops written out, no array le
 """
 
 from importlib.util import find_spec
-from types import FunctionType
 
 import pytest
 
 from kernels import LADDER
+from kernels.lab.ptx import with_numba
 from tests.rungs import SETTINGS, SMALL, label
 
 pytestmark = pytest.mark.skipif(
@@ -18,20 +18,6 @@ pytestmark = pytest.mark.skipif(
 
 LARGE = [setting for setting in SETTINGS if setting[0] not in SMALL]
 WIDE = ("vectorized", "pipelined", "warp_tiled", "swizzled")
-
-
-def with_numba(kernel) -> FunctionType:
-    """Return a kernel's function with the names of numba-cuda, whichever engine runs here."""
-    from numba import cuda, float32, uint32
-
-    from kernels.lab import vector_numba
-
-    function = kernel.py_func
-    names = function.__globals__ | {"cuda": cuda, "float32": float32, "uint32": uint32}
-    names |= {name: getattr(vector_numba, name) for name in vector_numba.__all__}
-    return FunctionType(
-        function.__code__, names, function.__name__, function.__defaults__, function.__closure__
-    )
 
 
 @pytest.mark.parametrize(
