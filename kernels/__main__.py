@@ -23,6 +23,7 @@ from kernels import LADDER, Rung, bench, lab, profiler, report, tune
 from kernels.lab import data, half, host, oracle, peers, records, tuned
 from kernels.lab.backend import cupy, engine_name, on_gpu, why_cpu
 from kernels.lab.timing import time as time_launch
+from kernels.lab.timing import time_in_turn
 from kernels.lab.units import percent, quantity
 from kernels.ladder import ENGINE_TITLES
 from kernels.predict import gpu_here
@@ -222,8 +223,7 @@ def _run_on_gpu(rung: Rung, engine: str, shape: tuple[int, int, int], options: d
         launch = bench.launch(rung, engine, options, A, B, C)
         launch()
         result = str(oracle.check(C, half.floats(A), half.floats(B)))
-        found = time_launch(launch, flush_l2=False, limit=2.0)
-        library = time_launch(peers.cublas(A, B, C), flush_l2=False, limit=2.0)
+        found, library = time_in_turn([launch, peers.cublas(A, B, C)], flush_l2=False, limit=4.0)
     used = bench.used(rung, engine, options)
     flops, moved = 2 * M * N * K / found.median, needed / found.median
     best = 2 * M * N * K / library.median

@@ -40,6 +40,7 @@ from kernels.lab.backend import cuda, cupy, on_gpu, why_cpu
 from kernels.lab.device import device
 from kernels.lab.occupancy import occupancy
 from kernels.lab.timing import time as time_launch
+from kernels.lab.timing import time_in_turn
 from kernels.ladder import LADDER, Rung
 
 ROOT = Path(__file__).parents[1]
@@ -48,8 +49,8 @@ SIZES = (1024, 2048, 4096)
 LARGE, LARGE_FROM = 8192, "tiled"
 #: Thin and odd shapes (M, N, K): where fixed tiles leave SMs idle, or reach past the edges.
 SHAPES = ((128, 8192, 8192), (8192, 128, 8192), (8192, 8192, 128), (4097, 4097, 4097))
-#: Seconds that one version of a rung is timed for, at most (but at least three times).
-LIMIT = 0.06
+#: Seconds that one version of a rung and cuBLAS are timed for, at most (but at least three times).
+LIMIT = 0.12
 LENGTHS = [2**power for power in range(10, 29, 2)]
 BLOCKS = (32, 33, 48, 64, 128, 256, 512, 1000, 1024)
 PACKAGES = ("numpy", "numba", "numba-cuda", "cupy", "matplotlib", "triton")
@@ -155,23 +156,38 @@ class Case:
 
     def measure(self, launch: Callable[[], object], limit: float = LIMIT) -> dict[str, Any]:
         """Check a launch that computes C, on an output poisoned with NaN, and time it."""
+        return self.measure_in_turn([launch], limit)[0]
+
+    def measure_in_turn(
+        self, launches: list[Callable[[], object]], limit: float = LIMIT
+    ) -> list[dict[str, Any]]:
+        """Check launches that all compute C, and time them in turn: a row of a record for each."""
+        checks = [self.check(launch) for launch in launches]
+        # The launch that was checked has warmed everything up.
+        found = time_in_turn(launches, flush_l2=False, limit=limit, warmup=0)
         M, N, K = self.M, self.N, self.K
+        return [
+            {
+                "dtype": self.dtype, "M": M, "N": N, "K": K, "seconds": probes.timing(timing),
+                "gflops": float(f"{2 * M * N * K / timing.median / 1e9:.5g}"),
+                "flushed": timing.flushed, **check,
+            }
+            for timing, check in zip(found, checks, strict=True)
+        ]  # fmt: skip
+
+    def check(self, launch: Callable[[], object]) -> dict[str, Any]:
+        """Launch once on an output poisoned with NaN: is C right, and how far off is it?"""
         self.C.fill(np.nan)
         launch()
         error = abs(self.C.astype(np.float64) - self.right)
         correct = bool((error <= self.bound).all())  # False for NaN
-        # The launch that was checked has warmed everything up.
-        found = time_launch(launch, flush_l2=False, limit=limit, warmup=0)
-        row = {
-            "dtype": self.dtype, "M": M, "N": N, "K": K, "seconds": probes.timing(found),
-            "gflops": float(f"{2 * M * N * K / found.median / 1e9:.5g}"), "correct": correct,
-            "flushed": found.flushed,
-        }  # fmt: skip
-        if correct:
-            row["max_error"] = float(f"{float(error.max()):.3g}")
+        if not correct:
+            return {"correct": False}
+        return {
+            "correct": True, "max_error": float(f"{float(error.max()):.3g}"),
             # Beside |A|·|B|, which any rounding error grows with; C itself may be next to nothing.
-            row["max_relative_error"] = float(f"{float((error / self.scale).max()):.3g}")
-        return row
+            "max_relative_error": float(f"{float((error / self.scale).max()):.3g}"),
+        }  # fmt: skip
 
 
 def launch(
@@ -187,34 +203,38 @@ def launch(
 def timings(M: int, N: int, K: int, rungs: list[Rung], dtype: str = "float32") -> Tables:
     """All versions of the rungs for A (M×K) and B (K×N), cuBLAS and other libraries beside them.
 
-    cuBLAS is measured first and last, and what it took both times is one row: a GPU that slows
-    down as it warms up slows down all alike.
+    Each is measured in turn with cuBLAS, and its row says what cuBLAS reached beside it: what ran
+    before decides how warm a GPU is, and so its clock. The row of cuBLAS itself is measured alone,
+    first and last, as one.
     """
     case = Case(M, N, K, dtype)
     library = {"rung": "cublas", "engine": "library", "options": {}}
     before = case.measure(case.library())
     rows = []
+
+    def beside_cublas(launch: Callable[[], object]) -> dict[str, Any]:
+        cublas, found = case.measure_in_turn([case.library(), launch])
+        return {**found, "cublas_gflops": cublas["gflops"]}
+
     for rung in rungs:
         if dtype not in rung.dtypes or rung.missing(dtype):
             continue
         for engine, options in rung.versions():
             what = {"rung": rung.name, "engine": engine, "options": options}
             try:
-                found = case.measure(case.launch(rung, engine, options))
+                found = beside_cublas(case.launch(rung, engine, options))
             except Exception as error:  # the others are measured all the same
                 warnings.warn(f"not measured: {what}: {_line(error)}", stacklevel=2)
                 continue
             rows.append({**what, **found})
     try:
         for name, launch in peers.launches(case.A, case.B, case.C):
-            rows.append({**library, "rung": name, **case.measure(launch)})
+            rows.append({**library, "rung": name, **beside_cublas(launch)})
     except Exception as error:  # a library that does not work here
         warnings.warn(f"not measured: {_line(error)}", stacklevel=2)
     after = case.measure(case.library())
-    rows.insert(0, {**library, **both(before, after)})
-    for row in rows:
-        row["cublas_gflops"] = rows[0]["gflops"]
-    return {"timings": rows}
+    alone = both(before, after)
+    return {"timings": [{**library, **alone, "cublas_gflops": alone["gflops"]}, *rows]}
 
 
 def _line(error: Exception) -> str:
@@ -258,8 +278,9 @@ def guards(size: int = 4096) -> Tables:
         grid, block = rung.launch(size, size, **options)
         arguments = host.Product(case.A, case.B, case.C, "cpp").cpp_arguments()
         bare = unguarded(rung, options)
-        with_guard = case.measure(case.launch(rung, "cpp", options))
-        without = case.measure(lambda: bare(grid, block, arguments))  # noqa: B023
+        with_guard, without = case.measure_in_turn(
+            [case.launch(rung, "cpp", options), lambda: bare(grid, block, arguments)]  # noqa: B023
+        )
         cost = with_guard["seconds"]["median"] / without["seconds"]["median"] - 1
         rows.append({
             "rung": name, "engine": "cpp", "options": options, **with_guard,

@@ -1,6 +1,6 @@
 """A stopwatch for launches: CUDA events on a GPU, the interpreter's own time elsewhere."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 
@@ -10,7 +10,7 @@ from kernels.lab.backend import cupy, on_gpu
 from kernels.lab.device import device
 from kernels.lab.host import memory_errors
 
-__all__ = ["Timing", "time"]
+__all__ = ["Timing", "time", "time_in_turn"]
 
 SHORTEST = 1e-3  #: seconds a batch must take for the resolution of an event not to matter
 MOST_FLUSHES = 64
@@ -104,24 +104,61 @@ def time(
     ValueError
         If `repeat` is below 1 or `warmup` below 0.
     """
-    if not callable(launch):
-        raise TypeError(
-            f"time needs a function to call, got {type(launch).__name__}: wrap the launch in lambda"
-        )
+    return time_in_turn([launch], repeat=repeat, warmup=warmup, flush_l2=flush_l2, limit=limit)[0]
+
+
+def time_in_turn(
+    launches: Sequence[Callable[[], object]],
+    *,
+    repeat: int = 20,
+    warmup: int = 2,
+    flush_l2: bool = True,
+    limit: float = 5.0,
+) -> list[Timing]:
+    """Time launches that are to be compared: one repeat of each, then the next repeat of each.
+
+    A GPU lowers its clock when it gets warm or draws too much power, so what runs first has an
+    advantage. In turn, all of them meet the same clock.
+
+    Parameters
+    ----------
+    launches : sequence of callables without arguments
+    repeat, warmup, flush_l2, limit
+        As in `time`; the limit is for all of them together.
+
+    Returns
+    -------
+    list of Timing
+        In the order of `launches`, in seconds.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As in `time`.
+    """
+    for launch in launches:
+        if not callable(launch):
+            raise TypeError(
+                f"time needs a function to call, got {type(launch).__name__}:"
+                " wrap the launch in lambda"
+            )
     if repeat < 1 or warmup < 0:
         raise ValueError(f"repeat={repeat}, warmup={warmup}: use at least 1 and at least 0")
-    for _ in range(warmup):
-        launch()
-    if on_gpu:
-        stopwatch, batch = _events(launch, flush_l2)
-    else:
-        stopwatch, batch = _wall_clock(launch), 1
+    stopwatches = []
+    for launch in launches:
+        for _ in range(warmup):
+            launch()
+        stopwatches.append(_events(launch, flush_l2) if on_gpu else (_wall_clock(launch), 1))
     seconds = []
     end = perf_counter() + limit
     while len(seconds) < repeat and (len(seconds) < 3 or perf_counter() < end):
-        seconds.append(stopwatch())
-    q1, median, q3 = (float(x) for x in np.quantile(seconds, (0.25, 0.5, 0.75)))
-    return Timing(median, q1, q3, len(seconds), on_gpu and flush_l2, batch, on_gpu)
+        seconds.append([stopwatch() for stopwatch, _ in stopwatches])
+    return [
+        Timing(median, q1, q3, len(seconds), on_gpu and flush_l2, batch, on_gpu)
+        for (q1, median, q3), (_, batch) in zip(
+            np.quantile(seconds, (0.25, 0.5, 0.75), axis=0).T.tolist(), stopwatches, strict=True
+        )
+    ]
 
 
 def _wall_clock(launch):

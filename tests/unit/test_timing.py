@@ -5,7 +5,7 @@ import time as clock
 import pytest
 
 from kernels import lab, on_gpu
-from kernels.lab.timing import Timing, time
+from kernels.lab.timing import Timing, time, time_in_turn
 
 cpu_only = pytest.mark.skipif(on_gpu, reason="times the GPU here")
 
@@ -55,6 +55,18 @@ def test_slow_launches_are_not_repeated_for_ever():
     assert time(lambda: clock.sleep(0.02), repeat=1000, limit=0.1).n < 10
     assert time(lambda: clock.sleep(0.02), repeat=1000, limit=0).n == 3
     assert time(lambda: None, repeat=1).n == 1
+
+
+def test_launches_to_compare_are_timed_in_turn():
+    order = []
+    slow = lambda: (order.append("b"), clock.sleep(0.002))  # noqa: E731
+    found = time_in_turn([lambda: order.append("a"), slow], repeat=3, flush_l2=False)
+    if not on_gpu:
+        assert "".join(order) == "aabb" + "ababab"
+        assert found[0].median < 0.002 <= found[1].median
+    assert [one.n for one in found] == [3, 3]
+    with pytest.raises(TypeError, match="got NoneType: wrap the"):
+        time_in_turn([lambda: None, None])
 
 
 def test_bad_arguments_are_one_clear_line():

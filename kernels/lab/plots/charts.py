@@ -60,7 +60,7 @@ def ladder(rows: Sequence[Mapping[str, Any]]) -> Figure:
     labels = list(dict.fromkeys(rung_label(row) for row in rows))
     engines = [e for e in ENGINE_TITLES if any(row["engine"] == e for row in rows)]
     fig, ax = figure(height=0.9 + 0.52 * len(labels))
-    library = max(row["cublas_gflops"] for row in rows)
+    longest = max(max(row["gflops"], row["cublas_gflops"]) for row in rows)
     for place, label in enumerate(labels):
         bars = [row for row in rows if rung_label(row) == label]
         bars.sort(key=lambda row: engines.index(row["engine"]))
@@ -76,7 +76,7 @@ def ladder(rows: Sequence[Mapping[str, Any]]) -> Figure:
             told = quantity(speed * 1e9, "FLOP/s")
             if engine != "library":
                 told += f", {percent(share)}"
-            ax.text(speed + 0.012 * library, y, told, va="center", fontsize=9)
+            ax.text(speed + 0.012 * longest, y, told, va="center", fontsize=9)
     handles, names = ax.get_legend_handles_labels()
     unique = dict(zip(names, handles, strict=True))
     ax.legend(
@@ -85,7 +85,7 @@ def ladder(rows: Sequence[Mapping[str, Any]]) -> Figure:
     )  # fmt: skip
     ax.set_yticks(range(len(labels)), labels)
     ax.invert_yaxis()
-    ax.set_xlim(0, 1.24 * library)
+    ax.set_xlim(0, 1.24 * longest)
     ax.set_xlabel("TFLOP/s (longer is faster); beside each bar: its share of cuBLAS")
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / 1000:g}"))
     ax.tick_params(axis="y", length=0)
@@ -119,6 +119,7 @@ def climb(panels: Mapping[str, Sequence[Mapping[str, Any]]], titles: Mapping[str
     seen = {}
     for ax, (heading, rows) in zip(found[:, 0], panels.items(), strict=True):
         library = max(row["cublas_gflops"] for row in rows)
+        longest = max(library, *(row["gflops"] for row in rows))
         places, y = [], 0.0
         for rung in labels[heading]:
             bars = [row for row in rows if row["rung"] == rung]
@@ -136,13 +137,13 @@ def climb(panels: Mapping[str, Sequence[Mapping[str, Any]]], titles: Mapping[str
                 share = row["gflops"] / row["cublas_gflops"]
                 told = f"{speed / 1000:.3g}"
                 told += f" ({percent(share)})" if row["rung"] != "cublas" else ""
-                ax.text(speed + 0.012 * library, y, told, va="center", fontsize=9)
+                ax.text(speed + 0.012 * longest, y, told, va="center", fontsize=9)
                 y += 1.0
             y += GAP
         ax.axvline(library, color=INK, linewidth=0.8, linestyle=":", alpha=0.5, zorder=0)
         ax.set_yticks(places, [fill(titles.get(rung, rung), 14) for rung in labels[heading]])
         ax.set_ylim(y - GAP - 0.4, -0.6)
-        ax.set_xlim(0, 1.36 * max(library, *(row["gflops"] for row in rows)))
+        ax.set_xlim(0, 1.36 * longest)
         ax.set_title(heading, loc="left", fontsize=10)
         ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / 1000:g}"))
         ax.tick_params(axis="y", length=0, labelsize=9)
