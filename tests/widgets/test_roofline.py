@@ -34,6 +34,46 @@ def test_the_formulas_are_those_of_the_roofline_module(formulas):
             assert ridge == pytest.approx(roof.ridge, rel=1e-14)
 
 
+def test_numbers_are_moved_apart_as_little_as_can_be(formulas):
+    ways = [
+        ([10, 40, 90], 12, 0, 100, [10, 40, 90]),  # far enough: none moves
+        ([50, 50, 50], 12, 0, 100, [38, 50, 62]),  # around their middle
+        ([10, 50, 52, 90], 12, 0, 100, [10, 45, 57, 90]),  # only those that meet
+        ([1, 2, 3], 12, 0, 100, [0, 12, 24]),  # not beyond the ends
+        ([97, 98, 99], 12, 0, 100, [76, 88, 100]),
+        ([], 12, 0, 100, []),
+    ]
+    for wanted, gap, low, high, expected in ways:
+        assert formulas(Roofline, "f.spread(...x)", [wanted, gap, low, high]) == expected
+
+
+@pytest.mark.parametrize("counted", ["asked", "compulsory"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_number_of_every_recorded_point_can_be_read(mounted, width, counted):
+    widget = mounted(Roofline(counted=counted), width=width)  # the course's own record
+    boxes = """(all) => all.map((each) => {
+        const { x, y, width, height } = each.getBoundingClientRect();
+        return { text: each.textContent, x, y, width, height };
+    })"""
+    page = widget.page
+    numbers = page.eval_on_selector_all(".picture text.halo", boxes)
+    points = page.eval_on_selector_all(".picture .point", boxes)
+    assert len(numbers) == len(points) == page.locator(".legend li").count() > 15
+    listed = page.eval_on_selector_all(".legend li", "(all) => all.map((li) => String(li.value))")
+    assert sorted(each["text"] for each in numbers) == sorted(listed)
+    assert min(each["height"] for each in numbers) >= 11
+
+    def meet(a, b) -> bool:
+        across = min(a["x"] + a["width"], b["x"] + b["width"]) - max(a["x"], b["x"])
+        # The box of a text has room for accents and descenders, which figures have not.
+        down = min(a["y"] + a["height"], b["y"] + b["height"]) - max(a["y"], b["y"])
+        return across > 0.5 and down > 4
+
+    met = [(a["text"], b["text"]) for a in numbers for b in numbers if a is not b and meet(a, b)]
+    hidden = [a["text"] for a in numbers for point in points if meet(a, point)]
+    assert (met, hidden) == ([], [])
+
+
 @pytest.mark.parametrize(("width", "mode"), PROFILES)
 def test_it_is_silent_and_fits(mounted, recorded, width, mode):
     widget = mounted(Roofline(), width=width, mode=mode)

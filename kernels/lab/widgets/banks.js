@@ -138,9 +138,7 @@ function render({ model, el }) {
 
   host.notes.append(verdict, make("p", { class: "source" },
     "Each row is a wavefront, each column a bank, each filled cell a word with the lane that wants it (or how many lanes do)."));
-  const watch = new ResizeObserver(redraw);
-  watch.observe(host.picture);
-  host.onClose(() => watch.disconnect());
+  followSize(host, redraw);
   follow(model, ["access", "side", "pad", "swizzle", "stride", "lane"], host, redraw);
   return host.close;
 }

@@ -7,13 +7,28 @@ const attainable = (roof, intensity) => Math.min(roof.compute, intensity * roof.
 /** What limits it. */
 const limitOf = (roof, intensity) => (intensity < ridge(roof) ? "memory" : "compute");
 
-const formulas = { ridge, attainable, limitOf };
+/** Positions in rising order moved apart, each as little as can be, until none is nearer than `gap` to the next. */
+function spread(wanted, gap, low, high) {
+  const groups = []; // of neighbours that push each other: where the first of them would stand, less those before it
+  wanted.forEach((at, i) => {
+    let group = { mean: at - i * gap, size: 1 };
+    while (groups.length && groups.at(-1).mean > group.mean) {
+      const before = groups.pop(), size = before.size + group.size;
+      group = { mean: (before.mean * before.size + group.mean * group.size) / size, size };
+    }
+    groups.push(group);
+  });
+  const last = (wanted.length - 1) * gap;
+  return groups.flatMap(({ mean, size }) => Array(size).fill(clamp(mean, low, Math.max(low, high - last)))).map((start, i) => start + i * gap);
+}
+
+const formulas = { ridge, attainable, limitOf, spread };
 
 const ENGINES = { numba: "Numba", cpp: "CUDA C++", library: "library" };
 const COUNTED = [["asked", "asked for by the threads"], ["compulsory", "that must move once"]];
-const WIDTH = 440, HEIGHT = 350, LEFT = 62, RIGHT = 430, TOP = 16, BOTTOM = 306;
-/** Where the number of a point may stand, from the point, best first. */
-const PLACES = [[13, 0], [-13, 0], [0, -13], [0, 13], [12, -10], [-12, 10], [12, 10], [-12, -10], [28, 0], [-28, 0], [28, 10], [-28, -10]];
+const LEFT = 58, TOP = 24, MARGINS = { right: 12, bottom: 44 };
+/** Pixels from line to line of the numbers, and from a point to its number; points of much the same intensity share them. */
+const LINE = 13, ASIDE = 15, MUCH_THE_SAME = 1.6;
 const X_DECADES = [-1, 3.7], FINEST = -4, COARSEST = 12;
 
 function render({ model, el }) {
@@ -26,32 +41,53 @@ function render({ model, el }) {
     write: (power) => `${short(2 ** power)} FLOP/byte`,
     change: (power) => put(model, { intensity: 2 ** power }),
   });
-  const chart = draw("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img" });
+  const chart = draw("svg", { role: "img" });
   const legend = make("ol", { class: "legend", "aria-label": "The points" });
   const source = make("p", { class: "source" });
   host.controls.append(gpu.element, counted.element, intensity.element);
   host.picture.append(make("div", { class: "chart" }, chart));
   host.notes.append(legend, source);
 
-  const x = (value) => LEFT + ((Math.log10(value) - X_DECADES[0]) / (X_DECADES[1] - X_DECADES[0])) * (RIGHT - LEFT);
   const text = (px, py, words, attributes = {}) => draw("text", { x: px, y: py, "text-anchor": "middle", class: "small", ...attributes }, words);
 
+  /** Number the points: Numba's at the left and the others at the right of those that stand together, a line to each. */
+  function numbersOf(spots, bottom) {
+    const groups = [];
+    for (const spot of [...spots].sort((a, b) => a.x - b.x)) {
+      if (groups.length && spot.intensity < MUCH_THE_SAME * groups.at(-1).at(-1).intensity) groups.at(-1).push(spot);
+      else groups.push([spot]);
+    }
+    return groups.flatMap((group) => [-1, 1].flatMap((side) => {
+      const mine = group.filter((spot) => (spot.engine === "numba") === (side < 0)).sort((a, b) => a.y - b.y);
+      const edge = (side < 0 ? group[0].x : group.at(-1).x) + side * ASIDE;
+      const heights = spread(mine.map((spot) => spot.y), LINE, TOP, bottom - 4);
+      return mine.flatMap((spot, i) => [
+        draw("path", { class: "leader", d: `M${spot.x + side * 6} ${spot.y}L${edge - 2 * side} ${heights[i]}` }),
+        text(edge, heights[i] + 4, String(spot.number), { class: "small halo", "text-anchor": side < 0 ? "end" : "start" }),
+      ]);
+    }));
+  }
+
   function picture(shown, points, at) {
+    const width = clamp(host.picture.clientWidth, 300, 704), height = width < 480 ? 350 : 500;
+    const right = width - MARGINS.right, bottom = height - MARGINS.bottom;
+    chart.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    const x = (value) => LEFT + ((Math.log10(value) - X_DECADES[0]) / (X_DECADES[1] - X_DECADES[0])) * (right - LEFT);
     const speeds = [...shown.roofs.map((roof) => roof.compute), ...points.map((p) => p.flops)];
     const slopes = shown.roofs.map((roof) => attainable(roof, 10 ** X_DECADES[0]));
     const high = Math.log10(Math.max(...speeds)) + 0.35, low = Math.min(Math.log10(Math.min(...slopes, ...points.map((p) => p.flops))), high - 2) - 0.1;
-    const y = (value) => BOTTOM - ((Math.log10(value) - low) / (high - low)) * (BOTTOM - TOP);
+    const y = (value) => bottom - ((Math.log10(value) - low) / (high - low)) * (bottom - TOP);
     const parts = [];
     for (let power = Math.ceil(low); power < high; power++) {
-      parts.push(draw("path", { class: "rule", d: `M${LEFT} ${y(10 ** power)}H${RIGHT}` }));
+      parts.push(draw("path", { class: "rule", d: `M${LEFT} ${y(10 ** power)}H${right}` }));
       parts.push(text(LEFT - 6, y(10 ** power) + 4, quantity(10 ** power, "", 1).trim(), { "text-anchor": "end" }));
     }
     for (let power = X_DECADES[0]; power < X_DECADES[1]; power++) {
-      parts.push(draw("path", { class: "rule", d: `M${x(10 ** power)} ${TOP}V${BOTTOM}` }));
-      parts.push(text(x(10 ** power), BOTTOM + 16, String(10 ** power)));
+      parts.push(draw("path", { class: "rule", d: `M${x(10 ** power)} ${TOP}V${bottom}` }));
+      parts.push(text(x(10 ** power), bottom + 18, String(10 ** power)));
     }
-    parts.push(draw("path", { class: "axis", d: `M${LEFT} ${TOP}V${BOTTOM}H${RIGHT}` }));
-    parts.push(text((LEFT + RIGHT) / 2, HEIGHT - 6, "intensity: FLOP per byte"), text(18, TOP + 2, "FLOP/s"));
+    parts.push(draw("path", { class: "axis", d: `M${LEFT} ${TOP}V${bottom}H${right}` }));
+    parts.push(text((LEFT + right) / 2, height - 6, "intensity: FLOP per byte"), text(4, 12, "FLOP/s", { "text-anchor": "start" }));
     shown.roofs.forEach((roof, i) => {
       const [from, to] = X_DECADES.map((power) => 10 ** power);
       const d = `M${x(from)} ${y(attainable(roof, from))}L${x(ridge(roof))} ${y(roof.compute)}H${x(to)}`;
@@ -59,24 +95,17 @@ function render({ model, el }) {
     });
     const roof = shown.roofs.at(-1);
     const px = x(at), py = y(attainable(roof, at));
-    if (px >= LEFT && px <= RIGHT) {
-      parts.push(draw("path", { class: "reading", d: `M${px} ${BOTTOM}V${py}H${LEFT}` }), draw("circle", { class: "reading-point", cx: px, cy: py, r: 5 }));
+    if (px >= LEFT && px <= right) {
+      parts.push(draw("path", { class: "reading", d: `M${px} ${bottom}V${py}H${LEFT}` }), draw("circle", { class: "reading-point", cx: px, cy: py, r: 5 }));
     }
-    const spots = points.map((p) => ({ x: x(p.intensity) - 6, y: y(p.flops) - 6, width: 12, height: 12 }));
-    for (const p of points) {
-      const cx = x(p.intensity), cy = y(p.flops);
+    const spots = points.map((p) => ({ ...p, x: x(p.intensity), y: y(p.flops) }));
+    parts.push(...numbersOf(spots, bottom));
+    for (const { engine, x: cx, y: cy } of spots) {
       parts.push(
-        p.engine === "cpp" ? draw("rect", { class: "point cpp", x: cx - 5, y: cy - 5, width: 10, height: 10 })
-        : p.engine === "library" ? draw("path", { class: "point library", d: `M${cx} ${cy - 7}l7 7l-7 7l-7 -7z` })
+        engine === "cpp" ? draw("rect", { class: "point cpp", x: cx - 5, y: cy - 5, width: 10, height: 10 })
+        : engine === "library" ? draw("path", { class: "point library", d: `M${cx} ${cy - 7}l7 7l-7 7l-7 -7z` })
         : draw("circle", { class: "point numba", cx, cy, r: 5.5 }),
       );
-      const number = String(p.number), width = 7 * number.length;
-      // The first place beside the point where its number hides nothing.
-      const places = PLACES.map(([dx, dy]) => ({ x: cx + dx - width / 2, y: cy + dy - 5, width, height: 10 }));
-      const free = places.find((a) => !spots.some((b) => a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height));
-      const place = free ?? places[0];
-      spots.push(place);
-      parts.push(text(place.x + width / 2, place.y + 9, number, { class: "small halo" }));
     }
     return parts;
   }
@@ -112,6 +141,7 @@ function render({ model, el }) {
     );
   }
 
+  followSize(host, show);
   follow(model, ["gpu", "intensity", "counted"], host, show);
   return () => host.close();
 }
