@@ -348,7 +348,11 @@ class Thread:
     @staticmethod
     def plain(function, arguments):
         if function is range:
-            return (np.int64(i) for i in range(*(int(v) for v in arguments)))
+            context = cpu_target.typing_context
+            given = tuple(numba.from_dtype(scalar(v).dtype) for v in arguments)
+            state = context.resolve_value_type(range).get_call_type(context, given, {}).return_type
+            counter = np.dtype(state.dtype.name).type
+            return (counter(i) for i in range(*(int(v) for v in arguments)))
         if function is len:
             return np.int64(len(arguments[0].data))
         if function in (min, max):

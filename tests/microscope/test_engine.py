@@ -161,6 +161,22 @@ def test_downward_range_with_a_start_per_thread():
 
 
 @cuda.jit
+def below_zero(out):
+    i = cuda.grid(1)
+    for k in range(U32(i + 1)):
+        out[0, i] = k - U32(1) > U32(5)
+        out[1, i] = k - 1 > 5
+    for k in range(U32(1)):
+        out[2, i] = k - U32(1) > U32(5)
+
+
+def test_a_range_of_unsigned_numbers_counts_unsigned():
+    out = run(below_zero, 1, 4, np.zeros((3, 4), np.int64))
+    np.testing.assert_array_equal(out, [[1, 0, 0, 0], [0, 0, 0, 0], [1, 1, 1, 1]])
+
+
+
+@cuda.jit
 def ternary_and_chain(a, out):
     i = cuda.grid(1)
     v = a[i] if i > 2 and a[i] > 0 else (-1.0 if 0 <= i < 2 else 7.0)

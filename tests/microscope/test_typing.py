@@ -91,3 +91,15 @@ def test_unary():
         if dtype.kind in "iu":
             _, expected = oracle_engine._typed(operator.invert, (dtype,))
             assert values.inverted(left).dtype == expected
+
+
+def test_ranges_count_in_the_type_that_numba_picks():
+    context = numba.core.registry.cpu_target.typing_context
+    context.refresh()
+    numbas = context.resolve_value_type(range)
+    integers = [dtype for dtype in TYPES if dtype.kind in "biu"]
+    for count in (1, 2, 3):
+        for given in product(integers, repeat=count):
+            asked = tuple(map(numba.from_dtype, given))
+            state = numbas.get_call_type(context, asked, {}).return_type
+            assert values.range_type(*given).name == str(state.dtype), given

@@ -182,7 +182,7 @@ class Runner(Waiting):
                 if m is None:
                     break
         else:
-            i, stop, step = self.bounds(s.iter, m)
+            i, stop, step, counter = self.bounds(s.iter, m)
             self.frame.settled.clear()
             done, count = None, 0
             while m is not None:
@@ -193,7 +193,7 @@ class Runner(Waiting):
                 if self.exhausted(count):
                     return self.endless(s, m)
                 count += 1
-                self.store(s.target, i, m)
+                self.store(s.target, values.cast(counter, i), m)
                 m, broken = yield from self.iteration(s, m)
                 left = union(left, broken, start)
                 i = i + step
@@ -252,10 +252,10 @@ class Runner(Waiting):
             if isinstance(sequence, Array) and not isinstance(sequence.shape[0], np.ndarray):
                 return (self.load(sequence, (np.int64(i),), m, n) for i in range(sequence.shape[0]))
             raise Unsupported(s.lineno, "for runs over range(), a tuple or an array only")
-        i, stop, step = self.bounds(n, m)
+        i, stop, step, counter = self.bounds(n, m)
         if any(isinstance(x, np.ndarray) for x in (i, stop, step)):
             return None
-        return map(np.int64, range(int(i), int(stop), int(step)))
+        return map(counter.type, range(int(i), int(stop), int(step)))
 
     def is_range(self, n) -> bool:
         if not (isinstance(n, ast.Call) and isinstance(n.func, ast.Name)):
@@ -263,19 +263,20 @@ class Runner(Waiting):
         return n.func.id not in self.frame.env and self.constant(n.func) is range
 
     def bounds(self, n: ast.Call, m: Mask):
-        """Start, stop and step of a range()."""
+        """Start, stop and step of a range(), and the type that it counts in."""
         arguments = [self.evaluate(x, m) for x in n.args]
         if not 1 <= len(arguments) <= 3:
             raise Unsupported(n.lineno, f"range() takes 1 to 3 numbers, got {len(arguments)}")
         for v in arguments:
             if not values.is_value(v) or v.dtype.kind not in "iub":
                 raise Unsupported(n.lineno, "range() takes integers: use int(...)")
+        counter = values.range_type(*(v.dtype for v in arguments))
         arguments = [values.cast(values.INT64, v) for v in arguments]
         start, stop = (np.int64(0), arguments[0]) if len(arguments) == 1 else arguments[:2]
         step = arguments[2] if len(arguments) == 3 else np.int64(1)
         if np.any(step == 0):
             raise KernelError(f"line {n.lineno}: the step of range() is 0")
-        return start, stop, step
+        return start, stop, step, counter
 
     # -- variables
 

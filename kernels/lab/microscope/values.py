@@ -19,6 +19,7 @@ from functools import lru_cache
 import numpy as np
 
 BOOL, INT64, UINT64 = np.dtype(bool), np.dtype(np.int64), np.dtype(np.uint64)
+INT32 = np.dtype(np.int32)
 FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 # Numba's table of safe conversions; uint16 is not in it.
 FITS_FLOAT32 = ("bool", "int8", "uint8", "int16")
@@ -144,6 +145,23 @@ def operand_types(op: type, a: np.dtype, b: np.dtype) -> tuple[np.dtype, np.dtyp
     if op is ast.Pow and a.kind in "fc" and b.kind in "iub":
         return a, a
     return _beside(a, b), _beside(b, a)
+
+
+@lru_cache(maxsize=None)
+def range_type(*arguments: np.dtype) -> np.dtype:
+    """The type that a loop over ``range()`` counts in, from the types of its arguments.
+
+    Of int32, int64 and uint64 Numba takes the one that its arguments fit best: with the fewest
+    conversions that could lose something, then the fewest that change the kind.
+    """
+
+    def losses(counter: np.dtype) -> tuple[int, int, int]:
+        others = [d for d in arguments if d != counter]
+        fitting = [d for d in others if np.can_cast(d, counter)]
+        alike = [d for d in fitting if d.kind == counter.kind]
+        return len(others) - len(fitting), len(fitting) - len(alike), len(alike)
+
+    return min((INT32, INT64, UINT64), key=losses)
 
 
 def _beside(d: np.dtype, other: np.dtype) -> np.dtype:
