@@ -35,6 +35,7 @@ from kernels.lab import (
     probes,
     records,
     sanitizer,
+    sass,
 )
 from kernels.lab.backend import cuda, cupy, on_gpu, why_cpu
 from kernels.lab.device import device
@@ -74,6 +75,7 @@ def steps() -> list[Step]:
         Step("cost of the guards", guards),
         Step("types of the indices", indices),
         Step("registers and occupancy", resources),
+        Step("machine code", machine_code),
         Step("hardware counters", profiles),
         Step("bandwidth", lambda: bandwidth(lengths[-1])),
         Step("vector add by length", lambda: vector_lengths(lengths)),
@@ -341,6 +343,42 @@ def used(rung: Rung, engine: str, options: dict[str, int]) -> dict[str, int]:
     if engine == "numba":
         return numba_resources(rung.kernel(**options))
     return cpp_resources(rung.twin(**options), rung.dynamic_shared)
+
+
+def machine_code() -> Tables:
+    """The innermost loop of each rung, counted; no rows, and a word why, without the tools."""
+    if sass.missing():
+        warnings.warn(f"no machine code: {sass.missing()}", stacklevel=2)
+        return {}
+    rows, failed = [], {}
+    for rung in LADDER.values():
+        if rung.missing():
+            continue
+        case = Case(64, 64, 64, rung.dtypes[0], rung.out_dtype)
+        for engine in rung.engines:
+            options = rung.default(engine)
+            try:
+                case.launch(rung, engine, options)()  # Numba compiles when it is launched
+                loop = loop_of(rung, engine, options)
+            except Exception as error:  # the others are listed all the same
+                failed[f"{rung.name} ({engine})"] = _line(error)
+                continue
+            rows.append({
+                "rung": rung.name, "engine": engine, "options": options,
+                "loop": loop.counts(), "lines": loop.excerpt(),
+            })  # fmt: skip
+    if failed:
+        reason = next(iter(failed.values()))
+        warnings.warn(f"no machine code of {', '.join(failed)}: {reason}", stacklevel=2)
+    return {"sass": rows} if rows else {}
+
+
+def loop_of(rung: Rung, engine: str, options: dict[str, int]) -> sass.Loop:
+    """The innermost loop in the machine code of a version of a rung that was launched before."""
+    if engine == "numba":
+        return sass.inner_loop(sass.disassemble(sass.code_of(rung.kernel(**options))))
+    twin = rung.twin(**options)
+    return sass.inner_loop(sass.disassemble(sass.code_of(twin)), twin.name)
 
 
 def profiles() -> Tables:

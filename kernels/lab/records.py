@@ -34,7 +34,7 @@ MEASURED = frozenset(counters.NAMES) | frozenset(
     "seconds gflops cublas_gflops bytes_per_second share_of_copy correct flushed date cycles ns "
     "registers local_bytes blocks_per_sm occupancy library cores "
     "begins ends end findings lines max_error max_relative_error "
-    "unguarded_seconds guard_cost".split()
+    "unguarded_seconds guard_cost loop".split()
 )
 #: The figure a table is there to give, and its unit, for one-line reading.
 HEADLINE = {"gflops": ("FLOP/s", 1e9), "bytes_per_second": ("B/s", 1), "ns": ("s", 1e-9)}
@@ -115,7 +115,7 @@ class Record:
     tables : dict of str to list of Row
         ``timings``, ``guard``, ``resources``, ``bandwidth``, ``vector_add``, ``launch``,
         ``latency``, ``strides``, ``layouts``, ``banks``, ``transpose``, ``transfers``, ``cpu``,
-        and ``profiles`` where counters could be read.
+        ``profiles`` where counters could be read, and ``sass`` where machine code could.
     earlier : list of dict
         Provenance of older runs that some rows still come from.
     """

@@ -20,7 +20,7 @@ FLOORS = [
         "kernels.lab.sanitizer", "kernels.lab.half", "kernels.lab.host",
         "kernels.lab.model", "kernels.lab.ncu", "kernels.lab.occupancy",
         "kernels.lab.oracle", "kernels.lab.peer_triton", "kernels.lab.peers", "kernels.lab.probes",
-        "kernels.lab.ptx", "kernels.lab.timing", "kernels.lab.tma",
+        "kernels.lab.ptx", "kernels.lab.sass", "kernels.lab.timing", "kernels.lab.tma",
         "kernels.lab.tiles", "kernels.lab.tuned", "kernels.lab.units", "kernels.lab.vector",
         "kernels.lab.vector_numba",
     ],
