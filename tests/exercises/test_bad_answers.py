@@ -17,6 +17,8 @@ KERNELS = {
     "a syntax error": (HEAD + "    if i < y.size\n        y[i] = 0\n", Kind.SYNTAX),
     "no function": ("x = 1", Kind.NO_KERNEL),
     "a name that there is not": ("@cuda.jot\ndef axpy(alpha, x, y):\n    pass", Kind.NO_KERNEL),
+    "no decorator": ("def axpy(alpha, x, y):\n    i = cuda.grid(1)\n    if i < y.size:\n"
+                     "        y[i] = alpha * x[i] + y[i]\n", Kind.NO_KERNEL),
     "too few parameters": ("@cuda.jit\ndef axpy(x, y):\n    return\n", Kind.SIGNATURE),
     "another order": ("@cuda.jit\ndef axpy(x, y, alpha):\n    return\n", Kind.SIGNATURE),
     "an import": (HEAD + "    import os\n", Kind.NOT_COMPILED),

@@ -64,7 +64,7 @@ def grade(function, exercise: KernelExercise, jitted=None, **options):
     Refused
         If the kernel cannot be run at all.
     """
-    check_kernel(function, exercise)
+    check_kernel(function, exercise, jitted)
     trials = exercise.trials(**options)
     seen: dict[int, Trace] = {}
     for number, trial in enumerate(trials):

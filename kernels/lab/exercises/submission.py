@@ -89,12 +89,21 @@ def _cdiv(a, b):
     return -(-a // b)
 
 
-def check_kernel(function: types.FunctionType, exercise: KernelExercise) -> None:
-    """Raise `Refused` for another signature, an untouched start, and what cannot be a kernel."""
+def check_kernel(function: types.FunctionType, exercise: KernelExercise, answer=None) -> None:
+    """Raise `Refused` for another signature, an untouched start, and what cannot be a kernel.
+
+    `answer` is what was handed in: the kernel that ``cuda.jit`` made of the function, or its text.
+    """
     try:
         code = code_of(function)
     except KernelError as error:
         raise not_compiled(error) from None
+    if not (hasattr(answer, "py_func") or code.node.decorator_list):
+        raise Refused(
+            Kind.NO_KERNEL,
+            f"{function.__name__} is a plain function of Python: write @cuda.jit above its def",
+            code.node.lineno,
+        )
     if not exercise.mends and is_start(function, exercise):
         raise Refused(
             Kind.UNTOUCHED,
