@@ -244,17 +244,14 @@ def functions(text: str) -> dict[str, list[Instruction]]:
             labels.update(dict.fromkeys(waiting, address))
             waiting.clear()
             here.append(Instruction(address, " ".join(told[2].split())))
-    at = re.compile(r"`\((\.L\w+)\)")
-    return {
-        name: [
-            Instruction(
-                each.address, at.sub(lambda m: f"{labels.get(m[1], 0):#x}", each.text)
-            )
-            for each in body
-        ]
-        for name, body in found.items()
-        if body
-    }  # fmt: skip
+
+    def placed(each: Instruction) -> Instruction:
+        named = re.search(r"`\((\.L\w+)\)", each.text)
+        if named is None or named[1] not in labels:
+            return each
+        return Instruction(each.address, each.text.replace(named[0], f"{labels[named[1]]:#x}"))
+
+    return {name: [placed(each) for each in body] for name, body in found.items() if body}
 
 
 def inner_loop(text: str, function: str = "") -> Loop:
