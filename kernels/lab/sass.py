@@ -176,8 +176,9 @@ class Loop:
             ``instructions``; ``math``, the name of the instruction that does the work, how many
             ``multiply_adds`` these are, their ``share`` of all and how many mark an operand with
             ``.reuse``; ``shared_loads``, ``shared_stores`` and ``global_loads`` by the bytes of a
-            thread (``"of_4"``, ``"of_8"``, ``"of_16"``); ``copies`` from global to shared memory
-            that pass no register; accesses to ``local`` memory; ``barriers`` of the block.
+            thread (``"of_4"``, ``"of_8"``, ``"of_16"``); ``matrix_loads`` from shared memory, of
+            small matrices for the tensor cores; ``copies`` from global to shared memory that pass
+            no register; accesses to ``local`` memory; ``barriers`` of the block.
         """
         math = max(TENSOR + SCALAR, key=lambda name: self.multiply_adds[name])
         working = [each for each in self.instructions if each.name == math]
