@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from time import perf_counter
+from time import perf_counter, sleep
 
 import numpy as np
 
@@ -114,17 +114,20 @@ def time_in_turn(
     warmup: int = 2,
     flush_l2: bool = True,
     limit: float = 5.0,
+    rest: float = 0.0,
 ) -> list[Timing]:
     """Time launches that are to be compared: one repeat of each, then the next repeat of each.
 
-    A GPU lowers its clock when it gets warm or draws too much power, so what runs first has an
-    advantage. In turn, all of them meet the same clock.
+    A GPU lowers its clock when it gets warm or draws too much power. In turn, what changes slowly
+    changes for all of them; and with a rest, none pays for the power that another has drawn.
 
     Parameters
     ----------
     launches : sequence of callables without arguments
     repeat, warmup, flush_l2, limit
-        As in `time`; the limit is for all of them together.
+        As in `time`; the limit is for all of them together, rests included.
+    rest : float
+        How long to leave the GPU idle after each repeat, as a multiple of the repeat's own time.
 
     Returns
     -------
@@ -152,13 +155,22 @@ def time_in_turn(
     seconds = []
     end = perf_counter() + limit
     while len(seconds) < repeat and (len(seconds) < 3 or perf_counter() < end):
-        seconds.append([stopwatch() for stopwatch, _ in stopwatches])
+        seconds.append([_rested(stopwatch, rest) for stopwatch, _ in stopwatches])
     return [
         Timing(median, q1, q3, len(seconds), on_gpu and flush_l2, batch, on_gpu)
         for (q1, median, q3), (_, batch) in zip(
             np.quantile(seconds, (0.25, 0.5, 0.75), axis=0).T.tolist(), stopwatches, strict=True
         )
     ]
+
+
+def _rested(stopwatch, rest):
+    """Return what a stopwatch says, after a rest of as many times as long as it ran."""
+    start = perf_counter()
+    found = stopwatch()
+    if rest:
+        sleep(rest * (perf_counter() - start))
+    return found
 
 
 def _wall_clock(launch):

@@ -69,6 +69,13 @@ def test_launches_to_compare_are_timed_in_turn():
         time_in_turn([lambda: None, None])
 
 
+def test_a_rest_is_as_long_as_asked_and_not_counted():
+    start = clock.perf_counter()
+    found = time_in_turn([lambda: clock.sleep(0.01)] * 2, repeat=3, flush_l2=False, rest=2)
+    assert clock.perf_counter() - start > 0.04 + 6 * 0.03
+    assert on_gpu or max(one.median for one in found) < 0.03
+
+
 def test_bad_arguments_are_one_clear_line():
     with pytest.raises(TypeError, match="^time needs a function to call, got NoneType: wrap the"):
         time(None)
