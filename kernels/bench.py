@@ -11,6 +11,7 @@ import platform
 import re
 import warnings
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -350,35 +351,43 @@ def machine_code() -> Tables:
     if sass.missing():
         warnings.warn(f"no machine code: {sass.missing()}", stacklevel=2)
         return {}
-    rows, failed = [], {}
-    for rung in LADDER.values():
-        if rung.missing():
-            continue
-        case = Case(64, 64, 64, rung.dtypes[0], rung.out_dtype)
-        for engine in rung.engines:
-            options = rung.default(engine)
-            try:
-                case.launch(rung, engine, options)()  # Numba compiles when it is launched
-                loop = loop_of(rung, engine, options)
-            except Exception as error:  # the others are listed all the same
-                failed[f"{rung.name} ({engine})"] = _line(error)
+    asked, rows, failed = [], [], {}
+    with ThreadPoolExecutor() as pool:  # one reads while the next is compiled
+        for rung in LADDER.values():
+            if rung.missing():
                 continue
-            rows.append({
-                "rung": rung.name, "engine": engine, "options": options,
-                "loop": loop.counts(), "lines": loop.excerpt(),
-            })  # fmt: skip
+            case = Case(64, 64, 64, rung.dtypes[0], rung.out_dtype)
+            for engine in rung.engines:
+                options = rung.default(engine)
+                what = {"rung": rung.name, "engine": engine, "options": options}
+                try:
+                    case.launch(rung, engine, options)()  # Numba compiles when it is launched
+                    asked.append((what, pool.submit(loop_of, *code_of(rung, engine, options))))
+                except Exception as error:  # the others are listed all the same
+                    failed[f"{rung.name} ({engine})"] = _line(error)
+        for what, answer in asked:
+            try:
+                loop = answer.result()
+                rows.append({**what, "loop": loop.counts(), "lines": loop.excerpt()})
+            except sass.SassError as error:
+                failed["{rung} ({engine})".format(**what)] = _line(error)
     if failed:
         reason = next(iter(failed.values()))
         warnings.warn(f"no machine code of {', '.join(failed)}: {reason}", stacklevel=2)
     return {"sass": rows} if rows else {}
 
 
-def loop_of(rung: Rung, engine: str, options: dict[str, int]) -> sass.Loop:
-    """The innermost loop in the machine code of a version of a rung that was launched before."""
+def code_of(rung: Rung, engine: str, options: dict[str, int]) -> tuple[bytes, str]:
+    """The machine code of a version of a rung that was launched before, and its kernel's name."""
     if engine == "numba":
-        return sass.inner_loop(sass.disassemble(sass.code_of(rung.kernel(**options))))
+        return sass.code_of(rung.kernel(**options)), ""
     twin = rung.twin(**options)
-    return sass.inner_loop(sass.disassemble(sass.code_of(twin)), twin.name)
+    return sass.code_of(twin), twin.name
+
+
+def loop_of(code: bytes, function: str) -> sass.Loop:
+    """The innermost loop of a kernel in its machine code."""
+    return sass.inner_loop(sass.disassemble(code), function)
 
 
 def profiles() -> Tables:

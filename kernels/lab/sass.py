@@ -78,7 +78,9 @@ def _compiled_again(text: str, options: Sequence[str]) -> bytes:
     program = nvrtc.createProgram(text, "kernel.cu", (), ())
     try:
         nvrtc.compileProgram(program, (*options, "-ftz=true", f"-arch={arch}"))
-        return nvrtc.getCUBIN(program)
+        code = nvrtc.getCUBIN(program)
+        # CuPy takes the last byte for the zero at the end of a string.
+        return code + bytes(-len(code) % 8)
     finally:
         nvrtc.destroyProgram(program)
 
@@ -109,23 +111,24 @@ def disassemble(code: bytes) -> str:
     SassError
         Without such a tool, or where none of them can read this code.
     """
-    said = NO_TOOL
+    said = []
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "kernel.cubin")
         file.write_bytes(code)
         for command in tools():
+            name = Path(command[0]).name
             try:
                 done = subprocess.run(
                     [*command, str(file)], capture_output=True, text=True, timeout=SECONDS
                 )
             except (OSError, subprocess.TimeoutExpired) as error:
-                said = f"{command[0]} did not run: {error}"
+                said.append(f"{name} did not run: {error}")
                 continue
             if done.returncode == 0 and functions(done.stdout):
                 return done.stdout
             last = (done.stderr.strip().splitlines() or ["no instruction in its output"])[-1]
-            said = f"{Path(command[0]).name} cannot read this code: {last.strip()}"
-    raise SassError(" ".join(said.split())[:300])
+            said.append(f"{name} cannot read this code: {last.replace(str(file), file.name)}")
+    raise SassError(" ".join((said or [NO_TOOL])[0].split())[:300])
 
 
 # From text to the loop -------------------------------------------------------------------
@@ -157,7 +160,7 @@ class Instruction:
 
 @dataclass(frozen=True)
 class Loop:
-    """The instructions of a loop, from its first to the branch back to it."""
+    """The instructions of a loop, in the order in which they stand."""
 
     instructions: tuple[Instruction, ...]
 
@@ -258,10 +261,9 @@ def functions(text: str) -> dict[str, list[Instruction]]:
 def inner_loop(text: str, function: str = "") -> Loop:
     """Return the loop of a kernel that does the work.
 
-    A loop is what lies between a branch back and where it goes. Of those that multiply and add,
-    the ones are looked at that hold no other such loop; of these the one with most tensor core
-    instructions, then with most multiply-adds, then the shortest is returned. What the compiler
-    has moved out of a loop's way, behind the end of the kernel, is not part of it.
+    A loop is all that lies on a way from one instruction back to it. Of those that multiply and
+    add, the ones are looked at that hold no other such loop; of these the one with most tensor
+    core instructions, then with most multiply-adds, then the shortest is returned.
 
     Parameters
     ----------
@@ -292,23 +294,58 @@ def _work(loop: Loop) -> tuple[int, int, int]:
 
 def innermost(body: Sequence[Instruction]) -> list[Loop]:
     """The loops of a function that multiply and add, and hold no other that does."""
-    spans = []
-    for end, each in enumerate(body):
-        back = re.search(r"\b0x([0-9a-f]+)$", each.text) if each.name == "BRA" else None
-        start = int(back[1], 16) if back else each.address + 1
-        if start <= each.address:
-            first = next((i for i, other in enumerate(body) if other.address >= start), end)
-            if Loop(tuple(body[first : end + 1])).multiply_adds:
-                spans.append((first, end))
-
-    def holds(outer: tuple[int, int], inner: tuple[int, int]) -> bool:
-        return outer != inner and outer[0] <= inner[0] and inner[1] <= outer[1]
-
-    return [
-        Loop(tuple(body[first : end + 1]))
-        for first, end in spans
-        if not any(holds((first, end), other) for other in spans)
+    found = [
+        (members, loop)
+        for members in _loops(body)
+        if (loop := Loop(tuple(body[i] for i in sorted(members)))).multiply_adds
     ]
+    return [loop for members, loop in found if not any(other < members for other, _ in found)]
+
+
+def _loops(body: Sequence[Instruction]) -> list[set[int]]:
+    """The loops of a function, each as the numbers of its instructions.
+
+    A branch back closes a loop if the one way to it leads through where it goes: code that waits
+    behind the end of a kernel, and then jumps back into the middle of things, closes none.
+    """
+    at = {each.address: i for i, each in enumerate(body)}
+    ways = [list(_next(i, each, at, len(body))) for i, each in enumerate(body)]
+    back: list[list[int]] = [[] for _ in body]
+    for i, following in enumerate(ways):
+        for each in following:
+            back[each].append(i)
+    found = []
+    for head in range(len(body)):
+        closing = [i for i in back[head] if i >= head]
+        if closing:
+            elsewhere = _reached([0], ways, head)
+            closing = [i for i in closing if i not in elsewhere]
+        if closing:
+            found.append(_reached(closing, back, head) | {head})
+    return found
+
+
+def _next(i: int, each: Instruction, at: dict[int, int], end: int) -> Iterator[int]:
+    """Where a thread may go on after an instruction."""
+    to = re.search(r"\b0x([0-9a-f]+)$", each.text) if each.name == "BRA" else None
+    if to and int(to[1], 16) in at:
+        yield at[int(to[1], 16)]
+    always = not each.text.startswith("@") and "," not in each.text
+    leaves = each.name in ("BRA", "EXIT", "RET", "BRX") and always
+    if not leaves and i + 1 < end:
+        yield i + 1
+
+
+def _reached(start: Sequence[int], ways: Sequence[Sequence[int]], without: int) -> set[int]:
+    """What can be reached from some instructions on ways that do not touch one of them."""
+    seen: set[int] = set()
+    todo = [i for i in start if i != without]
+    while todo:
+        i = todo.pop()
+        if i not in seen:
+            seen.add(i)
+            todo.extend(each for each in ways[i] if each != without)
+    return seen
 
 
 # Reading it ------------------------------------------------------------------------------

@@ -30,7 +30,8 @@ def test_the_loops_hold_what_their_kernels_are_made_for(rows):
     for row in rows:
         loop, rung = row["loop"], LADDER[row["rung"]]
         assert loop["multiply_adds"] > 0 and row["lines"]
-        assert (loop["math"] == "FFMA") == (rung.dtypes[0] == "float32"), row
+        if rung.chapter != "08-tensor-cores":
+            assert loop["math"] == "FFMA", row
         if rung.wide:
             assert loop["shared_loads"]["of_16"] and loop["global_loads"]["of_16"], row
         if "TM" in row["options"]:

@@ -93,6 +93,34 @@ def test_code_without_such_a_loop_is_told(found, function, told):
         sass.inner_loop(found, function)
 
 
+#: Warps that find nothing wait behind the end of the kernel, and jump back into the loop.
+WAITING = """
+.text.waits:
+        /*0000*/                   MOV R1, R2 ;
+.L_x_1:
+        /*0010*/              @!P1 BRA `(.L_x_3) ;
+.L_x_2:
+        /*0020*/                   HGMMA.64x256x16.F32 R24, gdesc[UR12].tnspB, R24 ;
+        /*0030*/               @P0 BRA `(.L_x_1) ;
+        /*0040*/                   HGMMA.64x256x16.F32 R24, gdesc[UR12].tnspB, R24 ;
+        /*0050*/                   HGMMA.64x256x16.F32 R24, gdesc[UR12].tnspB, R24 ;
+        /*0060*/                   EXIT ;
+.L_x_3:
+        /*0070*/                   SYNCS.PHASECHK.TRANS64.TRYWAIT P1, [R2], R3 ;
+        /*0080*/              @!P1 BRA `(.L_x_3) ;
+        /*0090*/                   BRA `(.L_x_2) ;
+.L_x_4:
+        /*00a0*/                   BRA `(.L_x_4);
+"""
+
+
+def test_waiting_behind_the_end_belongs_to_the_loop_and_makes_none():
+    loop = sass.inner_loop(WAITING)
+    addresses = [each.address for each in loop.instructions]
+    assert addresses == [0x10, 0x20, 0x30, 0x70, 0x80, 0x90]
+    assert loop.counts()["multiply_adds"] == 1
+
+
 def test_a_branch_to_a_place_outside_is_no_loop():
     cut = text("wgmma_cpp_loop").replace(".L_x_26:\n", "")
     with pytest.raises(sass.SassError, match="has no loop"):
@@ -235,7 +263,7 @@ def test_the_code_of_a_twin_comes_from_its_file_or_is_compiled_as_cupy_does(tmp_
             self.options = options
 
         def getCUBIN(self, program):
-            return b"compiled"
+            return b"compiled code: 23 bytes"
 
         def destroyProgram(self, program):
             self.open.remove(program)
@@ -244,7 +272,7 @@ def test_the_code_of_a_twin_comes_from_its_file_or_is_compiled_as_cupy_does(tmp_
     monkeypatch.setattr(sass, "cupy", SimpleNamespace(cuda=SimpleNamespace(nvrtc=nvrtc)))
     monkeypatch.setattr(sass, "device", lambda: SimpleNamespace(compute_capability=(7, 5)))
     kernel = SimpleNamespace(file_path=None, code="text", options=("--std=c++17", "-DTILE=8"))
-    assert sass.code_of(kernel) == b"compiled"
+    assert sass.code_of(kernel) == b"compiled code: 23 bytes\0", "CuPy drops the last byte"
     assert nvrtc.options == ("--std=c++17", "-DTILE=8", "-ftz=true", "-arch=sm_75")
     kernel.code = "wrong"
     with pytest.raises(RuntimeError, match="does not compile"):
@@ -285,11 +313,17 @@ def test_the_benchmark_lists_what_it_can_read_and_names_the_others_in_one_line(
     small_ladder(monkeypatch)
     loop = sass.inner_loop(text("thread_tiled_1d_numba"))
 
-    def loop_of(rung, engine, options):
-        if engine == "cpp":
+    def code_of(rung, engine, options):
+        if rung.name == "tiled" and engine == "cpp":
+            raise sass.SassError("has no code")
+        return b"code", "" if engine == "numba" else rung.name
+
+    def loop_of(code, function):
+        if function:
             raise sass.SassError("cannot read this code")
         return loop
 
+    monkeypatch.setattr(bench, "code_of", code_of)
     monkeypatch.setattr(bench, "loop_of", loop_of)
     rows = bench.machine_code()["sass"]
     assert [(row["rung"], row["engine"]) for row in rows] == [
@@ -299,7 +333,7 @@ def test_the_benchmark_lists_what_it_can_read_and_names_the_others_in_one_line(
     assert rows[1]["options"] == bench.LADDER["tiled"].default("numba")
     assert rows[0]["loop"] == loop.counts() and rows[0]["lines"] == loop.excerpt()
     (said,) = [str(each.message) for each in recwarn]
-    assert said == ("no machine code of naive (cpp), tiled (cpp): SassError: cannot read this code")
+    assert said == "no machine code of tiled (cpp), naive (cpp): SassError: has no code"
 
 
 def test_a_new_run_replaces_what_an_older_one_counted():
