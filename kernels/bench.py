@@ -112,7 +112,8 @@ def ladder_steps() -> list[Step]:
     todo = []
     for dtype in dtypes:
         # In bfloat16 the tensor cores work as fast as in float16: the large cubes will do.
-        for shape in (*cubes, *SHAPES) if dtype != "bfloat16" else cubes[-2:]:
+        shapes = {"bfloat16": cubes[-2:], half.PARTS: cubes}.get(dtype, (*cubes, *SHAPES))
+        for shape in shapes:
             worth = [rung for rung in rungs if dtype in rung.dtypes]
             if shape not in cubes[:-1]:
                 first = list(LADDER).index(LARGE_FROM)

@@ -24,6 +24,7 @@ from typing import Any
 
 from kernels import (
     async_tiled,
+    emulated,
     hopper,
     naive,
     pipelined,
@@ -132,6 +133,8 @@ class Rung:
                 f"alone: use engine={self.engines[0]!r}"
             )
         dtype = half.dtype_of(A) if hasattr(A, "dtype") else self.dtypes[0]
+        if dtype == half.stored(self.dtypes[0]):
+            dtype = self.dtypes[0]
         missing = self.missing(dtype if dtype in self.dtypes else self.dtypes[0])
         if missing:
             raise RuntimeError(missing)
@@ -242,9 +245,9 @@ class Rung:
         others = [
             rung.name
             for rung in LADDER.values()
-            if rung.dtypes[0] == self.dtypes[0]
+            if half.stored(rung.dtypes[0]) == half.stored(self.dtypes[0])
             and rung.name != self.name
-            and rung.fits(capability, dtype or self.dtypes[0])
+            and rung.fits(capability, half.stored(dtype or self.dtypes[0]))
         ]
         way_out = f"use {others[-1]}" if others else "use a rung of another number format"
         what = self.name + (f" in {dtype}" if dtype and len(set(self.needs.values())) > 1 else "")
@@ -513,6 +516,18 @@ _RUNGS = (
                 _hopper(lambda group, cluster: (256, hopper.shared_bytes(256, hopper.BOXES))),
             ),
         )
+    ),
+    rung(
+        emulated,
+        "fp32 as three bf16",
+        chapter="08-tensor-cores",
+        engines=("cpp",),
+        options={"products": (6, 9), "BN": (0, 128, 192)},
+        choices={"cpp": ({}, {"products": 9})},
+        dtypes=(half.PARTS,),
+        needs={half.PARTS: (9, 0)},
+        only="its instructions are Hopper's alone",
+        dynamic_shared=True,
     ),
 )
 LADDER: dict[str, Rung] = Ladder((rung.name, rung) for rung in _RUNGS)

@@ -181,6 +181,25 @@ __device__ inline void multiply_add(float (&acc)[64], unsigned long long a, unsi
         : SIXTY_FOUR(acc, 0) : "l"(a), "l"(b), "r"(add));
 }
 
+// The same with 192 columns.
+__device__ inline void multiply_add(float (&acc)[96], unsigned long long a, unsigned long long b,
+                                    int add)
+{
+    asm volatile(
+        "{ .reg .pred add;\n"
+        "  setp.ne.b32 add, %98, 0;\n"
+        "  wgmma.mma_async.sync.aligned.m64n192k16.f32." HALF_TYPE "." HALF_TYPE " {"
+        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+        "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+        "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "
+        "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "
+        "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95}, "
+        "%96, %97, add, 1, 1, 0, 1; }"
+        : SIXTY_FOUR(acc, 0), EIGHT(acc, 64), EIGHT(acc, 72), EIGHT(acc, 80), EIGHT(acc, 88)
+        : "l"(a), "l"(b), "r"(add));
+}
+
 // The same with 256 columns.
 __device__ inline void multiply_add(float (&acc)[128], unsigned long long a, unsigned long long b,
                                     int add)

@@ -17,6 +17,7 @@ from kernels.lab.model import Access, Model
 
 __all__ = [
     "DTYPES",
+    "PARTS",
     "HalfModel",
     "HalfProduct",
     "bfloat16",
@@ -28,10 +29,14 @@ __all__ = [
     "half_model",
     "int32s",
     "is_aligned",
+    "stored",
 ]
 
 #: The format that an array's dtype stands for.
 DTYPES = {"float16": "float16", "uint16": "bfloat16", "bfloat16": "bfloat16"}
+#: What float32 is called where a kernel takes each number apart into three of bfloat16: a name of
+#: its own, so that it takes the place of plain float32 only where somebody asks for it.
+PARTS = "bfloat16x3"
 #: Elements of 2 bytes in the 16 bytes that one thread, or the TMA unit, loads at once.
 CHUNK = 8
 
@@ -56,8 +61,13 @@ def floats(array):
 
 
 def cast(array, dtype: str):
-    """Return a float32 array in the format "float32", "float16" or "bfloat16" (as uint16)."""
-    return bfloat16(array) if dtype == "bfloat16" else array.astype(dtype)
+    """Return a float32 array in one of the formats of the rungs; bfloat16 comes as uint16."""
+    return bfloat16(array) if dtype == "bfloat16" else array.astype(stored(dtype))
+
+
+def stored(dtype: str) -> str:
+    """Return the format in which arrays hold it: for `PARTS` that is "float32"."""
+    return "float32" if dtype == PARTS else dtype
 
 
 def dtype_of(array) -> str:

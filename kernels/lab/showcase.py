@@ -9,6 +9,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from kernels.lab import plots
+from kernels.lab.half import PARTS
 from kernels.lab.peers import TITLES
 from kernels.lab.records import Record, RecordError, Row, replace_text
 from kernels.lab.units import percent
@@ -20,7 +21,7 @@ CHARTS = {"ladder.svg": "#1f2328", "ladder-dark.svg": "#f0f6fc"}  # file to colo
 MARKERS = re.compile(r"(<!-- ladder -->).*?(<!-- /ladder -->)", re.S)
 NAMES = {**{name: rung.title for name, rung in LADDER.items()}, "cublas": "cuBLAS", **TITLES}
 #: Number formats as headings name them, the one of the ladder's first part in front.
-FORMATS = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16"}
+FORMATS = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16", PARTS: "fp32 as 3 × bf16"}
 #: The size that tensor cores are shown at: at smaller ones they wait for data.
 HALF_SIZE = 8192
 

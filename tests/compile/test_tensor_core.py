@@ -6,7 +6,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from kernels import hopper, tensor_core
+from kernels import emulated, hopper, tensor_core
 from kernels.lab import cpp
 
 pytestmark = pytest.mark.skipif(
@@ -41,6 +41,9 @@ def cases():
                 | {"CLUSTER": cluster, "GROUP": 8, "STAGES": hopper.STAGES[256]}
                 | {"BOXES": hopper.BOXES},
             )
+    for products in (6, 9):
+        for BN in emulated.STAGES:
+            yield "emulated", "sm_90a", emulated.macros(products, BN)
 
 
 def name_of(case) -> str:

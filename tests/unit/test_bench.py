@@ -90,7 +90,8 @@ def test_the_ladder_is_measured_at_every_shape_and_number_format():
     for dtype in ("", ", float16"):
         for shape in ("1024³", "8192³", "128×8192×8192", "8192×8192×128", "4097×4097×4097"):
             assert f"ladder {shape}{dtype}" in names
-    assert "ladder 8192³, bfloat16" in names and len(names) == 8 + 8 + 2
+    assert "ladder 8192³, bfloat16" in names
+    assert "ladder 1024³, bfloat16x3" in names and len(names) == 8 + 8 + 2 + 4
 
 
 def test_what_is_measured_is_checked_against_float64_and_its_error_kept():
@@ -104,6 +105,15 @@ def test_what_is_measured_is_checked_against_float64_and_its_error_kept():
     for wrong in (lambda: None, lambda: case.C.fill(0)):
         row = case.measure(wrong, limit=0.01)
         assert not row["correct"] and "max_error" not in row
+
+
+def test_float32_taken_apart_is_judged_as_float32():
+    case = bench.Case(33, 17, 129, half.PARTS)
+    assert case.A.dtype == np.float32
+    row = case.measure(lambda: np.matmul(case.A, case.B, out=case.C), limit=0.01)
+    assert row["correct"] and row["dtype"] == half.PARTS
+    rounded = [half.floats(half.bfloat16(matrix)) for matrix in (case.A, case.B)]
+    assert not case.measure(lambda: np.matmul(*rounded, out=case.C), limit=0.01)["correct"]
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])

@@ -111,7 +111,7 @@ def test_the_ladder_is_in_the_order_of_the_chapters():
     assert list(LADDER) == [
         "swapped", "naive", "tiled", "thread_tiled_1d", "thread_tiled", "vectorized", "pipelined",
         "warp_tiled", "swizzled", "async_tiled", "mma_sm75", "mma", "wgmma", "specialized",
-        "persistent",
+        "persistent", "emulated",
     ]  # fmt: skip
     assert all(isinstance(rung, Rung) and rung.name == name for name, rung in LADDER.items())
     assert [rung.chapter for rung in LADDER.values()] == sorted(r.chapter for r in LADDER.values())
@@ -151,6 +151,11 @@ def test_the_defaults_of_a_rung_are_those_of_its_functions(name):
          "this GPU is sm_86: use mma"),
         ("wgmma", "", (12, 0), "wgmma needs sm_90 (its instructions are Hopper's alone), this GPU "
          "is sm_120: use mma"),
+        ("emulated", "", (8, 9), "emulated needs sm_90 (its instructions are Hopper's alone), this "
+         "GPU is sm_89: use async_tiled"),
+        ("emulated", "", (7, 5), "emulated needs sm_90 (its instructions are Hopper's alone), this "
+         "GPU is sm_75: use swizzled"),
+        ("emulated", "", (9, 0), ""),
         ("mma", "", (12, 0), ""),
         ("wgmma", "bfloat16", (9, 0), ""),
         ("tiled", "", (5, 0), ""),
@@ -199,6 +204,7 @@ def test_a_rung_of_one_language_says_which():
         ("mma", {"BK": 128}, "BK 128 is not what the swizzle is made for"),
         ("specialized", {"BN": 64}, "use 128 or 256"),
         ("persistent", {"cluster": 3}, "use 1 or 2"),
+        ("emulated", {"products": 3}, "products 3 is none that the kernel is written for"),
     ],
 )
 def test_options_that_no_block_can_have_are_one_line(name, options, told):
