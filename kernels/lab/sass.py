@@ -152,6 +152,11 @@ class Instruction:
         return self.opcode.partition(".")[0]
 
     @property
+    def idle(self) -> bool:
+        """Whether its predicate keeps it from doing anything: what never holds is ``@!PT``."""
+        return self.text.startswith("@!PT ")
+
+    @property
     def bytes(self) -> int:
         """Bytes that a load or store moves for a thread: 16, 8, or 4 (and less)."""
         parts = self.opcode.split(".")
@@ -185,13 +190,14 @@ class Loop:
         """
         math = max(TENSOR + SCALAR, key=lambda name: self.multiply_adds[name])
         working = [each for each in self.instructions if each.name == math]
+        acting = [each for each in self.instructions if not each.idle]
 
         def widths(*names: str) -> dict[str, int]:
-            found = Counter(each.bytes for each in self.instructions if each.name in names)
+            found = Counter(each.bytes for each in acting if each.name in names)
             return {f"of_{width}": found[width] for width in (4, 8, 16)}
 
         def number(*names: str) -> int:
-            return sum(each.name in names for each in self.instructions)
+            return sum(each.name in names for each in acting)
 
         return {
             "instructions": len(self.instructions),
@@ -216,7 +222,7 @@ class Loop:
         lines : int
             How many, at most.
         """
-        names = [each.name for each in self.instructions]
+        names = ["" if each.idle else each.name for each in self.instructions]
         first = next((i for i, name in enumerate(names) if name in TENSOR + SCALAR), 0)
         near = max(0, first - lines // 3)
         # Loads that the first multiply-add waits for; in a loop that reads ahead they come later.
@@ -405,6 +411,8 @@ def meaning(line: str) -> str:
     '16 bytes from shared memory into R76 to R79'
     """
     each = Instruction(0, line)
+    if each.idle:
+        return "nothing: it waits for what never holds"
     rest = re.sub(r"^@\S+\s+", "", line).removeprefix(each.opcode).strip()
     operands = re.split(r",\s*(?![^\[]*\])", rest) if rest else []
     said = _said(each, operands)

@@ -136,7 +136,7 @@ def test_wide_accesses_are_told_from_narrow_ones():
         "LDG.E.128.CONSTANT R4, desc[UR4][R2.64]", "@!P0 LDG.E R4, desc[UR4][R2.64+0x4]",
         "STS.128 [R7], R4", "STG.E [R7], R4", "STL [R1], R5", "LDL R5, [R1]", "LDGSTS.E [R1], R2",
         "LDSM.16.M88.4 R4, [R2]", "BAR.SYNC.DEFER_BLOCKING 0x0", "FFMA R1, R2.reuse, R3, R1",
-        "FFMA.FTZ R1, R2, R3, R1", "HFMA2.MMA R1, -RZ, RZ, 0, 0", "BRA 0x0",
+        "@!PT LDS RZ, [RZ]", "FFMA.FTZ R1, R2, R3, R1", "HFMA2.MMA R1, -RZ, RZ, 0, 0", "BRA 0x0",
     ).counts()  # fmt: skip
     assert counts["shared_loads"] == {"of_4": 1, "of_8": 1, "of_16": 2}
     assert counts["global_loads"] == {"of_4": 1, "of_8": 0, "of_16": 1}
@@ -171,6 +171,7 @@ def test_an_excerpt_begins_where_the_work_does():
         ("UIADD3 UR4, UR4, 0x1, URZ", "arithmetic that is the same for all lanes of a warp"),
         ("MUFU.RCP R4, R5", ""),
         ("NOP", "nothing"),
+        ("@!PT LDS RZ, [RZ]", "nothing: it waits for what never holds"),
     ],
 )
 def test_lines_are_put_into_words(line, told):
