@@ -412,7 +412,7 @@ def meaning(line: str) -> str:
     """
     each = Instruction(0, line)
     if each.idle:
-        return "nothing: it waits for what never holds"
+        return "nothing: its predicate never holds"
     rest = re.sub(r"^@\S+\s+", "", line).removeprefix(each.opcode).strip()
     operands = re.split(r",\s*(?![^\[]*\])", rest) if rest else []
     said = _said(each, operands)

@@ -171,7 +171,7 @@ def test_an_excerpt_begins_where_the_work_does():
         ("UIADD3 UR4, UR4, 0x1, URZ", "arithmetic that is the same for all lanes of a warp"),
         ("MUFU.RCP R4, R5", ""),
         ("NOP", "nothing"),
-        ("@!PT LDS RZ, [RZ]", "nothing: it waits for what never holds"),
+        ("@!PT LDS RZ, [RZ]", "nothing: its predicate never holds"),
     ],
 )
 def test_lines_are_put_into_words(line, told):
