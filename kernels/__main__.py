@@ -537,6 +537,7 @@ def _count_requests(sizes: list[int]) -> list[dict[str, Any]]:
 def run_bench(folder: Path | None) -> None:
     """Measure all that a record of this GPU holds; an interrupted run goes on where it stopped."""
     path = _measure(folder)
+    bench.KEPT.unlink(missing_ok=True)
     out.print(f"recorded in {_near(path)}", markup=False)
     if folder is None:
         _front_page(records.read(path))
@@ -622,6 +623,7 @@ def record(only: str | None, engine: str, measure: bool, preview: Path | None) -
     for path in staged:
         out.print(f"written: {_near(path)}")
     if any(path.suffix == ".json" for path in staged):
+        bench.KEPT.unlink(missing_ok=True)
         _front_page(records.load())
     shutil.rmtree(STAGING, ignore_errors=True)
 

@@ -46,13 +46,18 @@ from kernels.lab.timing import time_in_turn
 from kernels.ladder import LADDER, Rung
 
 ROOT = Path(__file__).parents[1]
+#: Where finished steps are kept, until what was made of them is in place.
+KEPT = ROOT / "_build" / "bench.json"
 SIZES = (1024, 2048, 4096)
 #: Only rungs from this one on are worth the wait at the largest size, and where tiles do not fit.
 LARGE, LARGE_FROM = 8192, "tiled"
 #: Thin and odd shapes (M, N, K): where fixed tiles leave SMs idle, or reach past the edges.
 SHAPES = ((128, 8192, 8192), (8192, 128, 8192), (8192, 8192, 128), (4097, 4097, 4097))
-#: Seconds that one version of a rung and cuBLAS are timed for, at most (but at least three times).
-LIMIT = 0.12
+#: Seconds for timing a version of a rung and cuBLAS, rests included (three repeats at least).
+LIMIT = 0.3
+#: How long the GPU rests after each repeat, for each second that it ran: a kernel that draws more
+#: power than the GPU may take for long would lower the clock of whatever runs next.
+REST = 4.0
 LENGTHS = [2**power for power in range(10, 29, 2)]
 BLOCKS = (32, 33, 48, 64, 128, 256, 512, 1000, 1024)
 PACKAGES = ("numpy", "numba", "numba-cuda", "cupy", "matplotlib", "triton")
@@ -158,17 +163,19 @@ class Case:
         """A launch of a version of a rung, with as little host work as it needs."""
         return launch(rung, engine, options, self.A, self.B, self.C)
 
-    def measure(self, launch: Callable[[], object], limit: float = LIMIT) -> dict[str, Any]:
+    def measure(
+        self, launch: Callable[[], object], limit: float = LIMIT, rest: float = REST
+    ) -> dict[str, Any]:
         """Check a launch that computes C, on an output poisoned with NaN, and time it."""
-        return self.measure_in_turn([launch], limit)[0]
+        return self.measure_in_turn([launch], limit, rest)[0]
 
     def measure_in_turn(
-        self, launches: list[Callable[[], object]], limit: float = LIMIT
+        self, launches: list[Callable[[], object]], limit: float = LIMIT, rest: float = REST
     ) -> list[dict[str, Any]]:
         """Check launches that all compute C, and time them in turn: a row of a record for each."""
         checks = [self.check(launch) for launch in launches]
         # The launch that was checked has warmed everything up.
-        found = time_in_turn(launches, flush_l2=False, limit=limit, warmup=0)
+        found = time_in_turn(launches, flush_l2=False, limit=limit, warmup=0, rest=rest)
         M, N, K = self.M, self.N, self.K
         return [
             {
@@ -567,7 +574,7 @@ def run(
     *,
     about: dict[str, Any],
     facts: dict[str, Any],
-    kept: Path = ROOT / "_build" / "bench.json",
+    kept: Path | None = None,
     folder: Path | None = None,
     report: Callable[[str, int, int], None] = lambda name, done, total: None,
 ) -> Path:
@@ -578,8 +585,9 @@ def run(
     todo : list of Step
     about, facts : dict
         Provenance and device of the record.
-    kept : Path
-        Where finished steps are kept until all are done.
+    kept : Path, optional
+        Where finished steps are kept, `KEPT` by default. The file stays, so that nothing is lost if
+        what the record is for fails: whoever has put it in place deletes it.
     folder : Path, optional
         Where the record goes; `records.folder` by default.
     report : callable
@@ -590,6 +598,7 @@ def run(
     Path
         The record's file; what other runs had measured is kept in it.
     """
+    kept = kept or KEPT
     same = {name: value for name, value in about.items() if name != "date"}
     done: dict[str, Tables] = {}
     try:
@@ -616,5 +625,4 @@ def run(
     if path.exists():
         new = records.merge(records.read(path), new)
     records.write(new, path)
-    kept.unlink(missing_ok=True)
     return path

@@ -286,7 +286,7 @@ def stopwatch(todo: Plan) -> Callable[[Options, bool], dict[str, float]]:
         spilled = bench.used(todo.rung, todo.engine, options)["local_bytes"]
         if spilled and not todo.rung.chosen(todo.engine).count(options):
             raise ValueError(f"too few registers: {spilled} bytes a thread in local memory")
-        row = case.measure(launch, limit=0.5 if longer else 0.1)
+        row = case.measure(launch, limit=0.5 if longer else 0.1, rest=0)
         cupy.cuda.Device().synchronize()
         if not row["correct"]:
             raise ValueError("a wrong product")

@@ -42,7 +42,14 @@ def test_a_run_writes_a_record(tmp_path):
     assert (record.name, record.device) == ("test-1", {"sms": 3})
     assert [row.rung for row in record.tables["timings"]] == ["a", "b", "c"]
     assert {row.date for row in record.tables["timings"]} == {ABOUT["date"]}
-    assert not (tmp_path / "kept.json").exists()
+
+
+def test_a_run_is_not_repeated_because_what_followed_it_failed(tmp_path):
+    path = Machine().run(tmp_path)
+    again = Machine()
+    assert again.run(tmp_path) == path
+    assert again.measured == []
+    assert {row.date for row in records.read(path).tables["timings"]} == {ABOUT["date"]}
 
 
 def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path):
@@ -73,6 +80,7 @@ def test_a_spoilt_intermediate_file_costs_only_time(tmp_path, text):
 
 def test_a_second_run_keeps_what_it_did_not_measure(tmp_path):
     Machine().run(tmp_path)
+    (tmp_path / "kept.json").unlink()
     record = records.read(Machine().run(tmp_path, {**ABOUT, "date": "2002-02-02 00:00 UTC"}, "cd"))
     assert [row.rung for row in record.tables["timings"]] == ["a", "b", "c", "d"]
     assert record.earlier == [ABOUT]

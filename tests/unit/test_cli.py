@@ -9,6 +9,7 @@ import nbformat
 import pytest
 
 from kernels import __main__ as cli
+from kernels import bench
 from kernels.lab import notebooks, records
 from kernels.lab.backend import on_gpu
 from kernels.lab.notebooks import ROOT
@@ -261,3 +262,38 @@ def test_compare_on_the_gpu(capsys, tmp_path):
     assert code == 0 and "WRONG" not in out
     rows = json.loads(file.read_text(encoding="utf-8"))["timings"]
     assert rows[0]["rung"] == "cublas" and all(row["correct"] for row in rows)
+
+
+def test_what_was_measured_survives_a_failing_chapter(capsys, chapters, monkeypatch, tmp_path):
+    measured = []
+
+    def measure(folder):
+        measured.append(folder)
+        bench.KEPT.write_text("{}")
+        path = folder / "test-1.json"
+        path.write_text("{}")
+        return path
+
+    monkeypatch.setattr(bench, "KEPT", tmp_path / "bench.json")
+    monkeypatch.setattr(cli, "on_gpu", True)
+    monkeypatch.setattr(cli, "_measure", measure)
+    monkeypatch.setattr(cli, "_front_page", lambda record: None)
+    monkeypatch.setattr(records, "folder", lambda: tmp_path / "records")
+    monkeypatch.setattr(records, "load", lambda *_: None)
+    text = (chapters / "02-two.ipynb").read_text()
+    cell = nbformat.v4.new_code_cell("1 / 0", id="broken")
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), chapters / "02-two.ipynb")
+    execute = notebooks.execute
+    monkeypatch.setattr(
+        notebooks, "execute",
+        lambda path, *, environment, **rest: execute(
+            path, **rest | {"cpu": True}, environment=environment | {"KERNELS_ENGINE": "cpu"}
+        ),
+    )  # fmt: skip
+    assert call(capsys, "record")[0] == 2
+    assert bench.KEPT.exists() and not (tmp_path / "records" / "test-1.json").exists()
+    (chapters / "02-two.ipynb").write_text(text)
+    code, _, error = call(capsys, "record")
+    assert code == 0, error
+    assert (tmp_path / "records" / "test-1.json").exists() and not bench.KEPT.exists()
+    assert len(measured) == 2, "asked again, it reads what was kept"
