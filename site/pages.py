@@ -84,6 +84,19 @@ WIDE = re.compile(
     r"""<pre(?=>)|<div class='trace'"""
     r"""|<div class="(?:output\b[^"]*|pst-scrollable-table-container|math-block)\""""
 )
+#: What a highlighter marks in a program though it looks like the rest: names, operators, brackets.
+PLAIN = re.compile(r'<span class="(?:n|nn|nx|o|p|pm|w)">([^<]*)</span>')
+#: The prefix of a string, and neighbours of one kind, each marked on its own.
+PREFIX = re.compile(r'<span class="sa">([^<]*)</span><span class="(s\w)">')
+SAME = re.compile(r'(<span class="(\w\w?)">[^<]*)</span>(\s*)<span class="\2">')
+#: Where a section of a page begins that is not inside another but the page's own.
+SECTION = re.compile(r'<section id="[^"]*">(?=\s*(?:<span id="[^"]*"></span>)*<h2>)')
+FOLDED = re.compile(r"<details\b(?:(?!<details\b).)*?</details>", re.DOTALL)
+STILL = re.compile(r'<div class="widget-fallback">.*?</script>', re.DOTALL)
+UNWRITTEN = re.compile(r"<(svg|math|script)\b.*?</\1>", re.DOTALL)
+CODE = re.compile(r"<pre\b.*?</pre>", re.DOTALL)
+BLOCK = re.compile(r"<(?:p|pre|li|tr|h3|h4|dt|dd|figure|summary)\b")
+TAG = re.compile(r"<[^>]*>")
 #: A drawing of site/assets in a page.
 DRAWING = re.compile(r'<img (?=[^>]*\bsrc="[^"]*?([\w-]+\.svg)")(?![^>]* height=)')
 SHAPE = re.compile(r'viewBox="0 0 ([\d.]+) ([\d.]+)"')
@@ -180,6 +193,46 @@ def name_folds(body: str) -> str:
     return FOLD.sub(named, body)
 
 
+def lean_code(body: str) -> str:
+    """Return a page's body whose programs mark what has a colour of its own, and nothing else."""
+    body = PREFIX.sub(r'<span class="\2">\1', PLAIN.sub(r"\1", body))
+    while (merged := SAME.sub(r"\1\3", body)) != body:
+        body = merged
+    return body
+
+
+def measure_parts(body: str) -> str:
+    """Return a page's body whose sections say how tall they are at most on a telephone, roughly.
+
+    Where the browser passes over a section (parts.js), that height keeps its place.
+    """
+    starts = [match.start() for match in SECTION.finditer(body)]
+    parts = [body[a:b] for a, b in zip([0, *starts], [*starts, len(body)], strict=True)]
+    sized = [
+        part.replace("<section ", f'<section style="--tall: {height(part)}px" ', 1)
+        for part in parts[1:]
+    ]
+    return "".join([parts[0], *sized])
+
+
+def height(part: str) -> int:
+    """Pixels that a part of a page takes on a telephone: more than it does, rather than less."""
+    tall = 100 + 70 * part.count("<details")
+    while (unfolded := FOLDED.sub("", part)) != part:  # the innermost folds first
+        part = unfolded
+    tall += 2600 * part.count('<div class="widget"')
+    part = STILL.sub("", part)
+    for shape in SHAPE.finditer(part):
+        width, rise = map(float, shape.groups())
+        tall += 60 + 600 * rise / width if width > 100 else 0  # a drawing, not an icon
+    part = UNWRITTEN.sub("", part)
+    written = [code[0] for code in CODE.finditer(part)]
+    tall += sum(60 + 21 * max(code.count("\n"), len(TAG.sub("", code)) / 44) for code in written)
+    part = CODE.sub("", part)
+    tall += 54 * len(BLOCK.findall(part))
+    return round(tall + 27 * len(" ".join(TAG.sub(" ", part).split())) / 38)
+
+
 def keep_units(body: str) -> str:
     """Return a page's body with every figure of the running text tied to its unit."""
     parts = MARKUP.split(body)
@@ -270,6 +323,8 @@ def finish_page(
             states = json.loads(body.replace("<\\/", "</"))["state"]
         elif not (THEBE.search(str(getattr(script, "filename", ""))) or THEBE.search(body)):
             kept.append(script)
+    if "sd-tab-set" not in context.get("body", ""):
+        kept = [script for script in kept if "design-tabs" not in str(script.filename)]
     # The text of a page comes first; the search page runs its scripts as it is read.
     context["script_files"][:] = kept if doctree is None else [deferred(each) for each in kept]
     context["css_files"][:] = [
@@ -283,7 +338,7 @@ def finish_page(
     # The text of a fold names it; the label that myst-nb gives it contradicts that text.
     body = body.replace('<summary aria-label="Toggle hidden content">', "<summary>")
     body = WIDE.sub(r'\g<0> tabindex="0"', body)
-    context["body"] = shape_drawings(keep_units(name_folds(body)))
+    context["body"] = lean_code(shape_drawings(keep_units(name_folds(body))))
     for name in ("parts", "scroll"):
         app.add_js_file(f"book/{name}.js", loading_method="defer")
     if states:
@@ -303,6 +358,7 @@ def finish_page(
         settings = {"repository": context["theme_repository_url"], "page": page}
         app.add_js_file(None, body=f"window.liveCode = {json.dumps(settings)};")
         app.add_js_file("book/live.js", loading_method="defer")
+    context["body"] = measure_parts(context["body"])
     context["metatags"] += head(app, page, context["title"], description(doctree))
 
 

@@ -22,8 +22,10 @@ RUN = """async () => {
 def test_axe_finds_nothing(browser, book, name, width, mode):
     page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=mode)
     page.goto((book / f"{name}.html").as_uri())
-    mount_all(page)
     page.add_script_tag(path=AXE)
+    if width == 390:  # as it comes, when most of it is not laid out yet
+        assert page.evaluate(RUN) == []
+    mount_all(page)
     assert page.evaluate(RUN) == []
     page.close()
 

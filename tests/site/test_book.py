@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
+from functools import cache
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -19,7 +20,9 @@ ROOT = Path(__file__).parents[2]
 FIRST_LOAD = 600_000  # bytes, compressed
 
 
+@cache
 def parse(page: Path) -> BeautifulSoup:
+    """A page, to be read and not to be changed."""
     return BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser")
 
 
@@ -139,6 +142,28 @@ def test_a_stored_widget_is_mounted_without_a_notebook(small_book):
     scripts = " ".join(resources(soup))
     assert "book/widgets.js" in scripts and "require" not in scripts and "embed-amd" not in scripts
     assert "book/widgets.js" not in " ".join(resources(parse(small_book / "index.html")))
+
+
+def test_a_program_marks_what_has_a_colour_of_its_own():
+    line = (
+        '<span class="k">if</span> <span class="ow">not</span> <span class="n">x</span>'
+        '<span class="o">.</span><span class="n">a</span><span class="p">:</span> '
+        '<span class="sa">f</span><span class="s2">"b </span><span class="si">{</span>'
+        '<span class="kn">from</span><span class="w"> </span><span class="kn">c</span>\n'
+    )
+    assert pages.lean_code(line) == (
+        '<span class="k">if</span> <span class="ow">not</span> x.a: '
+        '<span class="s2">f"b </span><span class="si">{</span><span class="kn">from c</span>\n'
+    )
+    words = '<code><span class="pre">two</span> <span class="pre">words</span></code>'
+    assert pages.lean_code(words) == words  # a line may end between them
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_no_page_has_more_marks_than_it_needs(book, name):
+    soup = parse(book / f"{name}.html")
+    for program in soup.select(".highlight pre"):
+        assert not program.select(".n, .nn, .o, .p, .w, .sa + .s2"), program.text[:80]
 
 
 def test_a_figure_keeps_its_unit_in_running_text_alone():
