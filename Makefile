@@ -26,8 +26,8 @@ bench:  ## measure the ladder on this machine
 record:  ## on a GPU: execute the chapters and store what was measured
 	@$(RUN) -m kernels record
 
-test:  ## the whole test suite (ARGS="-k name" narrows it)
-	@$(RUN_TEST) -m pytest $(ARGS)
+test:  ## the whole test suite in two processes (ARGS="-k name" narrows it, in one)
+	@$(RUN_TEST) -m pytest $(or $(ARGS),-n 2 --dist loadfile --no-loadscope-reorder)
 
 test-colab:  ## the chapters under Colab's versions, GPU and CPU image (minutes; not in `make test`)
 	@$(PYTHON) site/colab.py $(ARGS)

@@ -1,13 +1,18 @@
 """What all tests share: a browser, and a skip with its reason for tests marked `gpu` without one.
 
-`pytest -m gpu` runs them all, and only them, on a machine with an NVIDIA GPU.
+`pytest -m gpu` runs them all, and only them, on a machine with an NVIDIA GPU. `make test` shares
+the files of tests out among two processes. Tests marked `alone`, those with a bound on time, and
+those on a GPU have the machine to themselves even then.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -31,6 +36,41 @@ def nothing_tuned(tmp_path_factory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("KERNELS_TUNED", str(tmp_path_factory.mktemp("tuned")))
         yield
+
+
+def pytest_configure(config):
+    config.pluginmanager.import_plugin("tests.chapters.table")  # pytest-xdist would not find it
+    config.addinivalue_line("markers", "alone: bounds a time, so nothing else may run beside it")
+    if getattr(config.option, "numprocesses", None):
+        config.turns = tempfile.TemporaryDirectory()
+
+
+def pytest_unconfigure(config):
+    if hasattr(config, "turns"):
+        config.turns.cleanup()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node):
+    """Tell a process of pytest-xdist where the processes meet."""
+    node.workerinput["turns"] = node.config.turns.name
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    """Where several processes run tests, let one that has to be alone wait for the others."""
+    if not hasattr(item.config, "workerinput"):
+        return (yield)
+    turns = Path(item.config.workerinput["turns"])
+    alone = item.get_closest_marker("alone") or (
+        item.get_closest_marker("gpu") and not item.get_closest_marker("skip")
+    )
+    with open(turns / "next", "w") as queue, open(turns / "running", "w") as running:
+        # Whoever waits to be alone stands first in the queue and keeps the others from starting.
+        fcntl.flock(queue, fcntl.LOCK_EX)
+        fcntl.flock(running, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
+        fcntl.flock(queue, fcntl.LOCK_UN)
+        return (yield)
 
 
 def pytest_collection_modifyitems(items):

@@ -1,7 +1,11 @@
 """The interpreter's speed, by the processor's clock: what else runs does not count much."""
 
+import pytest
+
 from kernels.lab.backend import on_gpu
 from tests.microscope import speed
+
+pytestmark = pytest.mark.alone
 
 
 def test_faster_than_the_simulator():

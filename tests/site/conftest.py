@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import re
 import socket
 import subprocess
@@ -18,20 +20,33 @@ SERVE = (sys.executable, str(ROOT / "site" / "serve.py"))
 sys.path.insert(0, str(ROOT / "site"))
 
 
+def built(source: Path, name: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build a book, once for all processes that share a run."""
+    from book import build
+
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    output = folder / name
+    with open(folder / f"{name}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = output / "done"
+        if not done.exists():
+            build(source, output)
+            done.touch()
+    return output / "_build" / "html"
+
+
 @pytest.fixture(scope="session")
 def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The course's own pages, built once."""
-    from book import build
-
-    return build(ROOT, tmp_path_factory.mktemp("book"))
+    return built(ROOT, "book", tmp_path_factory)
 
 
 @pytest.fixture(scope="session")
 def small_book(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two pages that hold one of each thing the machinery must handle, built once."""
-    from book import build
-
-    return build(FIXTURE, tmp_path_factory.mktemp("small"))
+    return built(FIXTURE, "small", tmp_path_factory)
 
 
 class Served(NamedTuple):

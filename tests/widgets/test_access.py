@@ -219,6 +219,7 @@ def test_a_bad_size_is_answered_and_the_picture_stays(mounted):
     assert compared(shown) != before and "at k = 0" in compared(shown)
 
 
+@pytest.mark.alone
 def test_a_redraw_fits_into_a_frame(mounted):
     shown = mounted(Access(M=64, N=64, K=64, scope="grid", all_steps=True))
     assert redraw_time(shown, "Row of C", range(0, 64, 3)) <= 16

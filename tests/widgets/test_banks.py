@@ -141,5 +141,6 @@ def test_a_lane_is_pointed_out_by_key_and_by_pointer(mounted):
     )
 
 
+@pytest.mark.alone
 def test_a_redraw_fits_into_a_frame(mounted):
     assert redraw_time(mounted(Banks()), "Padding", range(9)) <= 16

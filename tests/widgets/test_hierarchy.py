@@ -166,6 +166,7 @@ def test_a_bad_block_is_answered_and_the_picture_stays(mounted):
     assert number(shown, "threads a block") == "975"
 
 
+@pytest.mark.alone
 def test_a_redraw_fits_into_a_frame(mounted):
     shown = mounted(Hierarchy(gpu="b200", grid=(65535, 7), block=(1, 1)))
     assert redraw_time(shown, "Threads along x", range(1, 1024, 47)) <= 16

@@ -173,6 +173,7 @@ def test_a_bad_value_is_answered_and_the_picture_stays(mounted):
     assert number(shown, "blocks: cdiv") == "2"
 
 
+@pytest.mark.alone
 def test_a_redraw_fits_into_a_frame(mounted):
     shown = mounted(Launch(n=200, block=128))
     assert redraw_time(shown, "Elements", range(1, 200, 9)) <= 16

@@ -135,6 +135,7 @@ def test_without_any_record_every_gpu_has_its_data_sheet(tmp_path, monkeypatch, 
     assert repr(widget) == "Roofline(gpu='h200', intensity=0.25, counted='asked')"
 
 
+@pytest.mark.alone
 def test_a_redraw_fits_into_a_frame(mounted, recorded):
     shown = mounted(Roofline())
     assert redraw_time(shown, "Intensity", [power / 4 for power in range(-16, 49, 2)]) <= 16
