@@ -139,6 +139,18 @@ def test_a_prepared_launch_is_the_same_product(version):
     lab.check(C, *exact(A, B))
 
 
+@pytest.mark.parametrize("version", [v for v in FLOAT32 if v[0] == "async_tiled"][:1], ids=label)
+def test_the_last_steps_of_the_longest_k(version):
+    """Copies are started for tiles beyond the end of K: what counts the steps must not overflow."""
+    K = 2**31 - 1
+    if cupy.cuda.runtime.memGetInfo()[0] < 20 * 10**9:
+        pytest.skip("A and B take 17 GB")
+    A, B = cupy.zeros((1, K), np.float32), cupy.ones((K, 1), np.float32)
+    A[0, 0], A[0, -40:] = 1000, cupy.arange(1, 41)
+    C = LADDER[version[0]].matmul(A, B, engine="cpp", split=512)
+    assert C.item() == 1000 + 40 * 41 // 2
+
+
 def test_the_chooser_multiplies():
     from kernels import choose, matmul
 
