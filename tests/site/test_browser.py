@@ -266,6 +266,42 @@ def test_on_paper_a_chapter_has_its_numbers_and_no_navigation(browser, book):
     page.close()
 
 
+def luminance(colour: str) -> float:
+    """Of a colour as a browser computes it, ``rgb(…)``, as WCAG defines it."""
+    parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_link_to_the_glossary_is_calm_and_still_a_link(browser, book, scheme):
+    page = browser.new_page(color_scheme=scheme, viewport={"width": 1280, "height": 900})
+    page.goto((book / "chapters/04-tiled.html").as_uri())
+    look = """(link) => {
+        const own = getComputedStyle(link), text = getComputedStyle(link.parentElement);
+        const { textDecorationLine: line, textDecorationStyle: style, textDecorationColor } = own;
+        return [own.color === text.color, line, style, textDecorationColor];
+    }"""
+    link = page.locator(".bd-article a[href*='glossary.html#']").first
+    link.scroll_into_view_if_needed()
+    page.mouse.move(0, 0)
+    *calm, dots = link.evaluate(look)
+    assert calm == [True, "underline", "dotted"]
+    paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    dark, light = sorted([luminance(dots), luminance(paper)])
+    assert (light + 0.05) / (dark + 0.05) >= 4.5
+    link.hover()
+    assert link.evaluate(look)[:3] == [False, "underline", "solid"]
+    other = page.locator(".bd-article p a[href*='03-naive.html']").first
+    assert other.evaluate(look)[:3] == [False, "underline", "solid"]
+    page.mouse.move(0, 0)
+    page.keyboard.press("Tab")
+    link.focus()
+    outline = "(link) => getComputedStyle(link).outlineStyle"
+    assert link.evaluate(outline) == "solid"
+    page.close()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_page_knows_light_from_dark_before_the_theme_runs(browser, book, scheme):
     page = browser.new_page(color_scheme=scheme)
