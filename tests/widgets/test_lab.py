@@ -105,7 +105,9 @@ def test_in_jupyterlab_every_widget_takes_a_key_and_the_kernel_sees_it(browser, 
     quiz.locator("summary").nth(1).focus()
     page.keyboard.press("Enter")
     quiz.get_by_role("status").get_by_text("This is kept in your browser").wait_for()
-    assert quiz.locator(".option[open]:is(.right, .wrong)").count() == 1
+    marked = quiz.locator(".option[open]:is(.right, .wrong)")
+    marked.wait_for()
+    assert marked.count() == 1
     last.locator(".cm-content").click()
     page.keyboard.press("Control+Enter")
     values = [value for *_, value in WIDGETS.values()]
