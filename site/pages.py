@@ -106,6 +106,11 @@ FIGURE = re.compile(
     r"(?<=\d) (?=(?:[nµmkMGTP]?(?:FLOP(?:/s)?|B(?:/s)?|s|Hz|W)|[KMG]iB|bytes|%)(?!\w))"
 )
 DESCRIPTION_LENGTH = 160
+#: What the pages that no author wrote are for.
+GENERATED = {
+    "search": "Search the chapters, the glossary and the reference pages of the course.",
+    "genindex": "The index of the course.",
+}
 
 logger = logging.getLogger(__name__)
 
@@ -333,6 +338,8 @@ def finish_page(
         if not THEBE.search(str(getattr(style, "filename", style)))
     ]
     if doctree is None:
+        tag = f'<meta name="description" content="{GENERATED.get(page, page)}">'
+        context["metatags"] = context.get("metatags", "") + tag
         return
     body = THEBE_SETTINGS.sub("", context["body"])
     # The text of a fold names it; the label that myst-nb gives it contradicts that text.

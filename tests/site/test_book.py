@@ -83,6 +83,12 @@ def test_a_page_describes_itself(book, name):
     assert soup.html["lang"] == "en"
 
 
+@pytest.mark.parametrize("name", ["search", "genindex"])
+def test_a_page_that_no_author_wrote_describes_itself(book, name):
+    described = parse(book / f"{name}.html").find("meta", attrs={"name": "description"})["content"]
+    assert described.endswith("the course.")
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_every_picture_says_what_it_shows(book, name):
     soup = parse(book / f"{name}.html")
