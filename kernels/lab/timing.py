@@ -14,6 +14,7 @@ __all__ = ["Timing", "time", "time_in_turn"]
 
 SHORTEST = 1e-3  #: seconds a batch must take for the resolution of an event not to matter
 MOST_FLUSHES = 64
+LONGEST_REST = 0.1  #: seconds; what runs longer than a few milliseconds draws its power evenly
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,8 @@ def time_in_turn(
     repeat, warmup, flush_l2, limit
         As in `time`; the limit is for all of them together, rests included.
     rest : float
-        How long to leave the GPU idle after each repeat, as a multiple of the repeat's own time.
+        How long to leave the GPU idle after each repeat, as a multiple of the repeat's own time,
+        but `LONGEST_REST` at most.
 
     Returns
     -------
@@ -169,7 +171,7 @@ def _rested(stopwatch, rest):
     start = perf_counter()
     found = stopwatch()
     if rest:
-        sleep(rest * (perf_counter() - start))
+        sleep(min(LONGEST_REST, rest * (perf_counter() - start)))
     return found
 
 

@@ -161,6 +161,16 @@ def test_guards_can_be_struck_out_of_the_twins(name):
     assert set(kept) <= {"k < K", "k0 < K"}, "the loops' ends, and nothing else"
 
 
+@pytest.mark.parametrize("name", bench.GUARDED)
+def test_there_is_room_for_what_loads_ahead_without_guards(name):
+    matrix = np.arange(12, dtype=np.float32).reshape(3, 4)
+    roomy = bench.with_room(matrix)
+    np.testing.assert_array_equal(roomy, matrix)
+    assert roomy.flags.c_contiguous
+    ahead = roomy.base.shape[0] - roomy.shape[0]
+    assert ahead >= LADDER[name].default("cpp").get("BK", 32), "a tile beyond the last"
+
+
 def test_other_libraries_are_measured_only_where_they_are_installed(monkeypatch):
     monkeypatch.setattr(peers, "find_spec", lambda name: None)
     assert list(peers.launches(None, None, None)) == []
