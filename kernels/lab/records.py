@@ -130,28 +130,32 @@ class Record:
         """Whether anything is recorded."""
         return bool(self.tables)
 
-    def caption(self, row: Row | None = None) -> str:
-        """One line on where all figures (or those of one row) come from, with every day of them."""
+    def caption(self, *rows: Row) -> str:
+        """One line on where all figures (or those of some rows) come from, with every day of them.
+
+        No row, or None for a row that there is not: the whole record.
+        """
         if not self:
             return "Nothing is recorded yet: run `make record` on a machine with an NVIDIA GPU."
         runs = sorted([self.provenance, *self.earlier], key=lambda run: str(run.get("date")))
         days = dict.fromkeys(str(run.get("date"))[:10] for run in runs)
-        if row is not None:
-            days = [str(row.get("date"))[:10]]
-            runs = [run for run in runs if run.get("date") == row.get("date")] or [self.provenance]
+        dates = {row.get("date") for row in rows if row is not None}
+        if dates:
+            days = dict.fromkeys(sorted(str(date)[:10] for date in dates))
+            runs = [run for run in runs if run.get("date") in dates] or [self.provenance]
 
         def of(name):
             """What the runs have, each once."""
-            return " and ".join(dict.fromkeys(str(run.get(name)) for run in runs))
+            return listed(str(run.get(name)) for run in runs)
 
         versions = [run.get("versions", {}) for run in runs]
         kept = [
-            f"{name} {' and '.join(dict.fromkeys(v[name] for v in versions if name in v))}"
+            f"{name} {listed(v[name] for v in versions if name in v)}"
             for name in ("numba-cuda", "cupy")
             if any(name in v for v in versions)
         ]
         parts = [f"driver {of('driver')}", f"CUDA {of('cuda')}", *kept]
-        return f"Recorded on {of('gpu')}, {' and '.join(days)} ({', '.join(parts)})."
+        return f"Recorded on {of('gpu')}, {listed(days)} ({', '.join(parts)})."
 
     def rows(self, table: str, **where: Any) -> list[Row]:
         """All rows of a table whose fields (or options) equal ``where``.
@@ -330,6 +334,12 @@ def write(record: Record, path: Path | None = None) -> Path:
     )
     replace_text(path, "{\n" + ",\n".join(part for part in (head, body) if part) + "\n}\n")
     return path
+
+
+def listed(names: Iterable[str]) -> str:
+    """``"a, b and c"``, each name once."""
+    *first, last = dict.fromkeys(names)
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _own_gpu() -> str | None:

@@ -97,9 +97,11 @@ def test_the_ladder_is_measured_at_every_shape_and_number_format():
     assert len(names) == len(set(names)), "a name is what a run resumes by"
     for dtype in ("", ", float16"):
         for shape in ("1024³", "8192³", "128×8192×8192", "8192×8192×128", "4097×4097×4097"):
-            assert f"ladder {shape}{dtype}" in names
+            # In 16 bits the smallest is done before the host has asked for the next.
+            expected = shape != "1024³" or not dtype
+            assert (f"ladder {shape}{dtype}" in names) is expected
     assert "ladder 8192³, bfloat16" in names
-    assert "ladder 1024³, bfloat16x3" in names and len(names) == 8 + 8 + 2 + 4
+    assert "ladder 1024³, bfloat16x3" in names and len(names) == 8 + 7 + 2 + 4
 
 
 def test_what_is_measured_is_checked_against_float64_and_its_error_kept():
