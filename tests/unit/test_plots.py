@@ -77,6 +77,14 @@ def test_all_references_inside_a_picture_hold(name):
     assert {one or other for one, other in used} <= ids
 
 
+def test_coordinates_are_shortened_and_figures_are_not():
+    fig, ax = plots.picture.figure()
+    ax.text(0.123456, 0.5, "0.4991 and 12.3456")
+    text = plots.svg(fig)
+    assert ">0.4991 and 12.3456<" in text
+    assert not re.search(r'[" ]\d+\.\d{3,}', re.sub(r">[^<]*<", "><", text))
+
+
 def test_two_pictures_of_a_page_share_no_id():
     texts = [drawn(name) for name in PICTURES]
     ids = [name for text in texts for name in set(re.findall(r'\bid="([^"]*)"', text))]

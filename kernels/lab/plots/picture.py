@@ -46,8 +46,8 @@ def svg(fig: Figure, ink: str = "currentColor") -> str:
     text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.S)
     text = re.sub(r"<!--.*?-->\s*", "", text, flags=re.S)
     text = re.sub(r'<g id="[^"]*"', "<g", text)
-    # A hundredth of a point is finer than any screen.
-    text = re.sub(r"(\d\.\d\d)\d+", r"\1", text)
+    # A hundredth of a point is finer than any screen; what is written keeps its digits.
+    text = re.sub(r"<[^>]*>", lambda tag: re.sub(r"(\d\.\d\d)\d+", r"\1", tag[0]), text)
     # Several pictures share a page: an id must belong to one of them.
     prefix = "p" + hashlib.sha256(text.encode()).hexdigest()[:8]
     text = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{prefix}-", text)
