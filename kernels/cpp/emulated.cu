@@ -7,6 +7,7 @@
 
 #include "half.cuh"
 #include "hopper.cuh"
+#include "boxes.cuh"
 
 constexpr int BM = 128, BK = 64, CONSUMERS = 2, THREADS = 128 * (1 + CONSUMERS);
 constexpr int TILE_A = BM * BK * 2, TILE_B = BK * BN * 2, STAGE = TILE_A + TILE_B;  // bytes
@@ -19,32 +20,6 @@ constexpr int BOX = 64 * 128, BOX_COLS = 32;          // C is stored in boxes of
 struct Pair { unsigned char A, B, larger; };
 __constant__ Pair PAIRS[9] = {{2, 2, 0}, {1, 2, 1}, {2, 1, 0}, {0, 2, 1}, {1, 1, 0}, {2, 0, 0},
                               {0, 1, 1}, {1, 0, 0}, {0, 0, 1}};
-
-struct Tile { int row, col; };
-
-// The tiles in the order of persistent.cu: down GROUP tiles, then one to the right.
-__device__ inline Tile tile_number(int number, int down, int across)
-{
-    const int first = number / (GROUP * across) * GROUP;
-    const int height = min(GROUP, down - first), within = number - first * across;
-    return {first + within % height, within / height};
-}
-
-// The part of the sums that belongs to one box, swizzled as the TMA wants it.
-__device__ inline void write_box(const float (&sum)[BN / 2], int number, unsigned box)
-{
-    const int tid = threadIdx.x % 128, warp = tid / 32, lane = tid % 32;
-    const int row = warp * 16 + lane / 4;             // row % 8 is the same 8 rows below
-    #pragma unroll
-    for (int j = 0; j < 4; ++j) {
-        const float *d = sum + 16 * number + 4 * j;
-        const int chunk = 2 * j + lane % 4 / 2;
-        const unsigned place = box + row * 128 + ((chunk ^ (row % 8)) * 16) + lane % 2 * 8;
-        asm volatile("st.shared.v2.f32 [%0], {%1, %2};" :: "r"(place), "f"(d[0]), "f"(d[1]) : "memory");
-        asm volatile("st.shared.v2.f32 [%0], {%1, %2};"
-                     :: "r"(place + 8 * 128), "f"(d[2]), "f"(d[3]) : "memory");
-    }
-}
 
 // sum = sum * scale + acc, rounded to nearest. A tensor core cuts its sums off instead, always
 // towards zero: over a long k that adds up, so its sums are fetched after every PIECE steps.
@@ -164,7 +139,7 @@ emulated(const __grid_constant__ TensorMap map_A, const __grid_constant__ Tensor
                 if (tid == 0)
                     wait_for_reads_of_stores<BOXES - 1>();    // of what was in this box
                 warpgroup_sync(role);
-                write_box(sum, number, box);
+                write_floats(sum, number, box);
                 hand_over_to_tma();
                 warpgroup_sync(role);
                 if (tid == 0)

@@ -5,6 +5,7 @@
 
 #include "half.cuh"
 #include "hopper.cuh"
+#include "boxes.cuh"
 
 constexpr int BM = 128, BN = 256, BK = 64, CONSUMERS = 2, THREADS = 128 * (1 + CONSUMERS);
 constexpr int TILE_A = BM * BK * 2, TILE_B = BK * BN * 2, STAGE = TILE_A + TILE_B;  // bytes
@@ -14,23 +15,12 @@ constexpr unsigned short EVERYONE = (1 << CLUSTER) - 1;
 // C is stored in boxes of 64 rows by 128 bytes, of which each consumer has BOXES at hand.
 constexpr int BOX = 64 * 128, BOX_COLS = 128 / sizeof(Result);
 
-struct Tile { int row, col; };
-
-// The tiles in the order in which the clusters take them: down GROUP tiles, then one to the
-// right. Clusters at work at the same time so share rows of A and columns of B in L2.
-__device__ inline Tile tile_number(int number, int down, int across)
-{
-    const int first = number / (GROUP * across) * GROUP;
-    const int height = min(GROUP, down - first), within = number - first * across;
-    return {first + within % height, within / height};
-}
-
 // The part of the accumulators that belongs to one box, rounded and swizzled as the TMA
 // wants it.
 __device__ inline void write_box(const float (&acc)[BN / 2], int number, unsigned box)
 {
-    const int tid = threadIdx.x % 128, warp = tid / 32, lane = tid % 32;
 #if HALF_C
+    const int tid = threadIdx.x % 128, warp = tid / 32, lane = tid % 32;
     // stmatrix: the opposite of ldmatrix, four 8×8 blocks at once.
     const int row = warp * 16 + lane % 16;
     #pragma unroll
@@ -43,16 +33,7 @@ __device__ inline void write_box(const float (&acc)[BN / 2], int number, unsigne
                         "r"(pack(d[4], d[5])), "r"(pack(d[6], d[7])) : "memory");
     }
 #else
-    const int row = warp * 16 + lane / 4;             // row % 8 is the same 8 rows below
-    #pragma unroll
-    for (int j = 0; j < 4; ++j) {
-        const float *d = acc + 16 * number + 4 * j;
-        const int chunk = 2 * j + lane % 4 / 2;
-        const unsigned place = box + row * 128 + ((chunk ^ (row % 8)) * 16) + lane % 2 * 8;
-        asm volatile("st.shared.v2.f32 [%0], {%1, %2};" :: "r"(place), "f"(d[0]), "f"(d[1]) : "memory");
-        asm volatile("st.shared.v2.f32 [%0], {%1, %2};"
-                     :: "r"(place + 8 * 128), "f"(d[2]), "f"(d[3]) : "memory");
-    }
+    write_floats(acc, number, box);
 #endif
 }
 

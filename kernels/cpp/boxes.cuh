@@ -1,0 +1,31 @@
+// Blocks that stay: which tile of C comes next, and how sums get into the boxes of shared memory
+// that the TMA stores.
+
+struct Tile { int row, col; };
+
+// The tiles in the order in which the clusters take them: down GROUP tiles, then one to the
+// right. Clusters at work at the same time so share rows of A and columns of B in L2.
+__device__ inline Tile tile_number(int number, int down, int across)
+{
+    const int first = number / (GROUP * across) * GROUP;
+    const int height = min(GROUP, down - first), within = number - first * across;
+    return {first + within % height, within / height};
+}
+
+// The part of a thread's sums that belongs to one box of 64 rows by 32 floats, swizzled as the
+// TMA wants it.
+template <int count>
+__device__ inline void write_floats(const float (&sums)[count], int number, unsigned box)
+{
+    const int tid = threadIdx.x % 128, warp = tid / 32, lane = tid % 32;
+    const int row = warp * 16 + lane / 4;             // row % 8 is the same 8 rows below
+    #pragma unroll
+    for (int j = 0; j < 4; ++j) {
+        const float *d = sums + 16 * number + 4 * j;
+        const int chunk = 2 * j + lane % 4 / 2;
+        const unsigned place = box + row * 128 + ((chunk ^ (row % 8)) * 16) + lane % 2 * 8;
+        asm volatile("st.shared.v2.f32 [%0], {%1, %2};" :: "r"(place), "f"(d[0]), "f"(d[1]) : "memory");
+        asm volatile("st.shared.v2.f32 [%0], {%1, %2};"
+                     :: "r"(place + 8 * 128), "f"(d[2]), "f"(d[3]) : "memory");
+    }
+}
