@@ -12,6 +12,7 @@ import json
 import re
 from dataclasses import dataclass
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -124,6 +125,9 @@ def with_numba(kernel: Any, index: str = "uint32") -> FunctionType:
     ImportError
         Where numba-cuda is not installed.
     """
+    if not find_spec("numba_cuda"):
+        # Numba has a compiler for GPUs of its own, older than what these kernels are written for.
+        raise ImportError("numba-cuda is not installed: the kernels cannot be compiled here")
     from numba import cuda, float32, types
 
     from kernels.lab import vector_numba

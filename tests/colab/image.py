@@ -114,6 +114,10 @@ def stored_models():
                 yield pytest.param(kind, model["state"], id=f"{path.stem}-{kind}")
 
 
+#: What a widget cannot do without.
+NEEDED = {"Quiz": ("01-hardware",)}
+
+
 def own(kind: type[Widget]) -> set[str]:
     """The traits that a class of the course adds to anywidget's."""
     return set(kind.class_trait_names(sync=True)) - set(Widget.class_trait_names(sync=True))
@@ -121,7 +125,7 @@ def own(kind: type[Widget]) -> set[str]:
 
 @pytest.mark.parametrize("name", widgets.__all__)
 def test_a_widget_gives_its_state(name):
-    widget = getattr(widgets, name)()
+    widget = getattr(widgets, name)(*NEEDED.get(name, ()))
     state = widget.get_state()
     assert own(type(widget)) <= state.keys()
     assert "export default" in state["_esm"] and "{" in state["_css"]

@@ -3,6 +3,7 @@
 Their PTX holds what it should: 16-byte accesses, loops written out, no array left in local memory.
 """
 
+import re
 from importlib.util import find_spec
 
 import pytest
@@ -38,7 +39,13 @@ def test_numba(setting, capability, layout):
     assert ".local" not in ptx, "an array spills from registers"
     results = options["TM"] * options.get("TN", 1)
     assert ptx.count("fma.rn.f32") == options["BK"] * results, "the loop over k is not written out"
-    for access in ("ld.global.v4", "st.global.v4", "ld.shared.v4", "st.shared.v4"):
+    # Older compilers do not work out that an array of any layout lies in global memory.
+    for access in (
+        r"ld(\.global)?\.v4",
+        r"st(\.global)?\.v4",
+        r"ld\.shared\.v4",
+        r"st\.shared\.v4",
+    ):
         if name in WIDE:
-            assert access in ptx
+            assert re.search(rf"\b{access}\.", ptx), access
     assert ptx.count("call") == 0, "a helper is called, not inlined"
