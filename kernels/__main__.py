@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
@@ -589,21 +590,36 @@ def record(only: str | None, engine: str, measure: bool, preview: Path | None) -
     """Execute the chapters on this GPU and store what they show and what was measured."""
     from kernels.lab import notebooks
 
-    cpu = engine == "cpu"
-    if not cpu and not on_gpu:
+    if engine == "gpu" and not on_gpu:
         raise RuntimeError(
             f"recording needs an NVIDIA GPU, but {why_cpu}: --engine cpu --preview DIR executes "
             "the chapters on the CPU into a folder of their own"
         )
     chapters = notebooks.chapters(only)
     records.check_folder(preview or notebooks.CHAPTERS)
-    shutil.rmtree(STAGING, ignore_errors=True)
-    STAGING.mkdir(parents=True)
+    records.check_folder(STAGING)
+    with tempfile.TemporaryDirectory(dir=STAGING, ignore_cleanup_errors=True) as folder:
+        measure = measure and engine == "gpu" and not (only or preview)
+        staged = _stage(chapters, Path(folder), engine, preview, measure)
+        notebooks.replace_all(staged)
+    for path in staged:
+        out.print(f"written: {_near(path)}")
+    if any(path.suffix == ".json" for path in staged):
+        bench.KEPT.unlink(missing_ok=True)
+        _front_page(records.load())
+
+
+def _stage(
+    chapters: list[Path], folder: Path, engine: str, preview: Path | None, measure: bool
+) -> dict[Path, Path]:
+    """Measure if asked, and execute the chapters: for each file's place, where it waits."""
+    from kernels.lab import notebooks
+
     environment = {"KERNELS_ENGINE": engine, "KERNELS_EXERCISES": "off"}
     staged: dict[Path, Path] = {}
-    if measure and not cpu and not only and not preview:
+    if measure:
         # The chapters must show the figures of this very run.
-        kept = STAGING / "records"
+        kept = folder / "records"
         kept.mkdir()
         for name in records.names():
             shutil.copy(records.folder() / f"{name}.json", kept)
@@ -614,18 +630,12 @@ def record(only: str | None, engine: str, measure: bool, preview: Path | None) -
         for chapter in chapters:
             task = bar.add_task(chapter.stem, total=notebooks.code_cells(chapter))
             done = notebooks.execute(
-                chapter, cpu=cpu, environment=environment,
+                chapter, cpu=engine == "cpu", environment=environment,
                 cell_done=lambda task=task: bar.advance(task),
             )  # fmt: skip
-            staged[(preview or chapter.parent) / chapter.name] = STAGING / chapter.name
-            notebooks.write(done, STAGING / chapter.name)
-    notebooks.replace_all(staged)
-    for path in staged:
-        out.print(f"written: {_near(path)}")
-    if any(path.suffix == ".json" for path in staged):
-        bench.KEPT.unlink(missing_ok=True)
-        _front_page(records.load())
-    shutil.rmtree(STAGING, ignore_errors=True)
+            staged[(preview or chapter.parent) / chapter.name] = folder / chapter.name
+            notebooks.write(done, folder / chapter.name)
+    return staged
 
 
 def main(arguments: list[str] | None = None) -> int:

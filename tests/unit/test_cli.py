@@ -239,6 +239,21 @@ def test_an_interrupted_recording_changes_nothing(capsys, chapters, monkeypatch)
     assert stored(chapters / "01-one.ipynb").outputs == []
 
 
+def test_another_recording_meanwhile_disturbs_none(capsys, chapters, monkeypatch, tmp_path):
+    preview = f"record --engine cpu --only 01 --preview {tmp_path / 'there'}"
+    codes = []
+
+    def execute(path, **_):
+        if path.stem == "02-two":
+            codes.append(call(capsys, preview)[0])
+        return nbformat.read(path, as_version=4)
+
+    monkeypatch.setattr(notebooks, "execute", execute)
+    codes.append(call(capsys, "record --engine cpu")[0])
+    assert codes == [0, 0] and (tmp_path / "there" / "01-one.ipynb").exists()
+    assert not list(cli.STAGING.iterdir()), "nothing is left behind"
+
+
 @pytest.mark.gpu
 def test_run_on_the_gpu_prints_speed_and_verdict(capsys):
     for engine in ("numba", "cpp"):
