@@ -16,8 +16,7 @@ import env
 
 IMAGES = {"gpu": "colab", "cpu": "colab-cpu"}
 TESTS = {"gpu": ["tests/colab/image.py", "tests/compile"], "cpu": ["tests/colab/image.py"]}
-#: The plugin prints the table of compared cells.
-PYTEST = ["-m", "pytest", "-q", "-p", "tests.chapters.table", "--disable-warnings"]
+PYTEST = ["-m", "pytest", "-q", "--disable-warnings"]
 
 
 def main(arguments: list[str]) -> int:

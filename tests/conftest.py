@@ -40,20 +40,16 @@ def nothing_tuned(tmp_path_factory) -> Iterator[None]:
 
 def pytest_configure(config):
     config.pluginmanager.import_plugin("tests.chapters.table")  # pytest-xdist would not find it
-    config.addinivalue_line("markers", "alone: bounds a time, so nothing else may run beside it")
-    if getattr(config.option, "numprocesses", None):
-        config.turns = tempfile.TemporaryDirectory()
-
-
-def pytest_unconfigure(config):
-    if hasattr(config, "turns"):
-        config.turns.cleanup()
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node):
-    """Tell a process of pytest-xdist where the processes meet."""
-    node.workerinput["turns"] = node.config.turns.name
+    """Tell a process of pytest-xdist in which folder the processes meet."""
+    config = node.config
+    if not hasattr(config, "turns"):
+        config.turns = tempfile.TemporaryDirectory()
+        config.add_cleanup(config.turns.cleanup)
+    node.workerinput["turns"] = config.turns.name
 
 
 @pytest.hookimpl(wrapper=True)

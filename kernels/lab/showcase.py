@@ -54,7 +54,7 @@ def by_size(record: Record, dtype: str) -> str:
             for row in record.rows("timings", dtype=dtype)
             if row.M == row.N == row.K >= SMALLEST.get(dtype, 0)
         }
-        - {size for size in odd_sizes(record)}
+        - odd_sizes(record)
     )
     versions: dict[tuple[str, str], dict[int, Row]] = {}
     for size in sizes:

@@ -135,6 +135,7 @@ def test_only_the_climb_has_a_target_in_gflops():
 # ------------------------------------------------------------------------------------ the clock
 
 
+@pytest.mark.alone
 def test_a_test_that_never_ends_is_stopped(monkeypatch):
     monkeypatch.setattr(checking, "SECONDS", 0.2)
 

@@ -27,7 +27,6 @@ from tests.rungs import (
 pytestmark = pytest.mark.gpu
 ENGINES = ("numba", "cpp")
 FLOAT32 = [version for version in VERSIONS if version[2] == "float32"]
-HALF = [version for version in VERSIONS if version[2] != "float32"]
 
 
 @pytest.fixture(autouse=True)

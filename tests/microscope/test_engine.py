@@ -175,7 +175,6 @@ def test_a_range_of_unsigned_numbers_counts_unsigned():
     np.testing.assert_array_equal(out, [[1, 0, 0, 0], [0, 0, 0, 0], [1, 1, 1, 1]])
 
 
-
 @cuda.jit
 def ternary_and_chain(a, out):
     i = cuda.grid(1)

@@ -204,7 +204,7 @@ def test_a_rung_that_fails_is_told_of_and_the_others_are_measured(monkeypatch):
     assert [row["rung"] for row in rows] == ["cublas"] + 6 * ["tiled"]
     assert all(row["correct"] and row["cublas_gflops"] > 0 for row in rows)
     assert rows[0]["cublas_gflops"] == rows[0]["gflops"], "cuBLAS is measured against itself"
-    assert rows[1]["cublas_gflops"] != rows[0]["gflops"], "a rung's row has the cuBLAS beside it"
+    assert len({row["cublas_gflops"] for row in rows}) > 1, "a rung's row has the cuBLAS beside it"
     assert rows[0]["seconds"]["n"] >= 6, "cuBLAS is measured before the rungs and after them"
 
 

@@ -36,6 +36,7 @@ def test_it_prints_its_unit_and_how_it_was_measured(timing, text):
 
 
 @cpu_only
+@pytest.mark.alone
 def test_the_interpreter_is_timed_and_said_to_be():
     calls = []
 
@@ -57,6 +58,7 @@ def test_slow_launches_are_not_repeated_for_ever():
     assert time(lambda: None, repeat=1).n == 1
 
 
+@pytest.mark.alone
 def test_launches_to_compare_are_timed_in_turn():
     order = []
     slow = lambda: (order.append("b"), clock.sleep(0.002))  # noqa: E731
@@ -69,6 +71,7 @@ def test_launches_to_compare_are_timed_in_turn():
         time_in_turn([lambda: None, None])
 
 
+@pytest.mark.alone
 def test_a_rest_is_as_long_as_asked_and_not_counted():
     start = clock.perf_counter()
     found = time_in_turn([lambda: clock.sleep(0.01)] * 2, repeat=3, flush_l2=False, rest=2)
