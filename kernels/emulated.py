@@ -167,15 +167,15 @@ def _prepared(A, B, out, engine, products, BN):
     M, N, K = product.M, product.N, product.K
     BN = width(M, N, BN)
     padded_K, padded_N, pitch = cdiv(K, BK) * BK, cdiv(N, 8) * 8, cdiv(N, 4) * 4
-    sizes = half.int32s(M, padded_N, 3 * padded_K)
+    half.int32s(M, padded_N, 3 * padded_K)  # or ValueError, before memory is taken
+    short = K < LEAST_K
     A, B, C, *_ = product.cpp_arguments()
     with host.memory_errors(6 * padded_K * (M + padded_N) + 4 * M * pitch):
         result = C if host.wide(C) else cupy.empty((M, pitch), np.float32)
         odd = cupy.zeros(M + N + 2, np.uint8)
-        if K >= LEAST_K:
+        if not short:
             parts_A = cupy.empty((M, 3 * padded_K), np.uint16)
             parts_B = cupy.empty((3 * padded_K, padded_N), np.uint16)
-    short = K < LEAST_K
     plain = cpp.load("emulated", "plain", arch="sm_90a", **macros(products, BN))
     blocks = cdiv(M * N, 256)
     if not short:
