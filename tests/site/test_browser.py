@@ -7,6 +7,7 @@ import signal
 
 import pytest
 
+from tests.colours import contrast
 from tests.pages import CHAPTERS, PAGES, lay_out, mount_all
 
 FIGURES = ".widget:not([data-kind='Quiz'])"
@@ -266,11 +267,9 @@ def test_on_paper_a_chapter_has_its_numbers_and_no_navigation(browser, book):
     page.close()
 
 
-def luminance(colour: str) -> float:
-    """Of a colour as a browser computes it, ``rgb(…)``, as WCAG defines it."""
-    parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
-    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+def rgb(colour: str) -> list[float]:
+    """Red, green and blue, from 0 to 1, of a colour as a browser computes it: ``rgb(…)``."""
+    return [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -288,8 +287,7 @@ def test_a_link_to_the_glossary_is_calm_and_still_a_link(browser, book, scheme):
     *calm, dots = link.evaluate(look)
     assert calm == [True, "underline", "dotted"]
     paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
-    dark, light = sorted([luminance(dots), luminance(paper)])
-    assert (light + 0.05) / (dark + 0.05) >= 4.5
+    assert contrast(rgb(dots), rgb(paper)) >= 4.5
     link.hover()
     assert link.evaluate(look)[:3] == [False, "underline", "solid"]
     other = page.locator(".bd-article p a[href*='03-naive.html']").first

@@ -11,24 +11,14 @@ from matplotlib.colors import to_rgb
 from kernels.lab import plots
 from kernels.lab.records import Record
 from kernels.lab.roofline import Point, Roof
+from tests.colours import contrast
 from tests.unit import synthetic
-
-
-def luminance(colour):
-    """Relative luminance, as the WCAG defines it."""
-    r, g, b = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour))
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b
-
-
-def contrast(one, other):
-    low, high = sorted((luminance(one), luminance(other)))
-    return (high + 0.05) / (low + 0.05)
 
 
 @pytest.mark.parametrize("colour", sorted({*plots.PALETTE.values(), *plots.MEMORY.values()}))
 def test_every_colour_stands_out_in_both_themes(colour):
-    assert contrast(colour, "#ffffff") >= 3
-    assert contrast(colour, "#121212") >= 3
+    assert contrast(to_rgb(colour), to_rgb("#ffffff")) >= 3
+    assert contrast(to_rgb(colour), to_rgb("#121212")) >= 3
 
 
 def test_engines_and_matrices_differ_without_colour():
