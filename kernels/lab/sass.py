@@ -85,22 +85,25 @@ def _compiled_again(text: str, options: Sequence[str]) -> bytes:
         nvrtc.destroyProgram(program)
 
 
-def tools() -> Iterator[tuple[str, ...]]:
-    """The disassemblers of this machine, as commands to which a file's name is added."""
+def tools() -> list[tuple[str, ...]]:
+    """The disassemblers of this machine, as commands to which a file's name is added.
+
+    Those of nvdisasm stand first; of each tool, the one on PATH.
+    """
     homes = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"]
     folders = [None, *(str(Path(home, "bin")) for home in homes if home)]
-    found = {
+    found = (
         (path, *TOOLS[name])
         for name in TOOLS
         for path in (shutil.which(name, path=folder) for folder in folders)
         if path
-    }
-    yield from sorted(found, key=lambda command: Path(command[0]).name, reverse=True)
+    )
+    return list(dict.fromkeys(found))
 
 
 def missing() -> str:
     """Say what keeps machine code from being read here; empty if nothing obvious does."""
-    return "" if any(tools()) else NO_TOOL
+    return "" if tools() else NO_TOOL
 
 
 def disassemble(code: bytes) -> str:

@@ -188,7 +188,7 @@ def test_every_line_that_a_loop_shows_has_words():
 
 
 @pytest.fixture
-def tool(monkeypatch, tmp_path):
+def tool(monkeypatch):
     """A stand-in for the disassembler: `answer` gives its exit code, its output and its errors."""
     asked = []
 
@@ -217,6 +217,17 @@ def test_a_tool_that_cannot_read_the_code_makes_way_for_the_next(tool):
     assert [command[:2] for command in asked] == [
         ["/bin/nvdisasm", "-c"], ["/bin/cuobjdump", "-sass"],
     ]  # fmt: skip
+
+
+def test_the_tool_on_path_is_asked_before_those_of_other_toolkits(monkeypatch):
+    monkeypatch.setenv("CUDA_HOME", "/one")
+    monkeypatch.setenv("CUDA_PATH", "/one")
+    monkeypatch.setattr(sass.shutil, "which", lambda name, path=None: f"{path or '/bin'}/{name}")
+    folders = ["/bin", "/one/bin", "/usr/local/cuda/bin"]
+    assert sass.tools() == [
+        *((f"{folder}/nvdisasm", "-c") for folder in folders),
+        *((f"{folder}/cuobjdump", "-sass") for folder in folders),
+    ]
 
 
 @pytest.mark.parametrize(
