@@ -130,7 +130,7 @@ class Record:
         """Whether anything is recorded."""
         return bool(self.tables)
 
-    def caption(self, *rows: Row) -> str:
+    def caption(self, *rows: Row | None) -> str:
         """One line on where all figures (or those of some rows) come from, with every day of them.
 
         No row, or None for a row that there is not: the whole record.
