@@ -39,7 +39,8 @@ def nothing_tuned(tmp_path_factory) -> Iterator[None]:
 
 
 def pytest_configure(config):
-    config.pluginmanager.import_plugin("tests.chapters.table")  # pytest-xdist would not find it
+    # Under pytest-xdist the process that prints the table collects no tests, nor their conftest.py.
+    config.pluginmanager.import_plugin("tests.chapters.table")
 
 
 @pytest.hookimpl(optionalhook=True)
