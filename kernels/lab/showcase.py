@@ -31,8 +31,8 @@ SMALLEST = {"float16": 2048, "bfloat16": 2048}
 def tables(record: Record) -> str:
     """The ladder as Markdown: every rung by size, the best at other shapes, the tensor cores."""
     parts = [
-        "GFLOP/s in fp32 and, in brackets, the share of cuBLAS, timed in turn with it; of each rung "
-        "the fastest of its measured tiles.",
+        "GFLOP/s in fp32 and, in brackets, the share of cuBLAS, timed in turn with it; of each "
+        "rung the fastest of its measured tiles.",
         by_size(record, "float32"),
     ]
     shapes = by_shape(record)
