@@ -127,10 +127,8 @@ def matmul(A, B, out=None, engine="cpp", products=6, BN=0):
 
     Parameters
     ----------
-    A, B : array of float32, shapes (M, K) and (K, N)
-        NumPy arrays are copied to the device; CuPy and Numba arrays stay there.
-    out : array of float32, shape (M, N), optional
-        Where C goes, on the side where A and B are.
+    A, B, out
+        As in `kernels.tiled.matmul`.
     engine : {"cpp"}
     products : int
         6: those products of parts that float32 can tell from 0. 9: all of them, which inputs
