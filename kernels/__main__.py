@@ -598,15 +598,28 @@ def record(only: str | None, engine: str, measure: bool, preview: Path | None) -
     chapters = notebooks.chapters(only)
     records.check_folder(preview or notebooks.CHAPTERS)
     records.check_folder(STAGING)
-    with tempfile.TemporaryDirectory(dir=STAGING, ignore_cleanup_errors=True) as folder:
-        measure = measure and engine == "gpu" and not (only or preview)
-        staged = _stage(chapters, Path(folder), engine, preview, measure)
+    measure = measure and engine == "gpu" and not (only or preview)
+    with _waiting_room(measure) as folder:
+        staged = _stage(chapters, folder, engine, preview, measure)
         notebooks.replace_all(staged)
     for path in staged:
         out.print(f"written: {_near(path)}")
     if any(path.suffix == ".json" for path in staged):
         bench.KEPT.unlink(missing_ok=True)
         _front_page(records.load())
+
+
+@contextmanager
+def _waiting_room(kept: bool) -> Iterator[Path]:
+    """A folder for what is finished until all is; if kept, an interrupted run leaves it there."""
+    if kept:
+        folder = STAGING / "whole"
+        folder.mkdir(exist_ok=True)
+        yield folder
+        shutil.rmtree(folder)
+    else:
+        with tempfile.TemporaryDirectory(dir=STAGING, ignore_cleanup_errors=True) as name:
+            yield Path(name)
 
 
 def _stage(
@@ -617,24 +630,30 @@ def _stage(
 
     environment = {"KERNELS_ENGINE": engine, "KERNELS_EXERCISES": "off"}
     staged: dict[Path, Path] = {}
+    shown = records.folder()
     if measure:
         # The chapters must show the figures of this very run.
-        kept = folder / "records"
-        kept.mkdir()
+        shown = folder / "records"
+        shown.mkdir(exist_ok=True)
         for name in records.names():
-            shutil.copy(records.folder() / f"{name}.json", kept)
-        path = _measure(kept)
+            shutil.copy(records.folder() / f"{name}.json", shown)
+        path = _measure(shown)
         staged[records.folder() / path.name] = path
-        environment["KERNELS_RECORDS"] = str(kept)
+        environment["KERNELS_RECORDS"] = str(shown)
     with progress() as bar:
         for chapter in chapters:
-            task = bar.add_task(chapter.stem, total=notebooks.code_cells(chapter))
-            done = notebooks.execute(
-                chapter, cpu=engine == "cpu", environment=environment,
-                cell_done=lambda task=task: bar.advance(task),
-            )  # fmt: skip
-            staged[(preview or chapter.parent) / chapter.name] = folder / chapter.name
-            notebooks.write(done, folder / chapter.name)
+            cells = notebooks.code_cells(chapter)
+            task = bar.add_task(chapter.stem, total=cells)
+            waiting = folder / f"{chapter.stem}-{notebooks.origin(chapter, shown)}.ipynb"
+            if waiting.exists():  # an interrupted run came that far
+                bar.advance(task, cells)
+            else:
+                done = notebooks.execute(
+                    chapter, cpu=engine == "cpu", environment=environment,
+                    cell_done=lambda task=task: bar.advance(task),
+                )  # fmt: skip
+                notebooks.write(done, waiting)
+            staged[(preview or chapter.parent) / chapter.name] = waiting
     return staged
 
 

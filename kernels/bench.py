@@ -40,12 +40,15 @@ from kernels.lab import (
 )
 from kernels.lab.backend import cuda, cupy, on_gpu, why_cpu
 from kernels.lab.device import device
+from kernels.lab.files import digest
 from kernels.lab.occupancy import occupancy
 from kernels.lab.timing import time as time_launch
 from kernels.lab.timing import time_in_turn
 from kernels.ladder import LADDER, Rung
 
 ROOT = Path(__file__).parents[1]
+#: Where all that is measured is written: the rungs and their twins.
+KERNELS = (ROOT / "kernels", ROOT / "kernels" / "cpp")
 #: Where finished steps are kept, until what was made of them is in place.
 KEPT = ROOT / "_build" / "bench.json"
 SIZES = (1024, 2048, 4096)
@@ -614,10 +617,11 @@ def run(
     """
     kept = kept or KEPT
     same = {name: value for name, value in about.items() if name != "date"}
+    same["kernels"] = digest(sorted(path for folder in KERNELS for path in folder.glob("*.*")))
     done: dict[str, Tables] = {}
     try:
         earlier = json.loads(kept.read_text(encoding="utf-8"))
-        # Figures of another GPU, driver or version are no part of this run.
+        # Figures of another GPU, driver, version or kernel are no part of this run.
         if earlier["same"] == same:
             done, about = earlier["done"], {**about, "date": earlier["date"]}
     except (OSError, ValueError, KeyError):

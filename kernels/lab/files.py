@@ -1,13 +1,15 @@
-"""Files that are written whole or not at all, and what a GPU's own file is called."""
+"""Files: written whole or not at all, known by what is in them, and named after a GPU."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
-__all__ = ["check_folder", "replace_text", "slug"]
+__all__ = ["check_folder", "digest", "replace_text", "slug"]
 
 
 def slug(gpu: str) -> str:
@@ -25,6 +27,12 @@ def check_folder(path: Path) -> None:
         raise OSError(
             f"cannot write to the folder {path} ({error.strerror}): name another, or allow it"
         ) from None
+
+
+def digest(files: Iterable[Path]) -> str:
+    """A short hash of what is in the files, in their order."""
+    parts = (hashlib.sha256(file.read_bytes()).digest() for file in files)
+    return hashlib.sha256(b"".join(parts)).hexdigest()[:16]
 
 
 def replace_text(path: Path, text: str) -> None:

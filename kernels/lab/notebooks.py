@@ -14,7 +14,7 @@ import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
-from kernels.lab.records import replace_text
+from kernels.lab.files import digest, replace_text
 
 ROOT = Path(__file__).parents[2]
 CHAPTERS = ROOT / "chapters"
@@ -53,6 +53,16 @@ def code_cells(path: Path) -> int:
     """How many code cells a chapter has."""
     cells = nbformat.read(path, as_version=4).cells
     return sum(cell.cell_type == "code" for cell in cells)
+
+
+def origin(path: Path, shown: Path) -> str:
+    """A hash of all that a chapter's outputs follow from, the machine apart.
+
+    That is its own text, the kernels and instruments, and the records in the folder `shown`.
+    """
+    kernels = (file for file in (ROOT / "kernels").rglob("*") if "__pycache__" not in file.parts)
+    files = [path, *sorted(kernels), *sorted(shown.glob("*.json"))]
+    return digest(file for file in files if file.is_file())
 
 
 def execute(

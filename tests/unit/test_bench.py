@@ -70,6 +70,17 @@ def test_figures_of_another_driver_are_measured_again(tmp_path):
     assert machine.measured == ["a", "b", "c"]
 
 
+def test_figures_of_a_kernel_that_was_changed_since_are_measured_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(bench, "KERNELS", (tmp_path,))
+    (tmp_path / "tiled.cu").write_text("before")
+    with pytest.raises(KeyboardInterrupt):
+        Machine(stop=True).run(tmp_path / "runs")
+    (tmp_path / "tiled.cu").write_text("after")
+    machine = Machine()
+    machine.run(tmp_path / "runs")
+    assert machine.measured == ["a", "b", "c"]
+
+
 @pytest.mark.parametrize("text", ["", "{", '{"same": 1}'])
 def test_a_spoilt_intermediate_file_costs_only_time(tmp_path, text):
     (tmp_path / "kept.json").write_text(text)

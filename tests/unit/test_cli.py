@@ -279,8 +279,10 @@ def test_compare_on_the_gpu(capsys, tmp_path):
     assert rows[0]["rung"] == "cublas" and all(row["correct"] for row in rows)
 
 
-def test_what_was_measured_survives_a_failing_chapter(capsys, chapters, monkeypatch, tmp_path):
-    measured = []
+@pytest.fixture
+def a_gpu_to_record(chapters, monkeypatch, tmp_path):
+    """A stand-in for a GPU: it returns what was measured, and the chapters that were executed."""
+    measured, executed = [], []
 
     def measure(folder):
         measured.append(folder)
@@ -289,26 +291,48 @@ def test_what_was_measured_survives_a_failing_chapter(capsys, chapters, monkeypa
         path.write_text("{}")
         return path
 
+    def execute(path, *, environment, execute=notebooks.execute, **rest):
+        executed.append(path.stem)
+        on_cpu = environment | {"KERNELS_ENGINE": "cpu"}
+        return execute(path, **rest | {"cpu": True}, environment=on_cpu)
+
     monkeypatch.setattr(bench, "KEPT", tmp_path / "bench.json")
     monkeypatch.setattr(cli, "on_gpu", True)
     monkeypatch.setattr(cli, "_measure", measure)
     monkeypatch.setattr(cli, "_front_page", lambda record: None)
     monkeypatch.setattr(records, "folder", lambda: tmp_path / "records")
     monkeypatch.setattr(records, "load", lambda *_: None)
+    monkeypatch.setattr(notebooks, "execute", execute)
+    return measured, executed
+
+
+def test_what_was_recorded_survives_a_failing_chapter(capsys, chapters, a_gpu_to_record, tmp_path):
+    measured, executed = a_gpu_to_record
     text = (chapters / "02-two.ipynb").read_text()
     cell = nbformat.v4.new_code_cell("1 / 0", id="broken")
     nbformat.write(nbformat.v4.new_notebook(cells=[cell]), chapters / "02-two.ipynb")
-    execute = notebooks.execute
-    monkeypatch.setattr(
-        notebooks, "execute",
-        lambda path, *, environment, **rest: execute(
-            path, **rest | {"cpu": True}, environment=environment | {"KERNELS_ENGINE": "cpu"}
-        ),
-    )  # fmt: skip
     assert call(capsys, "record")[0] == 2
+    assert executed == ["01-one", "02-two"]
     assert bench.KEPT.exists() and not (tmp_path / "records" / "test-1.json").exists()
+    assert stored(chapters / "01-one.ipynb").outputs == []
     (chapters / "02-two.ipynb").write_text(text)
     code, _, error = call(capsys, "record")
     assert code == 0, error
     assert (tmp_path / "records" / "test-1.json").exists() and not bench.KEPT.exists()
     assert len(measured) == 2, "asked again, it reads what was kept"
+    assert executed[2:] == ["02-two"], "the first chapter was kept"
+    assert stored(chapters / "01-one.ipynb").outputs != []
+    assert not list(cli.STAGING.iterdir()), "nothing is left behind"
+
+
+def test_a_chapter_that_changed_since_is_executed_again(capsys, chapters, a_gpu_to_record):
+    _, executed = a_gpu_to_record
+    one, two = chapters / "01-one.ipynb", chapters / "02-two.ipynb"
+    good = two.read_text()
+    two.write_text(good.replace("print('two')", "1 / 0"))
+    assert call(capsys, "record")[0] == 2
+    two.write_text(good)
+    one.write_text(one.read_text().replace("2 + 3", "3 + 3"))
+    assert call(capsys, "record")[0] == 0
+    assert executed == ["01-one", "02-two", "01-one", "02-two"]
+    assert stored(one).outputs[0].text == "6\n"
