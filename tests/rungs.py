@@ -82,6 +82,16 @@ def strided_inputs(M, N, K):
     yield "every second", np.repeat(A, 2, 0)[::2], np.repeat(B, 3, 1)[:, ::3], wide[::2, ::3]
     yield "backwards", A[::-1, ::-1].copy()[::-1, ::-1], B[::-1].copy()[::-1], wide[:M, N : 2 * N]
     yield "one row for all", np.broadcast_to(A[0], (M, K)), B, np.full((M, N), np.nan, np.float32)
+    yield "rows 16 bytes apart", *(padded(matrix) for matrix in (A, B, columns))
+
+
+def padded(matrix):
+    """Return a copy of a matrix whose rows begin at multiples of 16 bytes, with NaN between."""
+    xp = cupy if isinstance(matrix, cupy.ndarray) else np
+    rows, cols = matrix.shape
+    wide = xp.full((rows, cols // 4 * 4 + 8), np.nan, matrix.dtype)
+    wide[:, :cols] = matrix
+    return wide[:, :cols]
 
 
 def shifted(matrix):

@@ -12,16 +12,16 @@ multiple of 16. Numba has no word for such a load, so this module adds them:
     For the edges of a matrix: elements beyond them are read as 0 and not written. Where `wide`
     is false, the four go one by one: then any strides and any address will do.
 ``aligned16(array)``
-    Whether four neighbours may go at once: the rows are without gaps between the elements, and
-    each begins at a multiple of 16 bytes. It is the `wide` of the two above, the same for all
-    threads.
+    Whether four neighbours may go at once: the rows are without gaps between the elements, each
+    begins at a multiple of 16 bytes, and their length is a multiple of four elements. It is the
+    `wide` of the two above, the same for all threads.
 ``unrolled()``
     Right below a loop over a constant range: the compiler writes the loop out, a copy of its body
     for each turn, as CUDA C++ does after ``#pragma unroll``. Indices become constants, and nothing
     is left of the counting. It changes no result.
 
-`col` is a multiple of four wherever four go at once. In the guarded functions a row is then
-either whole within the matrix or whole outside, since its length is a multiple of four too.
+`col` is a multiple of four wherever four go at once. In the guarded functions all four are then
+within the matrix or all outside, since the length of a row is a multiple of four too.
 
 On a GPU these are `numba` intrinsics (`kernels.lab.vector_numba`); without one the microscope
 knows them, and counts one request where there is one.

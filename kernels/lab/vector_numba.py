@@ -148,14 +148,17 @@ def store4_guarded(typing, array, row, col, a, b, c, d, wide):
 
 @intrinsic
 def aligned16(typing, array):
-    """Whether each row begins at a multiple of 16 bytes and has no gaps."""
+    """Whether each row begins at a multiple of 16 bytes, is one long, and has no gaps."""
 
     def generate(context, builder, signature, values):
         (array_type,) = signature.args
         array = context.make_array(array_type)(context, builder, values[0])
         row_bytes, col_bytes = cgutils.unpack_tuple(builder, array.strides)
+        _, cols = cgutils.unpack_tuple(builder, array.shape)
         start = builder.ptrtoint(array.data, INT64)
-        odd = builder.and_(builder.or_(start, row_bytes), INT64(15))
+        # A view may end in the middle of four elements, though rows lie 16 bytes apart.
+        multiples = builder.or_(row_bytes, builder.mul(cols, INT64(4)))
+        odd = builder.and_(builder.or_(start, multiples), INT64(15))
         return builder.and_(
             builder.icmp_unsigned("==", odd, INT64(0)),
             builder.icmp_unsigned("==", col_bytes, INT64(4)),

@@ -86,11 +86,13 @@ def test_views_that_16_bytes_do_not_fit(version):
         LADDER[name].matmul(shifted(A), shifted(B), out=C, engine=engine, **options)
         lab.check(C, *exact(A, B))
         wide = cupy.full((M + 3, N + 5), np.nan, np.float32)
-        part = wide[1 : M + 1, 3 : N + 3]
-        LADDER[name].matmul(cupy.asfortranarray(A), B, out=part, engine=engine, **options)
-        lab.check(part, *exact(A, B))
-        part[...] = np.nan
-        assert bool(cupy.isnan(wide).all()), "nothing outside the view was written"
+        # Where N + 5 is a multiple of four, the second of these has rows that 16 bytes fit, and an
+        # end that they do not.
+        for part in (wide[1 : M + 1, 3 : N + 3], wide[1 : M + 1, 4 : N + 4]):
+            LADDER[name].matmul(cupy.asfortranarray(A), B, out=part, engine=engine, **options)
+            lab.check(part, *exact(A, B))
+            part[...] = np.nan
+            assert bool(cupy.isnan(wide).all()), "something outside the view was written"
 
 
 @pytest.mark.parametrize("version", FLOAT32, ids=label)

@@ -14,6 +14,7 @@ from tests.rungs import (
     SMALL,
     check_shapes,
     label,
+    padded,
     shifted,
     strided_inputs,
 )
@@ -49,6 +50,17 @@ def test_views_that_16_bytes_do_not_fit(setting):
         C = shifted(lab.oracle.poisoned(M, N))
         assert C.ctypes.data % 16 and LADDER[name].matmul(shifted(A), shifted(B), C, **options) is C
         lab.check(C, A, B)
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=label)
+def test_views_whose_rows_end_between_16_bytes(setting):
+    name, options = setting
+    for M, N, K in ((37, 41, 23), (1, 41, 1)):
+        A, B = (padded(cupy.asarray(x)) for x in lab.oracle.inputs(M, N, K))
+        C = padded(cupy.asarray(lab.oracle.poisoned(M, N)))
+        LADDER[name].matmul(A, B, out=C, **options)
+        lab.check(C, A, B)
+        assert np.isnan(cupy.asnumpy(C.base)[:, N:]).all(), "something was written beside C"
 
 
 def test_arrays_come_back_where_they_came_from():

@@ -106,6 +106,8 @@ VIEWS = {
     "from a second column": (lambda a: a[:, 1:], 4),
     "every second row": (lambda a: a[::2], 1),
     "every second column": (lambda a: a[:, ::2], 4),
+    "to the middle of four": (lambda a: a[:, :30], 4),
+    "one row to the middle of four": (lambda a: a[:1, :30], 4),
     "columns first": (lambda a: np.asfortranarray(a), 4),
 }
 

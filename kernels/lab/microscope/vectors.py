@@ -72,7 +72,8 @@ def aligned16(run, n, m):
     _matrix(array, n)
     start = array.buffer.base + array.offset * array.dtype.itemsize
     row_bytes, col_bytes = (stride * array.dtype.itemsize for stride in array.strides)
-    return np.bool_(start % 16 == 0 and row_bytes % 16 == 0 and col_bytes == 4)
+    rows_fit = row_bytes % 16 == 0 and array.shape[1] % WIDTH == 0
+    return np.bool_(start % 16 == 0 and rows_fit and col_bytes == 4)
 
 
 def unrolled(run, n, m):
