@@ -77,6 +77,12 @@ def _tiled(record: Record) -> dict[str, Row]:
     return {engine: _timed(record, "tiled", engine, tile=32) for engine in ("numba", "cpp")}
 
 
+def _title(rung: str) -> str:
+    """A rung's title as it stands within a sentence, in quotes."""
+    title = LADDER[rung].title
+    return f'"{title[0].lower()}{title[1:]}"'
+
+
 def _speeds(rows: dict[str, Row]) -> Finding:
     told = "; ".join(f"{name} {row.speed}" for name, row in rows.items())
     return Finding(f"At {TIMED}³, {told}.", tuple(1e9 * row.gflops for row in rows.values()))
@@ -93,8 +99,8 @@ def _steps(record: Record, old: str, new: str) -> Finding:
         for engine in ("numba", "cpp")
     }
     told = ", ".join(f"{ENGINE_TITLES[engine]} {gain:.2f}×" for engine, gain in gains.items())
-    title = f"from *{LADDER[old].title.lower()}* to *{LADDER[new].title.lower()}*"
-    return Finding(f"At {TIMED}³, {title}: {told}.", tuple(gains.values()))
+    step = f"from {_title(old)} to {_title(new)}"
+    return Finding(f"At {TIMED}³, {step}: {told}.", tuple(gains.values()))
 
 
 def _best(record: Record, rung: str, engine: str) -> Row:
@@ -160,13 +166,13 @@ def _few_transfers(record: Record) -> Finding:
 
 def _cpu(record: Record) -> Finding:
     names = {
-        "python loops": "a Python loop", "numba": "a compiled loop",
-        "numba parallel": "the same on all cores", "numpy matmul": "NumPy's library",
+        "python loops": "a Python loop on one of them", "numba": "a compiled loop on one",
+        "numba parallel": "the same on all", "numpy matmul": "NumPy's library",
     }  # fmt: skip
     rows = {told: record.row("cpu", what=what) for what, told in names.items()}
     cores = record.row("cpu", what="numpy matmul").cores
     told = ", ".join(f"{name} {row.speed}" for name, row in rows.items())
-    return Finding(f"On {cores} cores: {told}.", tuple(1e9 * row.gflops for row in rows.values()))
+    return Finding(f"With {cores} cores: {told}.", tuple(1e9 * row.gflops for row in rows.values()))
 
 
 def _naive_dram(record: Record) -> Finding:
@@ -183,13 +189,17 @@ def _naive_dram(record: Record) -> Finding:
 def _l2_hits(record: Record) -> Finding:
     rows = _naives(record, _profiled)
     told = "; ".join(f"{name} {percent(min(row.l2_hit_rate, 1))}" for name, row in rows.items())
-    return Finding(f"Hits in L2: {told}.", tuple(row.l2_hit_rate for row in rows.values()))
+    return Finding(
+        f"Hits in L2 at {PROFILED}³: {told}.", tuple(row.l2_hit_rate for row in rows.values())
+    )
 
 
 def _sm_throughput(record: Record) -> Finding:
     rows = _naives(record, _profiled)
     told = "; ".join(f"{name} {percent(row.sm_throughput)}" for name, row in rows.items())
-    return Finding(f"SM throughput: {told}.", tuple(row.sm_throughput for row in rows.values()))
+    return Finding(
+        f"SM throughput at {PROFILED}³: {told}.", tuple(row.sm_throughput for row in rows.values())
+    )
 
 
 def _swap(record: Record) -> Finding:
@@ -218,7 +228,8 @@ def _reads(tile: int) -> Callable[[Record], Finding]:
         requests = naive.requests / tiled.requests
         sectors = naive.sectors / tiled.sectors
         told = f"requests fall by {requests:.1f}, sectors by {sectors:.1f}"
-        return Finding(f"Counted by the hardware, T = {tile}: {told}.", (requests, sectors))
+        by = f"Counted by the hardware at {PROFILED}³, T = {tile}"
+        return Finding(f"{by}: {told}.", (requests, sectors))
 
     return found
 
@@ -232,13 +243,17 @@ def _tiled_speeds(record: Record) -> Finding:
 
 
 def _shares(record: Record) -> Finding:
-    rows = _tiled(record)
-    told = ", ".join(
-        f"{ENGINE_TITLES[engine]} {percent(row.share)}" for engine, row in rows.items()
+    """Of the library's speed at a small size and at the usual one: the share depends on it."""
+    rows = {
+        size: [record.timing("tiled", engine, M=size, tile=32) for engine in ("numba", "cpp")]
+        for size in (1024, TIMED)
+    }
+    told = "; ".join(
+        f"at {size}³ Numba {percent(numba.share)}, CUDA C++ {percent(cpp.share)}"
+        for size, (numba, cpp) in rows.items()
     )
-    return Finding(
-        f"Tiles of 32 at {TIMED}³: {told} of cuBLAS.", tuple(row.share for row in rows.values())
-    )
+    shares = tuple(row.share for pair in rows.values() for row in pair)
+    return Finding(f"Tiles of 32, of cuBLAS: {told}.", shares)
 
 
 def _over_swapped(record: Record) -> Finding:
@@ -252,7 +267,7 @@ def _over_swapped(record: Record) -> Finding:
         for engine in ("numba", "cpp")
     }
     told = "; ".join(f"{name} {value:.1f}×" for name, value in factors.items())
-    return Finding(f"Tiled 32 over {told}.", tuple(factors.values()))
+    return Finding(f"At {TIMED}³, tiled 32 over {told}.", tuple(factors.values()))
 
 
 def _over_naive(record: Record) -> Finding:
@@ -262,7 +277,9 @@ def _over_naive(record: Record) -> Finding:
         for engine, row in fastest.items()
     }
     told = ", ".join(f"{ENGINE_TITLES[engine]} {value:.2f}×" for engine, value in factors.items())
-    return Finding(f"Tiled 32 over the coalesced kernel: {told}.", tuple(factors.values()))
+    return Finding(
+        f"At {TIMED}³, tiled 32 over the coalesced kernel: {told}.", tuple(factors.values())
+    )
 
 
 def _tile_bytes(record: Record) -> Finding:
@@ -280,45 +297,41 @@ def _larger_tiles(record: Record) -> Finding:
         rows = [_timed(record, "tiled", engine, tile=tile) for tile in (8, 16, 32)]
         parts.append(f"{ENGINE_TITLES[engine]} {', '.join(row.speed for row in rows)}")
         gains += [_factor(rows[0], rows[1]), _factor(rows[1], rows[2])]
-    return Finding(f"T = 8, 16, 32: {'; '.join(parts)}.", tuple(gains))
+    return Finding(f"At {TIMED}³, T = 8, 16, 32: {'; '.join(parts)}.", tuple(gains))
 
 
 def _conflicts(record: Record) -> Finding:
     row = _profiled(record, "tiled", "numba", tile=32)
     share = row.shared_load_conflicts / row.shared_load_instructions
-    told = f"{row.shared_load_conflicts:,} conflicts counted in {row.shared_load_instructions:,}"
-    return Finding(
-        f"T = 32: {told} shared loads of warps ({percent(share)}).".replace(",", " "), (share,)
+    counted, among = (
+        f"{n:,}".replace(",", " ")
+        for n in (row.shared_load_conflicts, row.shared_load_instructions)
     )
+    told = f"{counted} conflicts counted in {among} shared loads of warps ({percent(share)})"
+    return Finding(f"At {PROFILED}³, T = 32: {told}.", (share,))
 
 
 def _barrier(record: Record) -> Finding:
-    shares = {}
-    for tile in (8, 16, 32):
-        stalls = _profiled(record, "tiled", "numba", tile=tile).stalls
-        shares[tile] = stalls["barrier"] / sum(stalls.values())
-    told = ", ".join(f"T = {tile}: {percent(share)}" for tile, share in shares.items())
-    return Finding(f"Share of a warp's time spent at barriers, {told}.", tuple(shares.values()))
+    """The wait at barriers, and the longest wait beside it."""
+    parts, shares, longest = [], [], []
+    for engine in ("numba", "cpp"):
+        stalls = [_profiled(record, "tiled", engine, tile=tile).stalls for tile in (8, 16, 32)]
+        found = [waits["barrier"] / sum(waits.values()) for waits in stalls]
+        parts.append(f"{ENGINE_TITLES[engine]} {', '.join(map(percent, found))}")
+        shares += found
+        longest += [max(waits.values()) / sum(waits.values()) for waits in stalls]
+    told = f"at {PROFILED}³, T = 8, 16, 32: {'; '.join(parts)}"
+    most = f"the longest wait takes {percent(min(longest))} to {percent(max(longest))}"
+    return Finding(f"Share of a warp's time spent at barriers, {told}; {most}.", tuple(shares))
 
 
 def _next_share(record: Record) -> Finding:
-    first = list(LADDER).index("thread_tiled")
-    best = {
-        engine: max(
-            (
-                _best(record, rung.name, engine)
-                for rung in list(LADDER.values())[first:]
-                if engine in rung.engines and "float32" in rung.dtypes
-            ),
-            key=lambda row: row.gflops,
-        )
-        for engine in ("numba", "cpp")
-    }
-    told = ", ".join(
-        f"{ENGINE_TITLES[engine]} {percent(row.share)} (*{LADDER[row.rung].title.lower()}*)"
-        for engine, row in best.items()
+    """The rung that has the four techniques of the claim, and no other."""
+    shares = {engine: _best(record, "pipelined", engine).share for engine in ("numba", "cpp")}
+    told = ", ".join(f"{ENGINE_TITLES[engine]} {percent(n)}" for engine, n in shares.items())
+    return Finding(
+        f"With these four, at {TIMED}³ ({_title('pipelined')}): {told}.", tuple(shares.values())
     )
-    return Finding(f"The best at {TIMED}³: {told}.", tuple(row.share for row in best.values()))
 
 
 #: What a record says, by the claim's id. Claims without an entry are judged by their fact alone.
@@ -378,7 +391,7 @@ def table(source: str, record: Record) -> str:
         found = finding(claim, record)
         by = "" if found else f" *({claim.judged_by})*"
         told = " ".join(filter(None, (claim.fact, found.text if found else "")))
-        link = f"[chapter {claim.chapter}]({claim.where})"
+        link = f"[chapter {int(claim.where[:2])}]({claim.where})"
         lines.append(f"| {claim.claim} | **{claim.verdict}** | {told}{by} | {link} |")
     return "\n".join(lines)
 
