@@ -8,7 +8,7 @@ from kernels import swizzled
 from kernels.lab import cpp, host
 from kernels.lab.host import cdiv
 from kernels.lab.model import Model
-from kernels.lab.tiles import check_limits, check_multiple, check_whole_tiles
+from kernels.lab.tiles import check_limits, check_multiple, check_rows, check_whole_tiles
 
 PAD = 4  # elements between the rows of A's tile, so that its columns spread over the banks
 
@@ -39,6 +39,8 @@ def tiles(BM, BN, BK, WM, WN, TM, TN, stages):
     loaded = (("BM·BK", BM * BK, threads), ("BK·BN", BK * BN, 4 * threads))
     shared_bytes = 4 * stages * BK * (BM + PAD + BN)
     check_limits(threads, shared_bytes, TM * TN + 2 * (TM + TN), loaded)
+    check_rows(threads, BK=BK)
+    check_rows(4 * threads, BN=BN)
     return BM, BN, BK, WM, WN, TM, TN, stages, threads
 
 

@@ -133,6 +133,14 @@ def check_options(BM, BN, BK, WM, WN, stages):
                 f"mma {BM}×{BN}×{BK} in {takes['stages']} stages needs {takes[name]} {what};"
                 f" a block of this GPU has {limit}: {ways_out[name]}"
             )
+    at_once = 8 * takes["threads"]  # elements: a thread copies 16 bytes, of several whole rows
+    for name, rows, width in (("A", BM, BK), ("B", BK, BN)):
+        if at_once % width or rows * width % at_once:
+            raise ValueError(
+                f"mma with {takes['threads']} threads copies {at_once} elements at once, of which"
+                f" the {rows}×{width} tile of {name} is no multiple in whole rows: use larger WM"
+                " or WN, and powers of two"
+            )
     most = min(255, 65536 // takes["threads"])
     if takes["registers"] > most:
         raise ValueError(

@@ -8,7 +8,13 @@ from kernels import cuda, float32, uint32
 from kernels.lab import cpp, host
 from kernels.lab.host import cdiv
 from kernels.lab.model import tile_model
-from kernels.lab.tiles import check_limits, check_multiple, check_whole_tiles, registers_of
+from kernels.lab.tiles import (
+    check_limits,
+    check_multiple,
+    check_rows,
+    check_whole_tiles,
+    registers_of,
+)
 from kernels.lab.vector import aligned16, load4, load4_guarded, store4, store4_guarded, unrolled
 
 PAD = 4  # elements between the rows of A's tile, so that its columns spread over the banks
@@ -158,6 +164,8 @@ def tiles(BM, BN, BK, WM, WN, TM, TN):
     loaded = (("BM·BK", BM * BK, 4 * threads), ("BK·BN", BK * BN, 4 * threads))
     waiting = (BM + BN) * BK // threads
     check_limits(threads, 8 * BK * (BM + PAD + BN), TM * TN + 2 * (TM + TN) + waiting, loaded)
+    check_rows(4 * threads, BK=BK)
+    check_rows(4 * threads, BN=BN)
     return BM, BN, BK, WM, WN, TM, TN, threads
 
 

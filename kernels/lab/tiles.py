@@ -7,7 +7,7 @@ tile of BM × BN results, BK steps of K at a time; a warp of it WM × WN; a thre
 from kernels.lab.device import device
 from kernels.lab.host import check_whole
 
-__all__ = ["check_limits", "check_multiple", "check_whole_tiles", "registers_of"]
+__all__ = ["check_limits", "check_multiple", "check_rows", "check_whole_tiles", "registers_of"]
 
 MAX_REGISTERS = 255  # a thread cannot name more
 SPARE_REGISTERS = 24  # addresses, counters and limits, at the least
@@ -25,6 +25,19 @@ def check_multiple(**pair) -> None:
     if size % unit:
         fitting = max(size // unit, 1) * unit
         raise ValueError(f"{name}={size} is no multiple of {of}={unit}: use {name}={fitting}")
+
+
+def check_rows(at_once: int, **tile) -> None:
+    """Raise ValueError unless `at_once` elements fill whole rows of a tile: ``512, BK=16``.
+
+    A thread of such kernels loads the same columns of several rows.
+    """
+    ((name, width),) = tile.items()
+    if at_once % width:
+        raise ValueError(
+            f"the {at_once} elements that the threads load at once fill no whole rows of"
+            f" {name}={width}: use {name}={1 << (width.bit_length() - 1)}"
+        )
 
 
 def check_limits(threads: int, shared_bytes: int, registers: int, loaded=()) -> None:

@@ -76,6 +76,8 @@ def test_sharing_in_a_cluster_halves_the_loads_of_b():
         ({"stages": 1}, "stages 1 leaves no tile to load ahead: use 2 or more"),
         ({"WM": 16, "WN": 16}, "needs 4096 threads; a block of this GPU has 1024"),
         ({"BM": 128, "BN": 128, "WM": 128, "WN": 128}, "needs 664 registers a thread"),
+        ({"BM": 64, "BK": 32, "WM": 32, "WN": 32}, "4096 elements at once, of which the 64×32"),
+        ({"BM": 192}, "3072 elements at once, of which the 64×256 tile of B is no multiple"),
     ],
 )
 def test_options_of_mma_that_cannot_be_are_one_line(options, message):
