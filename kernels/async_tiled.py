@@ -58,7 +58,7 @@ def footprint(
 def launch(M, N, BM=128, BN=256, BK=8, WM=64, WN=64, TM=8, TN=16, GROUP=8, stages=3, split=1):
     """Return (grid, block): `split` layers of a block for each BM × BN elements of C (M×N)."""
     BM, BN, *_, threads = tiles(BM, BN, BK, WM, WN, TM, TN, stages)
-    GROUP, split = check_whole_tiles(GROUP=GROUP, split=split)
+    GROUP, split = swizzled.order(GROUP, split)
     host.check_sizes(M=M, N=N)
     return host.check_grid(cdiv(N, BN), cdiv(M, BM), split), (threads, 1)
 
@@ -110,6 +110,7 @@ def matmul(A, B, out=None, engine="cpp", split=1, **sizes):
 
 def prepare(A, B, C, engine="cpp", split=1, **sizes):
     """Return a function that computes C = A·B on CuPy arrays, with little work of the host."""
+    host.check_resident(A=A, B=B, C=C)
     return _launches(host.Product(A, B, C, engine), split, sizes)
 
 

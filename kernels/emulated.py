@@ -153,6 +153,7 @@ def matmul(A, B, out=None, engine="cpp", products=6, BN=0):
 
 def prepare(A, B, C, engine="cpp", products=6, BN=0):
     """Return a function that splits A and B and adds up the products, on CuPy arrays."""
+    host.check_resident(A=A, B=B, C=C)
     return _prepared(A, B, C, engine, products, BN)[1]
 
 

@@ -131,7 +131,7 @@ def persistent_launch(M, N, cluster=2, group=8):
     earlier and gain nothing, but take power from the others.
     """
     check_choice("cluster", cluster, (1, 2))
-    host.check_whole(group, "group", "use 1 to 32")
+    host.check_group(group, "group")
     host.check_sizes(M=M, N=N)
     tiles = cdiv(M, BM * cluster) * cdiv(N, 256)
     most = (device().sms or SMS) // cluster

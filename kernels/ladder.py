@@ -127,11 +127,7 @@ class Rung:
             One line that names the value, the limit and the way out.
         """
         options = self._checked(options) if options else {}
-        if engine in ENGINE_TITLES and engine not in self.engines:
-            raise ValueError(
-                f"{self.name} is written in {' and '.join(ENGINE_TITLES[e] for e in self.engines)} "
-                f"alone: use engine={self.engines[0]!r}"
-            )
+        self._check_engine(engine)
         dtype = half.dtype_of(A) if hasattr(A, "dtype") else self.dtypes[0]
         if dtype == half.stored(self.dtypes[0]):
             dtype = self.dtypes[0]
@@ -190,17 +186,26 @@ class Rung:
     def prepare(self, A, B, C, engine: str = "numba", **options) -> Callable[[], object]:
         """Return a function that launches C = A·B on CuPy arrays, with little work of the host.
 
-        The arrays are checked here, once; every call of the function is one launch.
+        The arrays are checked here, once: contiguous ones, since nothing is copied. Every call of
+        the function computes the product anew.
+
+        Raises
+        ------
+        TypeError, ValueError, RuntimeError, MemoryError
+            One line that names the value, the limit and the way out.
         """
         options = self._filled(options)
+        self._check_engine(engine)
         if self._prepare is not None:
             return self._prepare(A, B, C, engine, **options)
-        grid, block = self.launch(*C.shape, **options)
+        host.check_resident(A=A, B=B, C=C)
+        product = host.Product(A, B, C, engine)
+        grid, block = self.launch(product.M, product.N, **options)
         if engine == "numba":
             launch = self.kernel(**options)[grid, block]
             arrays = host.wrapped(A, B, C)
             return lambda: launch(*arrays)
-        arguments = host.Product(A, B, C, engine).cpp_arguments()
+        arguments = product.cpp_arguments()
         if self._twin is not None:
             twin = self._twin(**options)
         else:
@@ -259,6 +264,13 @@ class Rung:
         least = self.needs.get(dtype, (0, 0))
         same = not self.only or capability[0] == least[0]
         return dtype in self.dtypes and capability >= least and same
+
+    def _check_engine(self, engine: str) -> None:
+        if engine in ENGINE_TITLES and engine not in self.engines:
+            raise ValueError(
+                f"{self.name} is written in {' and '.join(ENGINE_TITLES[e] for e in self.engines)} "
+                f"alone: use engine={self.engines[0]!r}"
+            )
 
     def _checked(self, options: dict) -> dict:
         for name in options:

@@ -12,9 +12,11 @@ from kernels import cuda, float32, uint32
 from kernels.lab import cpp, host
 from kernels.lab.host import cdiv
 from kernels.lab.model import Access, Model, tile_model
-from kernels.lab.tiles import check_whole_tiles, registers_of
+from kernels.lab.tiles import registers_of
 from kernels.lab.vector import aligned16, load4, load4_guarded, store4, store4_guarded, unrolled
 from kernels.warp_tiled import PAD, stores, tiles  # the same tiles, in another order of the blocks
+
+WAY_OUT = "use 1, 2, 4 or 8 parts of K"
 
 
 def make_swizzled(BM, BN, BK, WM, WN, TM, TN, GROUP, split):
@@ -200,13 +202,18 @@ def kernel(BM=128, BN=128, BK=16, WM=64, WN=64, TM=16, TN=8, GROUP=8, split=1):
     With `split` > 1 its third argument is the workspace of `parts_shape`, for `add_parts`.
     """
     *sizes, _ = tiles(BM, BN, BK, WM, WN, TM, TN)
-    return make_swizzled(*sizes, *check_whole_tiles(GROUP=GROUP, split=split))
+    return make_swizzled(*sizes, *order(GROUP, split))
 
 
 @cache
 def add_parts(split):
     """Return the kernel that adds `split` partial results, the second launch of two."""
-    return make_add_parts(*check_whole_tiles(split=split))
+    return make_add_parts(host.check_whole(split, "split", WAY_OUT))
+
+
+def order(GROUP, split):
+    """Return both as ints, checked: rows of tiles that blocks take together, and parts of K."""
+    return host.check_group(GROUP, "GROUP"), host.check_whole(split, "split", WAY_OUT)
 
 
 def parts_shape(M, N, split, BM=128):
@@ -217,7 +224,7 @@ def parts_shape(M, N, split, BM=128):
 def launch(M, N, BM=128, BN=128, BK=16, WM=64, WN=64, TM=16, TN=8, GROUP=8, split=1):
     """Return (grid, block): `split` blocks of warps for each BM × BN elements of C (M×N)."""
     BM, BN, *_, threads = tiles(BM, BN, BK, WM, WN, TM, TN)
-    GROUP, split = check_whole_tiles(GROUP=GROUP, split=split)
+    GROUP, split = order(GROUP, split)
     host.check_sizes(M=M, N=N)
     return host.check_grid(cdiv(N, BN), cdiv(M, BM) * split), (threads, 1)
 
@@ -228,7 +235,7 @@ def model(M, N, K, BM=128, BN=128, BK=16, WM=64, WN=64, TM=16, TN=8, GROUP=8, sp
     With `split` > 1 the partial results are stored in C's place; adding them is left out.
     """
     BM, BN, BK, WM, WN, TM, TN, threads = tiles(BM, BN, BK, WM, WN, TM, TN)
-    GROUP, split = check_whole_tiles(GROUP=GROUP, split=split)
+    GROUP, split = order(GROUP, split)
     host.check_sizes(M=M, N=N, K=K)
     whole = tile_model(M, N, K, BM, BN, BK, 4, *stores(BN, WM, WN, TM, TN, threads))
     if split == 1:
@@ -291,6 +298,7 @@ def matmul(
 
 def prepare(A, B, C, engine, split=1, **sizes):
     """Return a function that computes C = A·B on CuPy arrays, with little work of the host."""
+    host.check_resident(A=A, B=B, C=C)
     return launches(host.Product(A, B, C, engine), engine, split, sizes)
 
 

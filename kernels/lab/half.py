@@ -163,10 +163,7 @@ class HalfProduct(host.Product):
 
 def int32s(*sizes: int) -> tuple:
     """Return sizes as the kernels take them; ValueError where one does not fit."""
-    if max(sizes) >= 2**31 - 256:  # a tile may reach past the edge
-        raise ValueError(
-            f"size {max(sizes)} does not fit the 32-bit int of the C++ kernels: use smaller sizes"
-        )
+    host.check_indices("cpp", *sizes)
     return tuple(np.int32(size) for size in sizes)
 
 

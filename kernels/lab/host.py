@@ -10,12 +10,16 @@ from kernels.lab.backend import cuda, cupy, on_gpu, why_cpu
 from kernels.lab.device import device
 
 __all__ = [
+    "LARGEST",
     "Product",
     "Vectors",
     "cdiv",
     "check_block",
     "check_engine",
     "check_grid",
+    "check_group",
+    "check_indices",
+    "check_resident",
     "check_sizes",
     "check_tile",
     "check_whole",
@@ -23,6 +27,10 @@ __all__ = [
     "memory_errors",
     "wide",
 ]
+
+#: The largest size of a matrix in each language, where indices are 32-bit numbers. A tile may reach
+#: past the edge, and loads a tile or two past the end of K: none of these is longer than 2**14.
+LARGEST = {"numba": 2**32 - 2**14, "cpp": 2**31 - 2**14}
 
 
 def cdiv(a: int, b: int) -> int:
@@ -87,6 +95,28 @@ def check_grid(*blocks: int) -> tuple[int, ...]:
     return blocks
 
 
+def check_group(rows, name: str) -> int:
+    """Return how many rows of tiles blocks take together as an int; no kernel counts beyond 32."""
+    way_out = "use 1 to 32"
+    rows = check_whole(rows, name, way_out)
+    if rows > 32:
+        raise ValueError(f"{name} must be at most 32, got {rows}: {way_out}")
+    return rows
+
+
+def check_indices(engine: str, *sizes: int) -> None:
+    """Raise ValueError where a size is more than the indices of a language's kernels reach."""
+    size, limit = max(sizes), LARGEST[engine]
+    if size > limit:
+        title, way_out = {
+            "numba": ("unsigned 32-bit numbers of the Numba", "use smaller sizes"),
+            "cpp": ("32-bit int of the C++", "use a Numba kernel, or smaller sizes"),
+        }[engine]
+        raise ValueError(
+            f"size {size} is beyond the {title} kernels, which take {limit} at most: {way_out}"
+        )
+
+
 def check_engine(engine: str) -> str:
     """Return `engine` if its kernels run here; ValueError or RuntimeError otherwise."""
     if engine not in ("numba", "cpp"):
@@ -119,6 +149,24 @@ def check_array(array, name: str, ndim: int, dtypes: tuple[str, ...] = ("float32
         raise ValueError(f"{name} has shape {tuple(array.shape)}; every size must be at least 1")
 
 
+def check_resident(**arrays) -> None:
+    """Raise TypeError or ValueError unless these are contiguous CuPy arrays.
+
+    A launch that is prepared for later copies nothing, neither its inputs nor its result.
+    """
+    for name, array in arrays.items():
+        if not isinstance(array, cupy.ndarray):
+            raise TypeError(
+                f"{name} is a {type(array).__name__}; expected a CuPy array:"
+                f" use cupy.asarray({name})"
+            )
+        if not array.flags.c_contiguous:
+            raise ValueError(
+                f"{name} ({'×'.join(map(str, array.shape))}) is not contiguous in rows:"
+                " use matmul, which copies it"
+            )
+
+
 def kind_of(array) -> str:
     """Say whose array this is: "cupy" or "numba" (on the device), or "numpy" (on the host)."""
     if isinstance(array, cupy.ndarray):
@@ -135,7 +183,7 @@ class Operands:
     Parameters
     ----------
     inputs : dict of str to array
-        Float32 arrays by name, all on the host or all on the device.
+        The arrays by name, all on the host or all on the device.
     out : array or None
         Where the result goes; None makes a new array of the kind of the inputs.
     shape : tuple of int
@@ -146,9 +194,13 @@ class Operands:
 
     #: Number format of the result.
     dtype = np.dtype(np.float32)
+    #: Whether the Numba kernels, too, count rows and columns in 32 bits.
+    narrow = True
 
     def __init__(self, inputs: dict, out, shape: tuple[int, ...], engine: str):
         check_engine(engine)
+        if engine == "cpp" or self.narrow:
+            check_indices(engine, *self._sizes)
         everything = inputs if out is None else inputs | {"out": out}
         kinds = {name: kind_of(array) for name, array in everything.items()}
         on_host = [name for name, kind in kinds.items() if kind == "numpy"]
@@ -196,11 +248,6 @@ class Operands:
 
     def cpp_arguments(self) -> tuple:
         """Return the CUDA C++ kernel's arguments: contiguous arrays as above, then the sizes."""
-        if max(self._sizes) >= 2**31:
-            raise ValueError(
-                f"size {max(self._sizes)} does not fit the 32-bit int of the C++ kernels:"
-                " use engine='numba'"
-            )
         *inputs, _ = (cupy.asarray(array) for array in self.arguments())
         inputs = (cupy.ascontiguousarray(array) for array in inputs)
         result = cupy.asarray(self._written(lambda array: not array.flags.c_contiguous))
@@ -250,6 +297,8 @@ class Product(Operands):
 
 class Vectors(Operands):
     """The operands of c = a + b with their length `n`."""
+
+    narrow = False
 
     def __init__(self, a, b, out=None, engine="numba"):
         check_array(a, "a", 1)

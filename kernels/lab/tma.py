@@ -33,7 +33,9 @@ def tensor_map(array, rows: int, cols: int, dtype: str):
     ValueError
         What the driver does not take, with the values.
     """
-    return _encoded(array.data.ptr, array.shape, array.strides[0], (rows, cols), dtype)
+    # Not array.strides[0]: of a single row it may be anything.
+    pitch = array.shape[1] * array.itemsize
+    return _encoded(array.data.ptr, array.shape, pitch, (rows, cols), dtype)
 
 
 @lru_cache(maxsize=256)

@@ -99,7 +99,7 @@ def test_without_a_gpu_there_is_a_way_out():
 
 def test_sizes_beyond_32_bits_are_refused():
     assert half.int32s(7, 8) == (7, 8)
-    with pytest.raises(ValueError, match="does not fit the 32-bit int"):
+    with pytest.raises(ValueError, match="size 2147483647 is beyond the 32-bit int"):
         half.int32s(7, 2**31 - 1)
 
 

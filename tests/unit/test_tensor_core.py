@@ -1,9 +1,12 @@
 """Launches, models and refusals of the rungs on tensor cores; none of it needs a GPU."""
 
+from types import SimpleNamespace
+
+import numpy as np
 import pytest
 
 from kernels import hopper, tensor_core
-from kernels.lab import half
+from kernels.lab import half, tma
 from kernels.lab.backend import on_gpu
 from kernels.lab.device import Device
 from kernels.lab.host import cdiv
@@ -40,6 +43,16 @@ def test_persistent_blocks_need_no_more_rounds_than_all_sms(n, cluster):
 @pytest.mark.skipif(on_gpu, reason="counts the SMs of an H200")
 def test_128_of_132_sms_take_the_tiles_of_8192():
     assert hopper.persistent_launch(8192, 8192)[0] == (128,)
+
+
+def test_a_tensor_map_of_one_row_does_not_ask_how_far_the_next_would_be(monkeypatch):
+    row = np.zeros((4, 20), np.float16)[:1, :16]
+    assert row.flags.c_contiguous and row.strides[0] == 40
+    monkeypatch.setattr(tma, "_encoded", lambda address, shape, pitch, tile, dtype: pitch)
+    array = SimpleNamespace(
+        data=SimpleNamespace(ptr=0), shape=row.shape, strides=row.strides, itemsize=row.itemsize
+    )
+    assert tma.tensor_map(array, 128, 64, "float16") == 32
 
 
 def test_models_count_what_tiles_load():
@@ -93,6 +106,7 @@ def test_options_of_mma_that_cannot_be_are_one_line(options, message):
         (lambda: hopper.specialized_twin(BN=512), "BN 512 .*: use 128 or 256"),
         (lambda: hopper.persistent_launch(64, 64, cluster=3), "cluster 3 .*: use 1 or 2"),
         (lambda: hopper.persistent_launch(64, 64, group=0), "group must be at least 1"),
+        (lambda: hopper.persistent_launch(64, 64, group=33), "group must be at most 32, got 33"),
         (lambda: hopper.wgmma_launch(0, 64), "M must be at least 1"),
         (lambda: tensor_core.mma_sm75_model(1, 1, 0), "K must be at least 1"),
     ],

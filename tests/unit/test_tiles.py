@@ -29,7 +29,8 @@ BAD = {
         "BM=128 is no multiple of WM=96: use BM=96": {"WM": 96, "TM": 24},
     },
     "swizzled": {
-        "GROUP must be at least 1, got 0": {"GROUP": 0},
+        "GROUP must be at least 1, got 0: use 1 to 32": {"GROUP": 0},
+        "GROUP must be at most 32, got 33: use 1 to 32": {"GROUP": 33},
         "split must be a whole number, got 1.5": {"split": 1.5},
     },
 }  # fmt: skip
