@@ -73,10 +73,13 @@ def choose(M: int, N: int, K: int, engine: str = "", dtype: str = "float32") -> 
 
     Raises
     ------
-    TypeError, ValueError, LookupError
-        For bad sizes, or if no rung takes the number format here.
+    TypeError, ValueError, RuntimeError, LookupError
+        For bad sizes, a language that does not run here, a number format that no rung takes here,
+        or sizes that no launch can have.
     """
     check_sizes(M=M, N=N, K=K)
+    if engine:
+        host.check_engine(engine)
     return _choose(M, N, K, (engine,) if engine else ("cpp", "numba"), dtype)
 
 
@@ -84,7 +87,7 @@ def choose(M: int, N: int, K: int, engine: str = "", dtype: str = "float32") -> 
 def _choose(M: int, N: int, K: int, engines: tuple[str, ...], dtype: str) -> Choice:
     rungs = candidates(dtype, engines)
     if not rungs:
-        raise LookupError(f"no rung takes {dtype} here in {' or '.join(engines)}")
+        raise LookupError(f"no rung takes {dtype} here in {' or '.join(engines)}: use float32")
     return (
         _tuned(rungs, M, N, K, dtype)
         or _recorded(rungs, M, N, K, dtype)
@@ -107,6 +110,15 @@ def candidates(dtype: str, engines: tuple[str, ...]) -> list[tuple[Rung, str]]:
     ]
 
 
+def _fits(rung: str, options: Options, M: int, N: int) -> bool:
+    """Whether a version can be launched here: files may hold options of another time or size."""
+    try:
+        LADDER[rung].launch(M, N, **options)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
 def _tuned(rungs: list[tuple[Rung, str]], M: int, N: int, K: int, dtype: str) -> Choice | None:
     """The fastest of what `tune` stored for this class of shapes."""
     if not on_gpu:
@@ -115,7 +127,9 @@ def _tuned(rungs: list[tuple[Rung, str]], M: int, N: int, K: int, dtype: str) ->
     found = [
         entry
         for entry in tuned.known()
-        if (entry.dtype, entry.shape) == (dtype, kind) and (entry.rung, entry.engine) in known
+        if (entry.dtype, entry.shape) == (dtype, kind)
+        and (entry.rung, entry.engine) in known
+        and _fits(entry.rung, entry.options, M, N)
     ]
     if not found:
         return None
@@ -135,6 +149,7 @@ def _recorded(rungs: list[tuple[Rung, str]], M: int, N: int, K: int, dtype: str)
         if (row.rung, row.engine) in known
         and row.options in LADDER[row.rung].chosen(row.engine)
         and tuned.shape_class(row.M, row.N, row.K) == kind
+        and _fits(row.rung, row.options, M, N)
     ]
     if not rows:
         return None
@@ -149,16 +164,17 @@ def _recorded(rungs: list[tuple[Rung, str]], M: int, N: int, K: int, dtype: str)
 
 def _predicted(rungs: list[tuple[Rung, str]], M: int, N: int, K: int) -> Choice:
     """The version with the least predicted time; of equals the one highest on the ladder."""
-    gpu, found = gpu_here(), []
+    gpu, found, why = gpu_here(), [], ""
     for place, (rung, engine) in enumerate(rungs):
         for options in rung.chosen(engine):
             try:
                 seconds = predict(rung, options, M, N, K, gpu).seconds
-            except ValueError:
-                continue  # not on this GPU
+            except ValueError as error:
+                why = f"{error}"  # not on this GPU, or not at these sizes
+                continue
             found.append((seconds, -place, rung.name, engine, options))
     if not found:
-        raise LookupError(f"no version of {', '.join(rung.name for rung, _ in rungs)} fits here")
+        raise LookupError(f"no version of any rung can be launched for {M}×{N}×{K}: {why}")
     least = min(seconds for seconds, *_ in found)
     seconds, _, name, engine, options = min(
         (entry for entry in found if entry[0] <= 1.03 * least), key=lambda entry: entry[1]

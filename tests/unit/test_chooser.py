@@ -114,6 +114,51 @@ def test_what_was_tuned_here_comes_first(monkeypatch):
     assert choose(130, 8000, 8000, engine="numba").engine == "numba"
 
 
+def test_what_cannot_be_launched_is_passed_over(monkeypatch):
+    entries = [
+        tuned.Tuned(rung, "numba", "float32", "16384x64x64", options, [16384, 64, 64],
+                    seconds, 1.0, 1, {"gpu": "a GPU"})
+        for rung, options, seconds in (
+            ("swizzled", {"BM": 64, "BN": 64, "WM": 32, "WN": 32, "TM": 4}, 1e-3),
+            ("warp_tiled", {"of another time": 1}, 2e-3),
+            ("vectorized", {"BK": 16}, 3e-3),
+        )
+    ]  # fmt: skip
+    monkeypatch.setattr(chooser, "on_gpu", True)
+    monkeypatch.setattr(tuned, "known", lambda: entries)
+    every = [(rung, "numba") for rung in LADDER.values()]
+    assert chooser._tuned(every, 16384, 64, 64, "float32").rung == "swizzled"
+    # More rows than 65535 blocks of 64 rows have.
+    assert chooser._tuned(every, 5_000_000, 64, 64, "float32").rung == "vectorized"
+    entries.pop()
+    assert chooser._tuned(every, 5_000_000, 64, 64, "float32") is None
+
+
+@without_gpu
+def test_a_recorded_version_that_cannot_be_launched_is_passed_over():
+    small = LADDER["swizzled"].chosen("numba")[3]
+    shape = 16384, 64, 64
+    record(
+        measured("swizzled", "numba", shape, 9000.0, small),
+        measured("warp_tiled", "numba", shape, 900.0),
+    )
+    assert choose(*shape).rung == "swizzled"
+    assert choose(5_000_000, 64, 64).rung == "warp_tiled"
+
+
+@without_gpu
+def test_sizes_and_languages_that_nothing_can_launch_are_one_line():
+    for sizes, engine, error, told in (
+        ((10_000_000, 1, 1), "", LookupError, "no version of any rung can be launched for "
+         "10000000×1×1: .* blocks along y are too many; this GPU allows 65535: use larger blocks"),
+        ((8, 8, 8), "cpp", RuntimeError, "engine 'cpp' needs an NVIDIA GPU .*: use engine='numba'"),
+        ((8, 8, 8), "cuda", ValueError, "unknown engine 'cuda': use 'numba' or 'cpp'"),
+    ):  # fmt: skip
+        with pytest.raises(error, match=told) as caught:
+            choose(*sizes, engine=engine)
+        assert "\n" not in str(caught.value)
+
+
 @without_gpu
 def test_the_entry_multiplies_and_says_what_is_wrong():
     A, B = lab.oracle.inputs(70, 33, 129)
