@@ -83,6 +83,11 @@ def _title(rung: str) -> str:
     return f'"{title[0].lower()}{title[1:]}"'
 
 
+def _whole(number: int) -> str:
+    """A whole number in groups of three digits, which no line break takes apart."""
+    return f"{number:,}".replace(",", "\xa0")
+
+
 def _speeds(rows: dict[str, Row]) -> Finding:
     told = "; ".join(f"{name} {row.speed}" for name, row in rows.items())
     return Finding(f"At {TIMED}³, {told}.", tuple(1e9 * row.gflops for row in rows.values()))
@@ -161,7 +166,7 @@ def _few_transfers(record: Record) -> Finding:
     pinned, _ = _pcie(record)
     trip = kernel.bytes / pinned
     told = f"the way there and back takes {trip / kernel.median:.0f} times as long as adding"
-    return Finding(f"Vectors of {kernel.n:,} floats: {told}.".replace(",", " ", 2), (trip,))
+    return Finding(f"Vectors of {_whole(kernel.n)} floats: {told}.", (trip,))
 
 
 def _cpu(record: Record) -> Finding:
@@ -303,10 +308,7 @@ def _larger_tiles(record: Record) -> Finding:
 def _conflicts(record: Record) -> Finding:
     row = _profiled(record, "tiled", "numba", tile=32)
     share = row.shared_load_conflicts / row.shared_load_instructions
-    counted, among = (
-        f"{n:,}".replace(",", " ")
-        for n in (row.shared_load_conflicts, row.shared_load_instructions)
-    )
+    counted, among = map(_whole, (row.shared_load_conflicts, row.shared_load_instructions))
     told = f"{counted} conflicts counted in {among} shared loads of warps ({percent(share)})"
     return Finding(f"At {PROFILED}³, T = 32: {told}.", (share,))
 
@@ -433,7 +435,8 @@ def write(record: Record, page: Path = PAGE) -> Path:
     def new(found: re.Match[str]) -> str:
         start, what, source, end = found.groups()
         body = tally() if what == "tally" else table(source, record)
-        caption = f"\n\n{record.caption()}" if what == "claims" else ""
+        measured = any(claim.id in FINDINGS for claim in data.claims(source=source))
+        caption = f"\n\n{record.caption()}" if what == "claims" and measured else ""
         return f"{start}\n{body}{caption}\n{end}"
 
     replace_text(page, MARKERS.sub(new, page.read_text(encoding="utf-8")))
