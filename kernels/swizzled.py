@@ -216,6 +216,13 @@ def order(GROUP, split):
     return host.check_group(GROUP, "GROUP"), host.check_whole(split, "split", WAY_OUT)
 
 
+def launch_of_sums(M, N):
+    """Return (grid, block) of `add_parts`: a thread for each element of C (M×N)."""
+    # A grid has at most 65535 rows of blocks: for a tall C each block takes more rows.
+    cols, rows = (32, 8) if M <= 8 * 65535 else (8, 128)
+    return host.check_grid(cdiv(N, cols), cdiv(M, rows)), (cols, rows)
+
+
 def parts_shape(M, N, split, BM=128):
     """Return the shape of the workspace: `split` results below each other, in whole tiles."""
     return (split * cdiv(M, BM) * BM, N)
@@ -314,8 +321,8 @@ def launches(product, engine, split, sizes):
     multiply, arrays = kernel(**sizes, split=split)[grid, threads], host.wrapped(*inputs, C)
     if split == 1:
         return lambda: multiply(*arrays)
-    grid_of_sums = host.check_grid(cdiv(product.N, 32), cdiv(product.M, 8))
-    add, parts = add_parts(split)[grid_of_sums, (32, 8)], host.wrapped(C, result)
+    add = add_parts(split)[launch_of_sums(product.M, product.N)]
+    parts = host.wrapped(C, result)
 
     def both():
         multiply(*arrays)

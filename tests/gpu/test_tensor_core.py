@@ -104,6 +104,9 @@ def test_arrays_of_every_kind_and_stride(name):
     oracle.check(columns, A, B)
     backwards, every_second = A[::-1, ::-1], B[::-1, ::2]
     oracle.check(matmul(backwards, every_second), backwards, every_second)
+    row, square = cupy.asarray(A)[:1, :16], cupy.asarray(B)[:16, :16].copy()
+    assert row.flags.c_contiguous and row.strides[0] % 16  # how far a second row would be
+    oracle.check(matmul(row, square), row, square)
     wide = cupy.asarray(np.full((71, 97), np.nan, np.float32))
     inside = wide[1:, 3:93]  # starts on no 16-byte boundary
     assert matmul(cupy.asarray(A), cupy.asarray(B), out=inside) is inside

@@ -5,7 +5,7 @@ import inspect
 import numpy as np
 import pytest
 
-from kernels import LADDER, Rung, cupy, lab, on_gpu
+from kernels import LADDER, Rung, cupy, lab, on_gpu, swizzled
 from kernels.vector_add import add, vector_add_grid_stride
 from tests.rungs import (
     FEW,
@@ -317,6 +317,14 @@ def test_bad_sizes_of_a_launch_or_a_model(M, N):
 def test_a_grid_has_limits():
     with pytest.raises(ValueError, match="75000 blocks along y .* this GPU allows 65535"):
         LADDER["tiled"].launch(600_000, 10, tile=8)
+
+
+@pytest.mark.parametrize("M, N", ((1, 1), (100, 130), (524_280, 7), (524_281, 7), (2_000_000, 33)))
+def test_what_is_computed_in_parts_can_be_added(M, N):
+    LADDER["swizzled"].launch(M, N, split=4)
+    (across, down), (cols, rows) = swizzled.launch_of_sums(M, N)
+    assert (across - 1) * cols < N <= across * cols and (down - 1) * rows < M <= down * rows
+    assert cols * rows <= 1024
 
 
 def test_an_unknown_rung_names_those_there_are():
