@@ -65,6 +65,16 @@ def test_every_claim_leads_to_a_heading(claim):
     assert heading in headings(page)
 
 
+@pytest.mark.parametrize("claim", data.claims(), ids=lambda claim: claim.id)
+def test_every_row_says_something_and_names_the_chapter_it_leads_to(claim):
+    assert claim.fact or claim.id in factcheck.FINDINGS
+    (row,) = (
+        line for line in factcheck.table(claim.source, RECORD).splitlines()
+        if line.startswith(f"| {claim.claim} |")
+    )  # fmt: skip
+    assert f"[chapter {int(claim.where[:2])}]({claim.where})" in row
+
+
 def test_the_page_says_what_the_record_says(tmp_path):
     copy = tmp_path / "fact-check.md"
     text = factcheck.PAGE.read_text(encoding="utf-8")
