@@ -20,6 +20,7 @@ from kernels import banks, copies, transpose
 from kernels.lab import counters, cpp, ncu, probes
 from kernels.lab.backend import cuda, cupy
 from kernels.lab.device import device
+from kernels.lab.host import cdiv
 from kernels.lab.timing import time as time_launch
 
 ROOT = Path(__file__).parents[1]
@@ -118,8 +119,8 @@ def stride_cases(n: int | None = None, engines: tuple[str, ...] = ("numba",)) ->
     largest = max(STRIDES)
     n = n or min(LONGEST, _power_of_two(device().memory_bytes // (2 * 4 * (largest + 1))))
     few = cupy.arange(n, dtype=np.float32) % np.float32(251)
-    many = cupy.arange(n * largest, dtype=np.uint32)
-    many = (many % np.uint32(251)).astype(np.float32)
+    # Made at once: further arrays of this size need not fit.
+    many = cupy.tile(cupy.arange(251, dtype=np.float32), cdiv(n * largest, 251))[: n * largest]
     out = cupy.empty(n, np.float32)
 
     def right(launch: Callable[[], object], target: Any, expected: Any) -> bool:
