@@ -168,7 +168,8 @@ def persistent_matmul(A, B, out=None, engine="cpp", cluster=2, group=8):
     cluster : int
         Blocks that share the columns of B: 1 or 2.
     group : int
-        Rows of tiles that are computed together, so that they share A and B in the L2 cache.
+        Rows of tiles that are computed together, so that they share A and B in the L2 cache: 1 to
+        32.
 
     Returns
     -------

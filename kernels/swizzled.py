@@ -282,7 +282,7 @@ def matmul(
         Rows and columns of the results of a thread, multiples of 4; 32 thread tiles fill the
         tile of a warp.
     GROUP : int
-        Rows of tiles that blocks take together, column by column.
+        Rows of tiles that blocks take together, column by column: 1 to 32.
     split : int
         Parts of K, each computed by blocks of its own and added afterwards: for results of fewer
         tiles than the GPU has SMs.

@@ -190,6 +190,11 @@ class Operands:
         Shape of the result.
     engine : {"numba", "cpp"}
         Whose kernel is to run on them.
+
+    Raises
+    ------
+    TypeError, ValueError, RuntimeError
+        One line that names the value, the limit and the way out.
     """
 
     #: Number format of the result.
