@@ -182,8 +182,10 @@ def search(
     Interrupted
         After Ctrl-C; another call goes on where this one stopped.
     RuntimeError
-        If no candidate gave a right product.
+        If there is no candidate, or none that gave a right product.
     """
+    if not todo.kept:
+        raise RuntimeError(f"no set of options is left to measure: {todo.pruned[0].reason}")
     gpu = about["gpu"]
     tuned.read(tuned.path(gpu), gpu)  # a file that cannot be added to is told of before, not after
     file, same = unfinished(gpu), _identity(todo, about)

@@ -140,6 +140,13 @@ def test_a_gpu_that_is_not_here_has_a_data_sheet():
 # The search -----------------------------------------------------------------------
 
 
+def test_a_shape_that_no_options_can_launch_is_one_line():
+    todo = tune.plan(LADDER["tiled"], (3_000_000, 8, 8), data.gpu("t4"))
+    with pytest.raises(RuntimeError, match="no set of options is left to measure: .* blocks along "
+                       "y are too many; this GPU allows 65535: use larger blocks"):  # fmt: skip
+        tune.search(todo, Watch({}), ABOUT)
+
+
 def test_the_fastest_right_options_are_stored_with_their_origin(own_folder):
     watch = Watch({8: 3e-3, 16: 2e-3, 32: ValueError("a wrong product")})
     found, measured = tune.search(plan(), watch, ABOUT)
