@@ -156,16 +156,29 @@ class Rung:
         return found
 
     def kernel(self, **options):
-        """Return the Numba kernel for these options: launch it ``[grid, block](A, B, C)``."""
+        """Return the Numba kernel for these options: launch it ``[grid, block](A, B, C)``.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If the rung has none, or for options that cannot be.
+        """
         if self._kernel is None:
             raise TypeError(f"{self.name} has no Numba kernel: use one that has, such as {FIRST}")
         return self._kernel(**self._filled(options))
 
     def twin(self, **options):
-        """Return the compiled CUDA C++ kernel for these options."""
+        """Return the compiled CUDA C++ kernel for these options.
+
+        Raises
+        ------
+        TypeError, ValueError, RuntimeError
+            For options that cannot be, or without a GPU.
+        """
         options = self._filled(options)
         if self._twin is not None:
             return self._twin(**options)
+        self._launch(1, 1, **options)  # refuses what cannot be
         return self._load(1, options)
 
     def _load(self, wide: int, options: Options) -> Any:
@@ -174,12 +187,24 @@ class Rung:
         return cpp.load(self._file or self.name, self.name, **macros)
 
     def launch(self, M: int, N: int, **options) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Return (grid, block) for a result of M×N elements."""
+        """Return (grid, block) for a result of M×N elements.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For sizes or options that the GPU here cannot launch; one line says what it allows.
+        """
         host.check_sizes(M=M, N=N)
         return self._launch(M, N, **self._filled(options))
 
     def model(self, M: int, N: int, K: int, **options) -> Model:
-        """Return the work and traffic predicted for A (M×K) and B (K×N)."""
+        """Return the work and traffic predicted for A (M×K) and B (K×N), in FLOP and bytes.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For sizes or options that cannot be, in one line.
+        """
         host.check_sizes(M=M, N=N, K=K)
         return self._model(M, N, K, **self._filled(options))
 

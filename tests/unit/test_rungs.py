@@ -193,6 +193,12 @@ def test_a_product_on_a_gpu_below_the_need_is_refused(monkeypatch):
         LADDER["async_tiled"].matmul(A, B, engine="cpp")
 
 
+def test_a_twin_is_not_compiled_for_tiles_that_cannot_be():
+    for name, options in (("warp_tiled", {"BK": 20}), ("thread_tiled", {"TM": 3})):
+        with pytest.raises(ValueError, match="use BK=16|use BM=126"):
+            LADDER[name].twin(**options)
+
+
 def test_a_rung_of_one_language_says_which():
     with pytest.raises(ValueError, match="mma is written in CUDA C.. alone: use engine='cpp'"):
         LADDER["mma"].matmul(A, B)
