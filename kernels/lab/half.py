@@ -150,10 +150,11 @@ class HalfProduct(host.Product):
         """Return (A, B, C) on the device, their rows on 16-byte boundaries."""
         A, B, _ = (cupy.asarray(array) for array in super().arguments())
         result, self._packed = cupy.asarray(self._result), None
-        if not is_aligned(result):
-            result = cupy.empty((self.M, host.cdiv(self.N, CHUNK) * CHUNK), self.dtype)
-            self._packed = result[:, : self.N]
-        return aligned(A), aligned(B), result
+        with host.memory_errors(2 * self.nbytes):  # about, and at most: not all are copied
+            if not is_aligned(result):
+                result = cupy.empty((self.M, host.cdiv(self.N, CHUNK) * CHUNK), self.dtype)
+                self._packed = result[:, : self.N]
+            return aligned(A), aligned(B), result
 
     def result(self):
         """Return the output: `out` if there is one, else an array of the kind of the inputs."""

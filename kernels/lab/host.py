@@ -235,12 +235,16 @@ class Operands:
             if array is self._out or shares_memory(array, self._out):
                 raise ValueError(f"out shares memory with {name}: pass an array of its own")
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the inputs and the result."""
+        inputs = sum(prod(array.shape) * array.dtype.itemsize for array in self._inputs.values())
+        return inputs + self.dtype.itemsize * prod(self._shape)
+
     def arguments(self) -> tuple:
         """Return the Numba kernel's arguments on the device: the inputs, then the output."""
         inputs = tuple(self._inputs.values())
-        nbytes = self.dtype.itemsize * prod(self._shape)
-        nbytes += sum(prod(array.shape) * array.dtype.itemsize for array in inputs)
-        with memory_errors(nbytes):
+        with memory_errors(self.nbytes):
             if self._kind == "numpy":
                 inputs = tuple(cupy.asarray(array) for array in inputs)
             if self._out is not None and self._kind != "numpy":
@@ -254,8 +258,9 @@ class Operands:
     def cpp_arguments(self) -> tuple:
         """Return the CUDA C++ kernel's arguments: contiguous arrays as above, then the sizes."""
         *inputs, _ = (cupy.asarray(array) for array in self.arguments())
-        inputs = (cupy.ascontiguousarray(array) for array in inputs)
-        result = cupy.asarray(self._written(lambda array: not array.flags.c_contiguous))
+        with memory_errors(2 * self.nbytes):  # at most: those that are not contiguous are copied
+            inputs = [cupy.ascontiguousarray(array) for array in inputs]
+            result = cupy.asarray(self._written(lambda array: not array.flags.c_contiguous))
         return *inputs, result, *(np.int32(size) for size in self._sizes)
 
     def workspace(self, shape: tuple[int, ...]):

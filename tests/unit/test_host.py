@@ -43,6 +43,21 @@ def test_it_is_refused_before_anything_is_copied():
         LADDER["tiled"].matmul(ones(1, 1), ones(1, 2**32 + 1))
 
 
+def test_a_copy_that_does_not_fit_is_one_line_too(monkeypatch):
+    def full(array):
+        raise MemoryError("Out of memory allocating 96 bytes (allocated so far: 240 bytes).")
+
+    product = host.Product(A[::2], B)
+    monkeypatch.setattr(host.cupy, "ascontiguousarray", full, raising=False)
+    monkeypatch.setattr(host, "free_bytes", lambda: 10_000_000)
+    with pytest.raises(MemoryError) as caught:
+        product.cpp_arguments()
+    assert str(caught.value) == (
+        "the arrays need 0.00 GB; this GPU has 0.01 GB free: use smaller sizes, or free some memory"
+        " first"
+    )
+
+
 def test_vectors_in_numba_have_indices_of_64_bits():
     a = ones(1, 2**33)[0]
     assert host.Vectors(a, a).n == 2**33
