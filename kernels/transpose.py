@@ -191,9 +191,11 @@ class Version:
         return Model(flops=0, reads={"A": A}, writes={"B": B})
 
     def launcher(self, A, B, engine: str = "numba") -> Callable[[], object]:
-        """Return a function that launches it on device arrays A (M×N) and B (N×M), C order."""
-        grid, block = self.launch(*A.shape)
-        if host.check_engine(engine) == "numba":
+        """Return a function that launches it on contiguous CuPy arrays A (M×N) and B (N×M)."""
+        host.check_resident(A=A, B=B)
+        turned = Turned(A, B, engine)
+        grid, block = self.launch(turned.M, turned.N)
+        if engine == "numba":
             bound = self.kernel[grid, block]
             # Wrapped once: wrapping CuPy arrays anew would cost more than the launch.
             arrays = tuple(cuda.as_cuda_array(array) for array in (A, B))

@@ -163,7 +163,7 @@ def check_resident(**arrays) -> None:
         if not array.flags.c_contiguous:
             raise ValueError(
                 f"{name} ({'×'.join(map(str, array.shape))}) is not contiguous in rows:"
-                " use matmul, which copies it"
+                f" pass cupy.ascontiguousarray({name})"
             )
 
 

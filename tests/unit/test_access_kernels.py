@@ -99,6 +99,10 @@ def test_a_transpose_stays_where_its_matrix_is():
         (lambda A: VERSIONS["tiled"].launch(0, 7), ValueError, "M must be at least 1, got 0"),
         (lambda A: VERSIONS["ordered"].launch(2**23, 7), None, ""),
         (lambda A: VERSIONS["tiled"].launch(2**23, 7), ValueError, "262144 blocks along y are too"),
+        (lambda A: VERSIONS["tiled"].launcher(*[cupy.asarray(A)] * 2), ValueError,
+         r"out has shape \(5, 7\); the result has \(7, 5\)"),
+        (lambda A: VERSIONS["tiled"].launcher(cupy.asarray(A), cupy.asarray(A.T)), ValueError,
+         r"B \(7×5\) is not contiguous in rows: pass cupy.ascontiguousarray\(B\)"),
     ],
 )  # fmt: skip
 def test_what_a_transpose_refuses(call, error, message):

@@ -70,7 +70,8 @@ C = cupy.asarray(lab.oracle.poisoned(6, 10))
 @pytest.mark.parametrize(
     "operands, error, told",
     [
-        ((A[::2], B, C[::2]), ValueError, r"A \(3×4\) is not contiguous in rows: use matmul"),
+        ((A[::2], B, C[::2]), ValueError,
+         r"A \(3×4\) is not contiguous in rows: pass cupy.ascontiguousarray\(A\)"),
         ((A, B, cupy.asfortranarray(C)), ValueError, r"C \(6×10\) is not contiguous in rows"),
         ((np.ones((6, 4), np.float32), B, C), TypeError, "A is a ndarray; expected a CuPy array: "
          r"use cupy.asarray\(A\)"),
