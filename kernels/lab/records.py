@@ -414,7 +414,9 @@ class Table:
 
     def _numeric(self, index: int) -> bool:
         column = [cells[index] for cells in self.cells if cells[index] not in {"", "–"}]
-        return bool(column) and all(cell[0].isdigit() or cell[0] in "-–" for cell in column)
+        # What takes more than 24 characters needs room to break: it is set like words.
+        figures = (len(cell) <= 24 and (cell[0].isdigit() or cell[0] in "+-−–") for cell in column)
+        return bool(column) and all(figures)
 
 
 def _text(value: Any) -> str:

@@ -109,9 +109,14 @@ def by_shape(record: Record) -> str:
 
 
 def told(row: Row) -> str:
-    """``"8 834 (23 %)"``: GFLOP/s and the share of cuBLAS, which is left out for cuBLAS itself."""
-    share = "" if row.rung == "cublas" else f" ({percent(row.share)})"
-    return f"{row.gflops:,.0f}".replace(",", " ") + share
+    """``"8 834 (23 %)"``: GFLOP/s and the share of cuBLAS, which is left out for cuBLAS itself.
+
+    A line may break before the share, not within a number.
+    """
+    parts = [f"{row.gflops:,.0f}".replace(",", " ")]
+    if row.rung != "cublas":
+        parts.append(f"({percent(row.share)})")
+    return " ".join(part.replace(" ", "\u00a0") for part in parts)
 
 
 def markdown(head: list[str], lines: Iterable[list[str]], left: int) -> str:

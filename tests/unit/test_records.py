@@ -1,6 +1,7 @@
 """Records: found, read, merged and written, with errors that say what there is."""
 
 import json
+import re
 
 import pytest
 
@@ -174,6 +175,20 @@ def test_a_row_is_read_by_attribute_and_names_what_it_has():
     assert str(used) == "rung=naive: registers 40, occupancy 0.75"
     with pytest.raises(AttributeError, match="no 'gflops'; it has rung, seconds"):
         row.gflops  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("cells", "align"),
+    [
+        (["1.5 µs", "–"], "right"), (["+0.2 %", "−1.8 %"], "right"),
+        (["504 µs to 505 µs"], "right"), (["498 GFLOP/s to 6.23 TFLOP/s"], "left"),
+        (["12", "twelve"], "left"), (["–"], "left"),
+    ],
+)  # fmt: skip
+def test_figures_are_set_right_and_words_left(cells, align):
+    html = Table([(cell,) for cell in cells], ["measured"])._repr_html_()
+    assert re.findall(r"<td style=\"text-align:(\w+)", html) == [align] * len(cells)
+    assert ("nowrap" in html) is (align == "right")
 
 
 def test_a_table_reads_as_text_and_escapes_html():

@@ -31,7 +31,7 @@ EXERCISE = KernelExercise(
     hints=(
         "Only one index expression of the naive kernel changes. Bt has N rows and K columns: which"
         " of its rows belongs to column col of C?",
-        "`Bt[col, k]` instead of `B[k, col]`. The guard and the loop over `A.shape`[1] stay.",
+        "`Bt[col, k]` instead of `B[k, col]`. The guard and the loop over `A.shape[1]` stay.",
         "Start acc as `float32(0)`, add `A[row, k] * Bt[col, k]` for every k, store acc once, all"
         " of it"
         " under the guard on row and col.",

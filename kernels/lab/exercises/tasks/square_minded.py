@@ -33,7 +33,7 @@ EXERCISE = KernelExercise(
     hints=(
         "Try a C with one row and two columns, then one with two rows and one column.",
         "Every size in the kernel is compared with something. Does each compare with its own?",
-        "The guard compares the column with `C.shape`[0], the number of rows.",
+        "The guard compares the column with `C.shape[0]`, the number of rows.",
     ),
     after="A wide C keeps columns that nobody writes: no access is out of bounds, so the trace has"
     " nothing to say, and only the poison shows. A tall C is the other way about.",
