@@ -15,7 +15,7 @@ from kernels import bench, profiler
 from kernels.lab import counters, files, ncu, records
 from kernels.lab.backend import on_gpu, why_cpu
 from kernels.lab.records import Row
-from kernels.lab.units import percent, quantity
+from kernels.lab.units import grouped, percent, quantity
 from kernels.ladder import ENGINE_TITLES, LADDER
 
 FOLDER = profiler.ROOT / "_build" / "profiles"
@@ -208,7 +208,7 @@ def requests(row: Row) -> Table | None:
 
 def count(value: int | None) -> str:
     """A whole number with its thousands apart."""
-    return "–" if value is None else f"{value:,}".replace(",", " ")
+    return "–" if value is None else grouped(value)
 
 
 def share(value: float | None) -> str:

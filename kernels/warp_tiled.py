@@ -164,8 +164,7 @@ def tiles(BM, BN, BK, WM, WN, TM, TN):
     loaded = (("BM·BK", BM * BK, 4 * threads), ("BK·BN", BK * BN, 4 * threads))
     waiting = (BM + BN) * BK // threads
     check_limits(threads, 8 * BK * (BM + PAD + BN), TM * TN + 2 * (TM + TN) + waiting, loaded)
-    check_rows(4 * threads, BK=BK)
-    check_rows(4 * threads, BN=BN)
+    check_rows(4 * threads, BK=BK, BN=BN)
     return BM, BN, BK, WM, WN, TM, TN, threads
 
 

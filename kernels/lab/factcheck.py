@@ -15,7 +15,7 @@ from pathlib import Path
 from kernels.lab import data
 from kernels.lab.files import replace_text
 from kernels.lab.records import Record, RecordError, Row
-from kernels.lab.units import percent, quantity
+from kernels.lab.units import grouped, percent, quantity
 from kernels.ladder import ENGINE_TITLES, LADDER
 
 __all__ = ["FINDINGS", "PAGE", "VERDICTS", "Finding", "finding", "table", "tally", "write"]
@@ -81,11 +81,6 @@ def _title(rung: str) -> str:
     """A rung's title as it stands within a sentence, in quotes."""
     title = LADDER[rung].title
     return f'"{title[0].lower()}{title[1:]}"'
-
-
-def _whole(number: int) -> str:
-    """A whole number in groups of three digits, which no line break takes apart."""
-    return f"{number:,}".replace(",", "\xa0")
 
 
 def _speeds(rows: dict[str, Row]) -> Finding:
@@ -166,7 +161,7 @@ def _few_transfers(record: Record) -> Finding:
     pinned, _ = _pcie(record)
     trip = kernel.bytes / pinned
     told = f"the way there and back takes {trip / kernel.median:.0f} times as long as adding"
-    return Finding(f"Vectors of {_whole(kernel.n)} floats: {told}.", (trip,))
+    return Finding(f"Vectors of {grouped(kernel.n)} floats: {told}.", (trip,))
 
 
 def _cpu(record: Record) -> Finding:
@@ -308,7 +303,7 @@ def _larger_tiles(record: Record) -> Finding:
 def _conflicts(record: Record) -> Finding:
     row = _profiled(record, "tiled", "numba", tile=32)
     share = row.shared_load_conflicts / row.shared_load_instructions
-    counted, among = map(_whole, (row.shared_load_conflicts, row.shared_load_instructions))
+    counted, among = map(grouped, (row.shared_load_conflicts, row.shared_load_instructions))
     told = f"{counted} conflicts counted in {among} shared loads of warps ({percent(share)})"
     return Finding(f"At {PROFILED}³, T = 32: {told}.", (share,))
 

@@ -12,7 +12,7 @@ from kernels.lab import plots
 from kernels.lab.half import PARTS
 from kernels.lab.peers import TITLES
 from kernels.lab.records import Record, RecordError, Row, replace_text
-from kernels.lab.units import percent
+from kernels.lab.units import grouped, percent
 from kernels.ladder import ENGINE_TITLES, LADDER
 
 ROOT = Path(__file__).parents[2]
@@ -113,10 +113,8 @@ def told(row: Row) -> str:
 
     A line may break before the share, not within a number.
     """
-    parts = [f"{row.gflops:,.0f}".replace(",", " ")]
-    if row.rung != "cublas":
-        parts.append(f"({percent(row.share)})")
-    return " ".join(part.replace(" ", "\u00a0") for part in parts)
+    share = percent(row.share).replace(" ", "\N{NO-BREAK SPACE}")
+    return grouped(round(row.gflops)) + ("" if row.rung == "cublas" else f" ({share})")
 
 
 def markdown(head: list[str], lines: Iterable[list[str]], left: int) -> str:

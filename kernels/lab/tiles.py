@@ -27,17 +27,17 @@ def check_multiple(**pair) -> None:
         raise ValueError(f"{name}={size} is no multiple of {of}={unit}: use {name}={fitting}")
 
 
-def check_rows(at_once: int, **tile) -> None:
-    """Raise ValueError unless `at_once` elements fill whole rows of a tile: ``512, BK=16``.
+def check_rows(at_once: int, **tiles) -> None:
+    """Raise ValueError unless `at_once` elements fill whole rows of each tile: ``512, BK=16``.
 
     A thread of such kernels loads the same columns of several rows.
     """
-    ((name, width),) = tile.items()
-    if at_once % width:
-        raise ValueError(
-            f"the {at_once} elements that the threads load at once fill no whole rows of"
-            f" {name}={width}: use {name}={1 << (width.bit_length() - 1)}"
-        )
+    for name, width in tiles.items():
+        if at_once % width:
+            raise ValueError(
+                f"the {at_once} elements that the threads load at once fill no whole rows of"
+                f" {name}={width}: use {name}={1 << (width.bit_length() - 1)}"
+            )
 
 
 def check_limits(threads: int, shared_bytes: int, registers: int, loaded=()) -> None:

@@ -20,7 +20,7 @@ from kernels.lab.microscope.trace import BANKS
 from kernels.lab.model import WARP, Access
 from kernels.lab.occupancy import occupancy
 from kernels.lab.roofline import Roof
-from kernels.lab.units import percent, quantity
+from kernels.lab.units import grouped, percent, quantity
 from kernels.lab.widgets.banks import words
 
 ENGINES = {"numba": "Numba", "cpp": "CUDA C++", "library": "library"}
@@ -272,5 +272,5 @@ def _html(table: Table) -> str:
 
 def _text(value: Any) -> str:
     if isinstance(value, int):
-        return f"{value:,}".replace(",", "\N{NO-BREAK SPACE}")
+        return grouped(value)
     return f"{value:.3g}" if isinstance(value, float) else escape(value)
