@@ -15,7 +15,6 @@ import numpy as np
 from kernels import hopper
 from kernels.lab import cpp, half, host
 from kernels.lab.backend import cupy
-from kernels.lab.device import device
 from kernels.lab.host import cdiv
 from kernels.lab.tma import tensor_map
 
@@ -74,7 +73,7 @@ def check_options(products, BN):
 def rounds(M, N, BN):
     """Return how many tiles of C each cluster of blocks computes, and how many there are."""
     tiles = cdiv(M, BM * CLUSTER) * cdiv(N, BN)
-    most = (device().sms or hopper.SMS) // CLUSTER
+    most = hopper.sms() // CLUSTER
     return cdiv(tiles, most), tiles
 
 
@@ -178,7 +177,7 @@ def _prepared(A, B, out, engine, products, BN):
     plain = cpp.load("emulated", "plain", arch="sm_90a", **macros(products, BN))
     blocks = cdiv(M * N, 256)
     if not short:
-        blocks = min(blocks, 8 * (device().sms or hopper.SMS))
+        blocks = min(blocks, 8 * hopper.sms())
     sizes = half.int32s(M, N, K)
     plain_arguments = (A, B, result, *sizes, np.int32(result.shape[1]), odd, np.int32(short))
     steps = [] if short else _steps(A, B, result, odd, parts_A, parts_B, sizes, products, BN)

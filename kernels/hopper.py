@@ -25,10 +25,15 @@ def shared_bytes(BN, boxes=0):
     return STAGES[BN] * 2 * BK * (BM + BN) + 2 * boxes * BOX_BYTES
 
 
+def sms():
+    """Return how many SMs the GPU has."""
+    return device().sms or SMS
+
+
 def check_choice(name, value, choices):
     """Return an option as an int; TypeError or ValueError unless it is one of `choices`."""
     way_out = f"use {' or '.join(map(str, choices))}"
-    if host.check_whole(value, name, way_out) not in choices:
+    if host.check_whole(value, name, way_out, min(1, *choices)) not in choices:
         raise ValueError(f"{name} {value} is none that the kernel is written for: {way_out}")
     return int(value)
 
@@ -66,10 +71,10 @@ def wgmma_prepare(A, B, C, engine="cpp"):
 
 
 def _wgmma(A, B, out, engine):
-    product = _product("wgmma", A, B, out, engine)
+    product = operands("wgmma", A, B, out, engine)
     grid, block = wgmma_launch(product.M, product.N)
-    twin, arguments = wgmma_twin(**product.macros), _arguments(product)
-    return product, lambda held=product: twin(grid, block, arguments)
+    twin, given = wgmma_twin(**product.macros), arguments(product)
+    return product, lambda held=product: twin(grid, block, given)
 
 
 # ------------------------------------------------------------------------------- specialized
@@ -114,11 +119,11 @@ def specialized_prepare(A, B, C, engine="cpp", BN=256):
 
 
 def _specialized(A, B, out, engine, BN):
-    product = _product("specialized", A, B, out, engine)
+    product = operands("specialized", A, B, out, engine)
     grid, block = specialized_launch(product.M, product.N, BN)
-    twin, arguments = specialized_twin(BN, **product.macros), _arguments(product)
+    twin, given = specialized_twin(BN, **product.macros), arguments(product)
     asked = shared_bytes(BN)
-    return product, lambda held=product: twin(grid, block, arguments, shared_mem=asked)
+    return product, lambda held=product: twin(grid, block, given, shared_mem=asked)
 
 
 # -------------------------------------------------------------------------------- persistent
@@ -134,7 +139,7 @@ def persistent_launch(M, N, cluster=2, group=8):
     host.check_group(group, "group")
     host.check_sizes(M=M, N=N)
     tiles = cdiv(M, BM * cluster) * cdiv(N, 256)
-    most = (device().sms or SMS) // cluster
+    most = sms() // cluster
     rounds = cdiv(tiles, most)
     return (cdiv(tiles, rounds) * cluster,), (384,)
 
@@ -193,27 +198,27 @@ def persistent_prepare(A, B, C, engine="cpp", cluster=2, group=8):
 
 
 def _persistent(A, B, out, engine, cluster, group):
-    product = _product("persistent", A, B, out, engine)
+    product = operands("persistent", A, B, out, engine)
     grid, block = persistent_launch(product.M, product.N, cluster, group)
     twin = persistent_twin(cluster, group, **product.macros)
-    map_A, map_B, C, *sizes = _arguments(product)
+    map_A, map_B, C, *sizes = arguments(product)
     dtype = half.dtype_of(C)
-    arguments = (map_A, map_B, tensor_map(C, 64, 128 // C.itemsize, dtype), *sizes)
+    given = (map_A, map_B, tensor_map(C, 64, 128 // C.itemsize, dtype), *sizes)
     asked = shared_bytes(256, BOXES)
-    return product, lambda held=(product, C): twin(grid, block, arguments, shared_mem=asked)
+    return product, lambda held=(product, C): twin(grid, block, given, shared_mem=asked)
 
 
 # ------------------------------------------------------------------------------------ shared
 
 
-def _product(rung, A, B, out, engine):
+def operands(rung, A, B, out, engine):
     """Return the operands, checked, for the one generation of GPUs that has `wgmma`."""
     product = half.HalfProduct(A, B, out, engine)
     half.check_gpu(rung, (9, 0), "use mma", only=True)
     return product
 
 
-def _arguments(product):
+def arguments(product):
     """Return tensor maps of A and B, then C, M, N (as C lies in memory) and K.
 
     Tensor maps hold addresses alone: whoever launches later keeps `product`, and so the matrices.

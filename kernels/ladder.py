@@ -28,6 +28,7 @@ from kernels import (
     hopper,
     naive,
     pipelined,
+    stream_k,
     swizzled,
     tensor_core,
     thread_tiled,
@@ -553,6 +554,18 @@ _RUNGS = (
                 _hopper(lambda group, cluster: (256, hopper.shared_bytes(256, hopper.BOXES))),
             ),
         )
+    ),
+    rung(
+        stream_k,
+        "Stream-K",
+        chapter="08-tensor-cores",
+        engines=("cpp",),
+        options={"BN": (0, 128, 256), "cluster": (0, 1, 2)},
+        choices={"cpp": ({},)},
+        dtypes=("float16", "bfloat16"),
+        needs={"float16": (9, 0), "bfloat16": (9, 0)},
+        only="its instructions are Hopper's alone",
+        dynamic_shared=True,
     ),
     rung(
         emulated,

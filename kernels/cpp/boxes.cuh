@@ -29,3 +29,25 @@ __device__ inline void write_floats(const float (&sums)[count], int number, unsi
                      :: "r"(place + 8 * 128), "f"(d[2]), "f"(d[3]) : "memory");
     }
 }
+
+// The same for a box of 128 bytes in the format of C: 32 floats, or 64 rounded to 16 bits.
+template <int count>
+__device__ inline void write_box(const float (&sums)[count], int number, unsigned box)
+{
+#if HALF_C
+    const int tid = threadIdx.x % 128, warp = tid / 32, lane = tid % 32;
+    // stmatrix: the opposite of ldmatrix, four 8×8 blocks at once.
+    const int row = warp * 16 + lane % 16;
+    #pragma unroll
+    for (int pair = 0; pair < 4; ++pair) {
+        const float *d = sums + 32 * number + 8 * pair;
+        const int chunk = 2 * pair + lane / 16;
+        asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};"
+                     :: "r"(box + row * 128 + ((chunk ^ (row % 8)) * 16)),
+                        "r"(pack(d[0], d[1])), "r"(pack(d[2], d[3])),
+                        "r"(pack(d[4], d[5])), "r"(pack(d[6], d[7])) : "memory");
+    }
+#else
+    write_floats(sums, number, box);
+#endif
+}

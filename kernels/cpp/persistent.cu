@@ -15,28 +15,6 @@ constexpr unsigned short EVERYONE = (1 << CLUSTER) - 1;
 // C is stored in boxes of 64 rows by 128 bytes, of which each consumer has BOXES at hand.
 constexpr int BOX = 64 * 128, BOX_COLS = 128 / sizeof(Result);
 
-// The part of the accumulators that belongs to one box, rounded and swizzled as the TMA
-// wants it.
-__device__ inline void write_box(const float (&acc)[BN / 2], int number, unsigned box)
-{
-#if HALF_C
-    const int tid = threadIdx.x % 128, warp = tid / 32, lane = tid % 32;
-    // stmatrix: the opposite of ldmatrix, four 8×8 blocks at once.
-    const int row = warp * 16 + lane % 16;
-    #pragma unroll
-    for (int pair = 0; pair < 4; ++pair) {
-        const float *d = acc + 32 * number + 8 * pair;
-        const int chunk = 2 * pair + lane / 16;
-        asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};"
-                     :: "r"(box + row * 128 + ((chunk ^ (row % 8)) * 16)),
-                        "r"(pack(d[0], d[1])), "r"(pack(d[2], d[3])),
-                        "r"(pack(d[4], d[5])), "r"(pack(d[6], d[7])) : "memory");
-    }
-#else
-    write_floats(acc, number, box);
-#endif
-}
-
 extern "C" __global__ void __cluster_dims__(CLUSTER) __launch_bounds__(THREADS, 1)
 persistent(const __grid_constant__ TensorMap map_A, const __grid_constant__ TensorMap map_B,
            const __grid_constant__ TensorMap map_C, int M, int N, int K)

@@ -41,12 +41,12 @@ def cdiv(a: int, b: int) -> int:
 # ------------------------------------------------------------------------------------- launches
 
 
-def check_whole(value, name: str, way_out: str) -> int:
-    """Return `value` as an int of at least 1; TypeError or ValueError otherwise."""
+def check_whole(value, name: str, way_out: str, least: int = 1) -> int:
+    """Return `value` as an int of at least `least`; TypeError or ValueError otherwise."""
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise TypeError(f"{name} must be a whole number, got {value!r}: {way_out}")
-    if index(value) < 1:
-        raise ValueError(f"{name} must be at least 1, got {value}: {way_out}")
+    if index(value) < least:
+        raise ValueError(f"{name} must be at least {least}, got {value}: {way_out}")
     return index(value)
 
 

@@ -23,7 +23,7 @@ CAPABILITIES = ((7, 5), (8, 0), (9, 0))
 #: Macros that each C++ file is compiled with; one that needs none is compiled as it is.
 MACROS = {"tiled": [{"TILE": tile} for tile in LADDER["tiled"].options["tile"]]}
 #: Files with GPUs and macros of their own: test_tensor_core.py compiles them.
-TENSOR_CORES = {"emulated", "mma", "mma_sm75", "persistent", "specialized", "wgmma"}
+TENSOR_CORES = {"emulated", "mma", "mma_sm75", "persistent", "specialized", "stream_k", "wgmma"}
 TWINS = [
     (path.stem, macros)
     for path in sorted(cpp.SOURCES.glob("*.cu"))

@@ -41,6 +41,9 @@ def cases():
                 | {"CLUSTER": cluster, "GROUP": 8, "STAGES": hopper.STAGES[256]}
                 | {"BOXES": hopper.BOXES},
             )
+            for BN, stages in hopper.STAGES.items():
+                shape = {"BN": BN, "STAGES": stages, "CLUSTER": cluster}
+                yield "stream_k", "sm_90a", macros | shape | {"GROUP": 8, "BOXES": hopper.BOXES}
     for products in (6, 9):
         for BN in emulated.STAGES:
             yield "emulated", "sm_90a", emulated.macros(products, BN)

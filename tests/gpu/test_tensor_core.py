@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kernels import cuda, cupy, hopper, tensor_core
+from kernels import cuda, cupy, hopper, stream_k, tensor_core
 from kernels.lab import oracle
 from kernels.lab.backend import on_gpu
 from kernels.lab.device import device
@@ -21,7 +21,11 @@ VERSIONS = [
     ("persistent", {"cluster": 1}, ("float16",)),
     ("persistent", {"cluster": 2}, ("float16", "bfloat16")),
     ("persistent", {"cluster": 2, "group": 3}, ("bfloat16",)),
+    ("stream_k", {"cluster": 1}, ("float16",)),
+    ("stream_k", {"BN": 128}, ("bfloat16",)),
+    ("stream_k", {}, ("float16", "bfloat16")),
 ]
+NAMES = tuple(dict.fromkeys(name for name, *_ in VERSIONS))
 CASES = [
     (name, options, dtype, out_dtype)
     for name, options, dtypes in VERSIONS
@@ -34,6 +38,8 @@ EDGES = [(1, 1, 1), (1, 300, 1), (300, 1, 65), (128, 256, 64), (129, 257, 65), (
 
 
 def function(name: str, what: str):
+    if name == "stream_k":
+        return getattr(stream_k, what)
     module = tensor_core if name.startswith("mma") else hopper
     return getattr(module, f"{name}_{what}")
 
@@ -88,7 +94,7 @@ def test_a_large_product_is_the_same_every_time(case):
     assert all(bool((result == results[0]).all()) for result in results)
 
 
-@pytest.mark.parametrize("name", ("mma_sm75", "mma", "wgmma", "specialized", "persistent"))
+@pytest.mark.parametrize("name", NAMES)
 def test_arrays_of_every_kind_and_stride(name):
     skip_unless_it_runs(name, "float16")
     matmul = function(name, "matmul")
@@ -115,7 +121,7 @@ def test_arrays_of_every_kind_and_stride(name):
     assert bool(cupy.isnan(wide[:, 93:]).all()), "something was written beside C"
 
 
-@pytest.mark.parametrize("name", ("mma_sm75", "mma", "wgmma", "specialized", "persistent"))
+@pytest.mark.parametrize("name", NAMES)
 def test_nothing_is_written_beyond_the_edges(name):
     skip_unless_it_runs(name, "float16")
     A, B = (cupy.asarray(x) for x in oracle.inputs(200, 264, 72, dtype="float16"))
@@ -143,7 +149,7 @@ def test_bfloat16_is_refused_where_turing_has_none():
 def test_a_launch_prepared_for_later_copies_nothing():
     A, narrow = cupy.ones((16, 16), cupy.float16), cupy.ones((16, 12), cupy.float16)
     C, gaps = cupy.ones((16, 12), cupy.float32), cupy.ones((16, 24), cupy.float32)[:, :16]
-    for name in ("mma_sm75", "mma", "wgmma", "specialized", "persistent"):
+    for name in NAMES:
         prepare = function(name, "prepare")
         with pytest.raises(ValueError, match=r"B \(16×12\) has rows .*: use matmul"):
             prepare(A, narrow, C)

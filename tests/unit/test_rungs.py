@@ -123,7 +123,7 @@ def test_the_ladder_is_in_the_order_of_the_chapters():
     assert list(LADDER) == [
         "swapped", "naive", "tiled", "thread_tiled_1d", "thread_tiled", "vectorized", "pipelined",
         "warp_tiled", "swizzled", "async_tiled", "mma_sm75", "mma", "wgmma", "specialized",
-        "persistent", "emulated",
+        "persistent", "stream_k", "emulated",
     ]  # fmt: skip
     assert all(isinstance(rung, Rung) and rung.name == name for name, rung in LADDER.items())
     assert [rung.chapter for rung in LADDER.values()] == sorted(r.chapter for r in LADDER.values())
@@ -225,6 +225,7 @@ def test_a_rung_of_one_language_says_which():
         ("mma", {"BK": 128}, "BK 128 is not what the swizzle is made for"),
         ("specialized", {"BN": 64}, "use 128 or 256"),
         ("persistent", {"cluster": 3}, "use 1 or 2"),
+        ("stream_k", {"BN": 64}, "use 0 or 128 or 256"),
         ("emulated", {"products": 3}, "products 3 is none that the kernel is written for"),
     ],
 )

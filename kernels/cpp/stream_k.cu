@@ -1,0 +1,216 @@
+// Hopper, fourth step: no SM ends early (Stream-K). `persistent` hands out whole tiles, and in its
+// last round some clusters have none. Here the tiles of a round that would not be full are divided
+// along K: laid end to end, their steps are dealt out in equal shares. Where a share ends within a
+// tile, the block leaves its sums in global memory, and the block that takes the last step of the
+// tile adds them to its own.
+
+#include "half.cuh"
+#include "hopper.cuh"
+#include "boxes.cuh"
+
+constexpr int BM = 128, BK = 64, CONSUMERS = 2, THREADS = 128 * (1 + CONSUMERS);
+constexpr int TILE_A = BM * BK * 2, TILE_B = BK * BN * 2, STAGE = TILE_A + TILE_B;  // bytes
+constexpr int PANEL = BK * 128;                       // 64 columns of B
+constexpr int SHARE = BN / 64 / CLUSTER;              // panels that each block loads
+constexpr unsigned short EVERYONE = (1 << CLUSTER) - 1;
+// C is stored in boxes of 64 rows by 128 bytes, of which each consumer has BOXES at hand.
+constexpr int BOX = 64 * 128, BOX_COLS = 128 / sizeof(Result);
+
+// How the host deals out the work: tiles 0 to whole - 1 go to the clusters in turn, and of the
+// others each of the first `sharers` clusters gets an equal share of the steps.
+struct Deal { int steps, clusters, whole, divided, sharers; };
+
+// Steps first to last - 1 of one tile's walk along K.
+struct Piece { int tile, first, last; };
+
+// The first step of a share; the steps of the divided tiles are numbered from 0. Where the shares
+// cannot be equal, the first ones have a step more.
+__device__ inline int share_begin(int sharer, const Deal &deal)
+{
+    const int all = deal.divided * deal.steps;
+    return all / deal.sharers * sharer + min(sharer, all % deal.sharers);
+}
+
+// What a cluster does as number i, or false: there is no more. A share is shorter than a tile's
+// walk, so it touches two tiles at most. The later one comes first: of that one the sums are left
+// for another cluster, so nobody waits for who is waiting.
+__device__ inline bool piece_number(int i, int cluster, const Deal &deal, Piece &piece)
+{
+    const int turns = (deal.whole - cluster + deal.clusters - 1) / deal.clusters;
+    if (i < turns) {
+        piece = {cluster + i * deal.clusters, 0, deal.steps};
+        return true;
+    }
+    if (cluster >= deal.sharers || i > turns + 1)
+        return false;
+    const int begin = share_begin(cluster, deal);
+    const int end = share_begin(cluster + 1, deal);
+    const int early = begin / deal.steps, late = (end - 1) / deal.steps;
+    if (i == turns)
+        piece = {deal.whole + late, max(begin - late * deal.steps, 0),
+                 end - late * deal.steps};
+    else
+        piece = {deal.whole + early, begin - early * deal.steps, deal.steps};
+    return i == turns || early < late;
+}
+
+// Sums that wait in global memory, four of a thread side by side, those of neighbours next to
+// them; and whether they are there.
+template <int count>
+__device__ inline void leave_sums(const float (&acc)[count], float4 *sums, int *ready, int role)
+{
+    const int tid = threadIdx.x % 128;
+    #pragma unroll
+    for (int i = 0; i < count; i += 4)
+        __stcg(sums + i / 4 * 128 + tid, make_float4(acc[i], acc[i + 1], acc[i + 2], acc[i + 3]));
+    __threadfence();
+    warpgroup_sync(role);
+    if (tid == 0)
+        asm volatile("st.release.gpu.global.b32 [%0], 1;" :: "l"(ready) : "memory");
+}
+
+template <int count>
+__device__ inline void add_sums(float (&acc)[count], const float4 *sums, int *ready, int role)
+{
+    const int tid = threadIdx.x % 128;
+    if (tid == 0) {
+        int there;
+        do
+            asm volatile("ld.acquire.gpu.global.b32 %0, [%1];" : "=r"(there) : "l"(ready) : "memory");
+        while (!there);
+        *ready = 0;                                   // for the next launch
+    }
+    warpgroup_sync(role);
+    #pragma unroll
+    for (int i = 0; i < count; i += 4) {
+        const float4 other = __ldcg(sums + i / 4 * 128 + tid);
+        acc[i] += other.x;
+        acc[i + 1] += other.y;
+        acc[i + 2] += other.z;
+        acc[i + 3] += other.w;
+    }
+}
+
+extern "C" __global__ void __cluster_dims__(CLUSTER) __launch_bounds__(THREADS, 1)
+stream_k(const __grid_constant__ TensorMap map_A, const __grid_constant__ TensorMap map_B,
+         const __grid_constant__ TensorMap map_C, int down, int across, int steps,
+         int whole, int sharers, float4 *sums, int *ready)
+{
+    extern __shared__ __align__(1024) unsigned char stages[];
+    __shared__ __align__(8) unsigned long long barriers[2 * STAGES];
+    const unsigned ring = shared_address(stages), boxes = ring + STAGES * STAGE;
+    const unsigned full = shared_address(barriers), empty = full + 8 * STAGES;
+    const int role = threadIdx.x / 128, tid = threadIdx.x % 128;
+    const int cluster = blockIdx.x / CLUSTER, rank = blockIdx.x % CLUSTER;
+
+    if (threadIdx.x == 0) {
+        for (int slot = 0; slot < STAGES; ++slot) {
+            barrier_init(full + 8 * slot, 1);
+            barrier_init(empty + 8 * slot, CONSUMERS * CLUSTER);
+        }
+        barrier_init_done();
+    }
+    // No block may deliver to another whose barriers are not ready.
+    cluster_sync();
+
+    const Deal deal = {steps, int(gridDim.x) / CLUSTER, whole, down * across - whole, sharers};
+    Piece piece;
+    int slot = 0, parity = 0;         // parity: how often the ring has gone round, modulo 2
+    if (role == 0) {
+        give_registers<40>();
+        if (tid == 0) {
+            for (int i = 0; piece_number(i, cluster, deal, piece); ++i) {
+                const Tile tile = tile_number(piece.tile, down, across);
+                const int row0 = (tile.row * CLUSTER + rank) * BM, col0 = tile.col * BN;
+                for (int step = piece.first; step < piece.last; ++step) {
+                    // All consumers of the cluster have to empty a slot: our part of B goes
+                    // to all of them.
+                    barrier_wait(empty + 8 * slot, parity ^ 1);
+                    const unsigned sA = ring + slot * STAGE, sB = sA + TILE_A;
+                    barrier_expect(full + 8 * slot, STAGE);
+                    tile_load(sA, map_A, step * BK, row0, full + 8 * slot);
+                    #pragma unroll
+                    for (int j = 0; j < SHARE; ++j) {
+                        const int panel = rank * SHARE + j;
+                        if (CLUSTER == 1)
+                            tile_load(sB + panel * PANEL, map_B, col0 + 64 * panel, step * BK,
+                                      full + 8 * slot);
+                        else
+                            tile_load_multicast(sB + panel * PANEL, map_B, col0 + 64 * panel,
+                                                step * BK, full + 8 * slot, EVERYONE);
+                    }
+                    if (++slot == STAGES) {
+                        slot = 0;
+                        parity ^= 1;
+                    }
+                }
+            }
+        }
+    } else {
+        take_registers<232>();
+        const int upper = (role - 1) * 64;            // this warpgroup's first row of the tile
+        const unsigned my_boxes = boxes + (role - 1) * BOXES * BOX;
+        // Where this warpgroup of another cluster leaves its sums, and says so.
+        const auto place = [=](int other) { return (other * CLUSTER + rank) * CONSUMERS + role - 1; };
+        constexpr int PLACE = 128 * BN / 2 / 4;       // float4s
+        float acc[BN / 2];
+        for (int i = 0; piece_number(i, cluster, deal, piece); ++i) {
+            const Tile tile = tile_number(piece.tile, down, across);
+            const int row0 = (tile.row * CLUSTER + rank) * BM, col0 = tile.col * BN;
+            int previous = 0;
+            for (int step = piece.first; step < piece.last; ++step) {
+                barrier_wait(full + 8 * slot, parity);
+                const unsigned sA = ring + slot * STAGE, sB = sA + TILE_A;
+                products_begin();
+                #pragma unroll
+                for (int k = 0; k < BK; k += 16)
+                    multiply_add(acc, rows_of_A(sA + upper * 128 + k * 2),
+                                 panels_of_B(sB + k * 128, PANEL), step - piece.first + k > 0);
+                products_commit();
+                // These products go on while the next are asked for; those before are done.
+                products_wait<1>();
+                if (step > piece.first && tid < CLUSTER)
+                    barrier_arrive(empty + 8 * previous, tid);
+                previous = slot;
+                if (++slot == STAGES) {
+                    slot = 0;
+                    parity ^= 1;
+                }
+            }
+            products_wait<0>();
+            if (tid < CLUSTER)
+                barrier_arrive(empty + 8 * previous, tid);
+
+            if (piece.last < steps) {
+                leave_sums(acc, sums + size_t(place(cluster)) * PLACE, ready + place(cluster), role);
+                continue;
+            }
+            // The steps before ours were those of the clusters before us, back to the one whose
+            // share holds the first step of the tile.
+            if (piece.first > 0) {
+                const int tile_begin = (piece.tile - whole) * steps;
+                for (int other = cluster; share_begin(other, deal) > tile_begin;) {
+                    --other;
+                    add_sums(acc, sums + size_t(place(other)) * PLACE, ready + place(other), role);
+                }
+            }
+            #pragma unroll
+            for (int number = 0; number < BN / BOX_COLS; ++number) {
+                const unsigned box = my_boxes + number % BOXES * BOX;
+                if (tid == 0)
+                    wait_for_reads_of_stores<BOXES - 1>();    // of what was in this box
+                warpgroup_sync(role);
+                write_box(acc, number, box);
+                hand_over_to_tma();
+                warpgroup_sync(role);
+                if (tid == 0)
+                    tile_store(map_C, col0 + number * BOX_COLS, row0 + upper, box);
+            }
+        }
+        if (tid == 0)
+            wait_for_reads_of_stores<0>();
+    }
+    __syncwarp();
+    // No block may end while another may still deliver to it.
+    cluster_sync();
+}
