@@ -78,8 +78,10 @@ class Deal:
         return (self.longest + HAND_OVER * handed) * self.BN * slower
 
 
-def deal(M, N, K, BN=0, cluster=0):
+def deal(M, N, K, BN=0, cluster=0, sms=0):
     """Return the cheapest `Deal` for A (M×K) and B (K×N); 0 tries every width and cluster.
+
+    `sms` is how many SMs the GPU has, by default the one here (without one, an H200).
 
     Either all tiles stay whole, and no more clusters work than the last round needs. Or those of a
     round that would not be full are divided: each cluster that shares a tile makes it shorter, and
@@ -93,7 +95,7 @@ def deal(M, N, K, BN=0, cluster=0):
     BN, cluster = check_options(BN, cluster)
     host.check_sizes(M=M, N=N, K=K)
     widths, clusters = (BN,) if BN else (256, 128), (cluster,) if cluster else (2, 1)
-    return _cheapest(M, N, K, widths, clusters, hopper.sms())
+    return _cheapest(M, N, K, widths, clusters, sms or hopper.sms())
 
 
 @lru_cache(maxsize=256)
