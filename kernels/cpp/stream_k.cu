@@ -165,7 +165,7 @@ stream_k(const __grid_constant__ TensorMap map_A, const __grid_constant__ Tensor
                 #pragma unroll
                 for (int k = 0; k < BK; k += 16)
                     multiply_add(acc, rows_of_A(sA + upper * 128 + k * 2),
-                                 panels_of_B(sB + k * 128, PANEL), step - piece.first + k > 0);
+                                 panels_of_B(sB + k * 128, PANEL), k > 0 || step > piece.first);
                 products_commit();
                 // These products go on while the next are asked for; those before are done.
                 products_wait<1>();
