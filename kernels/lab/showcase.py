@@ -24,8 +24,6 @@ NAMES = {**{name: rung.title for name, rung in LADDER.items()}, "cublas": "cuBLA
 FORMATS = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16", PARTS: "fp32 as 3 × bf16"}
 #: The size that tensor cores are shown at: at smaller ones they wait for data.
 HALF_SIZE = 8192
-#: The smallest size in 16 bits: below, asking for a launch takes about as long as the launch.
-SMALLEST = {"float16": 2048, "bfloat16": 2048}
 
 
 def tables(record: Record) -> str:
@@ -48,17 +46,11 @@ def tables(record: Record) -> str:
 
 def by_size(record: Record, dtype: str) -> str:
     """A row for each rung and language, a column for each square size."""
-    sizes = sorted(
-        {
-            row.M
-            for row in record.rows("timings", dtype=dtype)
-            if row.M == row.N == row.K >= SMALLEST.get(dtype, 0)
-        }
-        - odd_sizes(record)
-    )
+    cubes = {row.M for row in record.rows("timings", dtype=dtype) if row.M == row.N == row.K}
+    sizes = sorted(cubes - odd_sizes(record))
     versions: dict[tuple[str, str], dict[int, Row]] = {}
     for size in sizes:
-        for row in ladder(record, size, dtype):
+        for row in record.ladder(M=size, dtype=dtype):
             versions.setdefault((row.rung, row.engine), {})[size] = row
     order = [*LADDER, *TITLES, "cublas"]
     engines = list(ENGINE_TITLES)
@@ -73,12 +65,6 @@ def by_size(record: Record, dtype: str) -> str:
         )
     ]
     return markdown(["rung", "language", *(f"{size}³" for size in sizes)], lines, left=2)
-
-
-def ladder(record: Record, size: int, dtype: str) -> list[Row]:
-    """The rows of a size: of the libraries only cuBLAS beside parts, which no other one takes."""
-    rows = record.ladder(M=size, dtype=dtype)
-    return [row for row in rows if dtype != PARTS or row.rung not in TITLES]
 
 
 def odd_sizes(record: Record) -> set[int]:
@@ -130,7 +116,7 @@ def chart(record: Record) -> Figure:
     for dtype in record.dtypes():
         if dtype != "float32":
             heading = f"tensor cores, {FORMATS.get(dtype, dtype)}, {HALF_SIZE}³"
-            panels[heading] = ladder(record, HALF_SIZE, dtype)
+            panels[heading] = record.ladder(M=HALF_SIZE, dtype=dtype)
     return plots.climb(panels, NAMES)
 
 
