@@ -27,9 +27,9 @@ FLOORS = [
     ["kernels.lab.exercises"],
     [
         "kernels.async_tiled", "kernels.banks", "kernels.copies", "kernels.emulated",
-        "kernels.hopper", "kernels.naive", "kernels.pipelined", "kernels.swizzled",
-        "kernels.tensor_core", "kernels.thread_tiled", "kernels.tiled", "kernels.transpose",
-        "kernels.vector_add", "kernels.vectorized", "kernels.warp_tiled",
+        "kernels.hopper", "kernels.naive", "kernels.pipelined", "kernels.stream_k",
+        "kernels.swizzled", "kernels.tensor_core", "kernels.thread_tiled", "kernels.tiled",
+        "kernels.transpose", "kernels.vector_add", "kernels.vectorized", "kernels.warp_tiled",
     ],
     ["kernels.ladder"],
     ["kernels.predict"],
