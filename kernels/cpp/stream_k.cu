@@ -54,36 +54,41 @@ __device__ inline bool piece_number(int i, int cluster, const Deal &deal, Piece 
     return i == turns || early < late;
 }
 
-// Sums that wait in global memory, four of a thread side by side, those of neighbours next to
-// them; and whether they are there.
+// Sums of a warpgroup wait at its place in global memory, four of a thread side by side and those
+// of its neighbour next to them; ready[place] says whether they are there.
 template <int count>
-__device__ inline void leave_sums(const float (&acc)[count], float4 *sums, int *ready, int role)
+__device__ inline void leave_sums(const float (&acc)[count], float4 *sums, int *ready, int place,
+                                  int role)
 {
     const int tid = threadIdx.x % 128;
+    sums += size_t(place) * (128 * count / 4) + tid;
     #pragma unroll
     for (int i = 0; i < count; i += 4)
-        __stcg(sums + i / 4 * 128 + tid, make_float4(acc[i], acc[i + 1], acc[i + 2], acc[i + 3]));
+        __stcg(sums + i / 4 * 128, make_float4(acc[i], acc[i + 1], acc[i + 2], acc[i + 3]));
     __threadfence();
     warpgroup_sync(role);
     if (tid == 0)
-        asm volatile("st.release.gpu.global.b32 [%0], 1;" :: "l"(ready) : "memory");
+        asm volatile("st.release.gpu.global.b32 [%0], 1;" :: "l"(ready + place) : "memory");
 }
 
 template <int count>
-__device__ inline void add_sums(float (&acc)[count], const float4 *sums, int *ready, int role)
+__device__ inline void add_sums(float (&acc)[count], const float4 *sums, int *ready, int place,
+                                int role)
 {
     const int tid = threadIdx.x % 128;
+    sums += size_t(place) * (128 * count / 4) + tid;
     if (tid == 0) {
         int there;
         do
-            asm volatile("ld.acquire.gpu.global.b32 %0, [%1];" : "=r"(there) : "l"(ready) : "memory");
+            asm volatile("ld.acquire.gpu.global.b32 %0, [%1];"
+                         : "=r"(there) : "l"(ready + place) : "memory");
         while (!there);
-        *ready = 0;                                   // for the next launch
+        ready[place] = 0;                             // for the next launch
     }
     warpgroup_sync(role);
     #pragma unroll
     for (int i = 0; i < count; i += 4) {
-        const float4 other = __ldcg(sums + i / 4 * 128 + tid);
+        const float4 other = __ldcg(sums + i / 4 * 128);
         acc[i] += other.x;
         acc[i + 1] += other.y;
         acc[i + 2] += other.z;
@@ -150,9 +155,8 @@ stream_k(const __grid_constant__ TensorMap map_A, const __grid_constant__ Tensor
         take_registers<232>();
         const int upper = (role - 1) * 64;            // this warpgroup's first row of the tile
         const unsigned my_boxes = boxes + (role - 1) * BOXES * BOX;
-        // Where this warpgroup of another cluster leaves its sums, and says so.
-        const auto place = [=](int other) { return (other * CLUSTER + rank) * CONSUMERS + role - 1; };
-        constexpr int PLACE = 128 * BN / 2 / 4;       // float4s
+        // Where this warpgroup of a cluster leaves its sums.
+        const auto place = [=](int of) { return (of * CLUSTER + rank) * CONSUMERS + role - 1; };
         float acc[BN / 2];
         for (int i = 0; piece_number(i, cluster, deal, piece); ++i) {
             const Tile tile = tile_number(piece.tile, down, across);
@@ -182,17 +186,16 @@ stream_k(const __grid_constant__ TensorMap map_A, const __grid_constant__ Tensor
                 barrier_arrive(empty + 8 * previous, tid);
 
             if (piece.last < steps) {
-                leave_sums(acc, sums + size_t(place(cluster)) * PLACE, ready + place(cluster), role);
+                leave_sums(acc, sums, ready, place(cluster), role);
                 continue;
             }
             // The steps before ours were those of the clusters before us, back to the one whose
             // share holds the first step of the tile.
             if (piece.first > 0) {
                 const int tile_begin = (piece.tile - whole) * steps;
-                for (int other = cluster; share_begin(other, deal) > tile_begin;) {
-                    --other;
-                    add_sums(acc, sums + size_t(place(other)) * PLACE, ready + place(other), role);
-                }
+                int other = cluster;
+                while (share_begin(other, deal) > tile_begin)
+                    add_sums(acc, sums, ready, place(--other), role);
             }
             #pragma unroll
             for (int number = 0; number < BN / BOX_COLS; ++number) {
