@@ -1,11 +1,12 @@
 """How Stream-K deals out the tiles of C; none of it needs a GPU."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernels import LADDER, stream_k
 from kernels.lab.host import cdiv
+from kernels.stream_k import Deal
 
 sizes = st.integers(1, 20_000)
 
@@ -27,7 +28,74 @@ def test_every_cluster_has_work_and_none_more_than_two_tiles_of_the_divided(M, N
     assert deal.whole % deal.clusters == 0
     assert deal.divided < deal.sharers <= deal.clusters
     assert cdiv(deal.divided * deal.steps, deal.sharers) <= deal.steps
-    assert deal.divided * deal.steps < 2**31
+    assert deal.sharers <= deal.divided * deal.steps < 2**31  # and no share is empty
+
+
+def share_begin(sharer, deal):
+    """The twin of the function of this name in stream_k.cu."""
+    steps = deal.divided * deal.steps
+    return steps // deal.sharers * sharer + min(sharer, steps % deal.sharers)
+
+
+def pieces(cluster, deal):
+    """The pieces (tile, first, last) of a cluster: the twin of `piece_number` in stream_k.cu."""
+    for tile in range(cluster, deal.whole, deal.clusters):
+        yield tile, 0, deal.steps
+    if cluster < deal.sharers:
+        begin, end = share_begin(cluster, deal), share_begin(cluster + 1, deal)
+        early, late = begin // deal.steps, (end - 1) // deal.steps
+        yield deal.whole + late, max(begin - late * deal.steps, 0), end - late * deal.steps
+        if early < late:
+            yield deal.whole + early, begin - early * deal.steps, deal.steps
+
+
+def replay(deal):
+    """Do the pieces of one cluster after the other, and fail where one would wait in vain.
+
+    A cluster may wait for sums of clusters before it, which leave theirs before they wait.
+    """
+    parts = [[] for _ in range(deal.down * deal.across)]
+    left = {}  # by the cluster that left sums: their tile
+    for cluster in range(deal.clusters):
+        waited = False
+        for tile, first, last in pieces(cluster, deal):
+            assert 0 <= first < last <= deal.steps
+            parts[tile].append((first, last))
+            if last < deal.steps:
+                assert cluster not in left, "there is room for the sums of one piece"
+                assert not waited, "those who wait must not be waited for"
+                left[cluster] = tile
+            elif first > 0:
+                waited, other = True, cluster
+                while share_begin(other, deal) > (tile - deal.whole) * deal.steps:
+                    other -= 1
+                    assert left.pop(other, None) == tile
+    assert not left, "sums that nobody adds"
+    for tile in parts:
+        ends = [end for piece in sorted(tile) for end in piece]
+        assert ends[0] == 0 and ends[-1] == deal.steps
+        assert ends[1:-1:2] == ends[2:-1:2], "each step is done once"
+
+
+def test_all_small_deals_do_each_step_once_and_wait_for_nobody_who_waits():
+    for clusters in range(2, 10):
+        for divided in range(1, clusters):
+            for sharers in range(divided + 1, clusters + 1):
+                for steps in range(cdiv(sharers, divided), 16):
+                    replay(Deal(256, 2, divided, 1, steps, sharers, 0, sharers))
+                    tiles = 2 * clusters + divided
+                    replay(Deal(256, 2, 1, tiles, steps, clusters, tiles - divided, sharers))
+
+
+@settings(max_examples=500, deadline=None)
+@given(
+    st.integers(1, 5_000), st.integers(1, 5_000), sizes | st.integers(1, 2**31 - 2**14),
+    st.sampled_from((0, 128, 256)), st.sampled_from((0, 1, 2)), st.integers(4, 132),
+)  # fmt: skip
+def test_what_is_dealt_does_each_step_once_and_waits_for_nobody_who_waits(
+    M, N, K, BN, cluster, sms
+):
+    replay(stream_k.deal(M, N, K, BN, cluster, sms=sms))
 
 
 @given(sizes, sizes, sizes)
