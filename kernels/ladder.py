@@ -10,6 +10,8 @@ A rung's file holds functions that all take the rung's options by name:
   name in the file's twin in ``kernels/cpp``, its options being macros.
 - ``footprint(**options)``: ``{"registers": …, "shared_bytes": …}`` of a block, as `tune` should
   expect it, where that does not follow from the tile.
+- ``busiest(M, N, K, sms, **options)``: the multiply-adds of the block that has most to do on a GPU
+  with so many SMs, where that is not what a round of whole tiles would be.
 - ``prepare(A, B, C, engine, **options)``: a function without arguments that launches on these CuPy
   arrays with as little host work as possible; needed only where the launch is not that of `Rung`.
 """
@@ -92,6 +94,9 @@ class Rung:
     footprint : callable, optional
         What to expect of a block, for some options: ``registers`` a thread, ``shared_bytes``, and
         ``tile`` (BM, BN, BK) where the options do not name it.
+    busiest : callable, optional
+        The multiply-adds of the block that has most to do, for M, N, K, ``sms`` and some options;
+        without it, blocks compute whole tiles in rounds.
     """
 
     name: str
@@ -114,6 +119,7 @@ class Rung:
     wide: bool = False
     dynamic_shared: bool = False
     footprint: Callable[..., dict[str, Any]] | None = None
+    busiest: Callable[..., int] | None = None
     _file: str = ""
 
     def matmul(self, A, B, out=None, engine="numba", **options):
@@ -331,8 +337,17 @@ def rung(
     file = module.__name__.rpartition(".")[2]
     functions = {
         name: getattr(module, f"{prefix}{what}{suffix}", None)
-        for what in ("matmul", "launch", "model", "kernel", "twin", "prepare", "footprint")
-        for name in ["footprint" if what == "footprint" else f"_{what}"]
+        for name in (
+            "_matmul",
+            "_launch",
+            "_model",
+            "_kernel",
+            "_twin",
+            "_prepare",
+            "footprint",
+            "busiest",
+        )
+        for what in [name.removeprefix("_")]
     }
     given = inspect.signature(functions["_launch"]).parameters
     defaults = {option: given[option].default for option in about["options"]}

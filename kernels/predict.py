@@ -198,13 +198,16 @@ def predict(rung: Rung, options: Options, M: int, N: int, K: int, gpu: data.Gpu)
         peak = 2 * gpu.cores_per_sm * clock * efficiency(used, busy)
     else:
         peak = 1e12 * (gpu.fp16_tensor_tflops or 8 * gpu.fp32_tflops) / gpu.sms
-    compute = rounds * padded / peak
+    work = rounds * padded
+    if rung.busiest is not None:
+        work = 2 * rung.busiest(M, N, K, sms=gpu.sms, **options)
+    compute = work / peak
     model = rung.model(M, N, K, **options)
     l2 = model.bytes_asked / (L2_BYTES_PER_CLOCK * gpu.sms * clock)
     dram = model.bytes_compulsory / gpu.bandwidth
     # Parts of K leave partial sums, which a second launch reads and adds.
     adding = ANOTHER_LAUNCH + 2 * 4 * M * N * split / gpu.bandwidth if split > 1 else 0.0
-    tail = blocks / (rounds * gpu.sms)
+    tail = min(1.0, blocks * padded / (work * gpu.sms))
     # The three go on at once, though not perfectly: what is hidden still costs a little.
     seconds = max(compute, l2, dram) + HIDDEN * (compute + l2 + dram - max(compute, l2, dram))
     seconds += adding

@@ -126,6 +126,12 @@ def footprint(BN=0, cluster=0):
     }  # fmt: skip
 
 
+def busiest(M, N, K, sms=0, BN=0, cluster=0):
+    """Return the multiply-adds of the block that has most to do, on a GPU of `sms` SMs."""
+    dealt = deal(M, N, K, BN, cluster, sms)
+    return dealt.longest * BK * BM * dealt.BN
+
+
 def launch(M, N, BN=0, cluster=0):
     """Return (grid, block) of the most blocks that work: one for each SM, in whole clusters.
 

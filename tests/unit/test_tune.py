@@ -1,6 +1,7 @@
 """Tuning without a GPU: the legal space, what is pruned and why, the search, and its files."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -129,6 +130,15 @@ def test_predictions_know_idle_sms():
     assert (few.blocks, few.waves) == (64, 1) and few.tail == pytest.approx(64 / 132)
     many = predict(rung, {"BM": 64, "BN": 64}, 128, 8192, 8192, gpu)
     assert many.seconds < few.seconds
+
+
+def test_predictions_know_that_tiles_may_be_divided():
+    gpu, size = data.gpu("h200"), (256, 8192, 8192)
+    whole, shares = (predict(LADDER[name], {}, *size, gpu) for name in ("persistent", "stream_k"))
+    assert whole.tail == pytest.approx(64 / 132) and shares.tail == pytest.approx(128 / 132)
+    assert shares.compute == pytest.approx(whole.compute / 2)
+    other = predict(LADDER["stream_k"], {}, 8192, 8192, 8192, replace(gpu, sms=114))
+    assert other.tail > 0.99, "shares follow the SMs of the GPU that is asked about"
 
 
 def test_a_gpu_that_is_not_here_has_a_data_sheet():

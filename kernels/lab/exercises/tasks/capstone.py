@@ -125,7 +125,7 @@ EXERCISE = KernelExercise(
     budgets=(
         Budget(
             "loads from global memory", 2 * M * N * K // 16, global_count("lanes", "load"),
-            "carry tiles of 32 × 32 or more to the bench: each element then serves 32 threads",
+            "carry tiles of 16 × 16 or more to the bench: each element then serves 16 threads",
         ),
         Budget(
             "sectors loaded", 2 * M * N * K // 16 // 8, global_count("sectors", "load"),
