@@ -139,7 +139,7 @@ def persistent_launch(M, N, cluster=2, group=8):
     host.check_group(group, "group")
     host.check_sizes(M=M, N=N)
     tiles = cdiv(M, BM * cluster) * cdiv(N, 256)
-    most = sms() // cluster
+    most = max(1, sms() // cluster)
     rounds = cdiv(tiles, most)
     return (cdiv(tiles, rounds) * cluster,), (384,)
 

@@ -104,7 +104,7 @@ def _cheapest(M, N, K, widths, clusters, sms):
     for BN in widths:
         for cluster in clusters:
             tile = (BN, cluster, down := cdiv(M, BM * cluster), across := cdiv(N, BN))
-            tiles, steps, most = down * across, cdiv(K, BK), sms // cluster
+            tiles, steps, most = down * across, cdiv(K, BK), max(1, sms // cluster)
             whole = tiles // most * most
             found.append(Deal(*tile, steps, cdiv(tiles, cdiv(tiles, most)), tiles, 0))
             if 0 < (tiles - whole) * steps < 2**31:  # the kernel counts the steps in 32 bits
@@ -137,9 +137,10 @@ def launch(M, N, BN=0, cluster=0):
 
     How many there are in a launch is for `deal` to say, which knows K.
     """
-    check_options(BN, cluster)
+    _, cluster = check_options(BN, cluster)
     host.check_sizes(M=M, N=N)
-    return (hopper.sms() // 2 * 2,), (384,)
+    cluster = cluster or 1
+    return (max(1, hopper.sms() // cluster) * cluster,), (384,)
 
 
 def model(M, N, K, BN=0, cluster=0):
@@ -189,7 +190,11 @@ def matmul(A, B, out=None, engine="cpp", BN=0, cluster=0):
 
 
 def prepare(A, B, C, engine="cpp", BN=0, cluster=0):
-    """Return a function that launches C = A·B on CuPy arrays with rows on 16-byte boundaries."""
+    """Return a function that launches C = A·B on CuPy arrays with rows on 16-byte boundaries.
+
+    Its launches share a place for sums that are handed over: let them follow one another, in one
+    stream.
+    """
     half.check_aligned(A=A, B=B, C=C)
     return _prepared(A, B, C, engine, BN, cluster)[1]
 

@@ -23,6 +23,8 @@ VERSIONS = [
     ("persistent", {"cluster": 2, "group": 3}, ("bfloat16",)),
     ("stream_k", {"cluster": 1}, ("float16",)),
     ("stream_k", {"BN": 128}, ("bfloat16",)),
+    ("stream_k", {"BN": 256}, ("float16",)),
+    ("stream_k", {"BN": 256, "cluster": 1}, ("bfloat16",)),
     ("stream_k", {}, ("float16", "bfloat16")),
 ]
 NAMES = tuple(dict.fromkeys(name for name, *_ in VERSIONS))
@@ -35,6 +37,8 @@ CASES = [
 #: Around the edges of tiles and of 16-byte chunks, and nothing that divides.
 EDGES = [(1, 1, 1), (1, 300, 1), (300, 1, 65), (128, 256, 64), (129, 257, 65), (127, 255, 63),
          (264, 8, 7), (256, 520, 4096), (1000, 1000, 1)]  # fmt: skip
+#: K so long that tiles are divided along it: one tile among many blocks, and shares on two tiles.
+LONG = [(1, 1, 20000), (129, 264, 20000), (1161, 2056, 9000)]
 
 
 def function(name: str, what: str):
@@ -56,9 +60,9 @@ def label(case) -> str:
     return "-".join([name, *(f"{k}{v}" for k, v in options.items()), dtype, out_dtype])
 
 
-def shapes(seed: int):
-    rng = np.random.default_rng(seed)
-    return EDGES + [tuple(map(int, rng.integers(1, 700, 3))) for _ in range(200 - len(EDGES))]
+def shapes(name: str, seed: int):
+    rng, given = np.random.default_rng(seed), EDGES + LONG * (name == "stream_k")
+    return given + [tuple(map(int, rng.integers(1, 700, 3))) for _ in range(200 - len(given))]
 
 
 @pytest.mark.parametrize("case", CASES, ids=label)
@@ -66,7 +70,7 @@ def test_200_shapes(case):
     name, options, dtype, out_dtype = case
     skip_unless_it_runs(name, dtype)
     matmul = function(name, "matmul")
-    for seed, (M, N, K) in enumerate(shapes(CASES.index(case))):
+    for seed, (M, N, K) in enumerate(shapes(name, CASES.index(case))):
         A, B = (cupy.asarray(x) for x in oracle.inputs(M, N, K, seed, dtype))
         C, again = (cupy.asarray(oracle.poisoned(M, N, out_dtype)) for _ in range(2))
         assert matmul(A, B, out=C, **options) is C
