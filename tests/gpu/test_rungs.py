@@ -200,6 +200,8 @@ SANITIZED = ((264, 264, 584), (261, 259, 203), (3, 5, 7))
 #: For tensor cores: more tiles of 256×256 than an H100 has pairs of SMs, so that blocks which stay
 #: compute several.
 MANY_TILES = (264, 8712, 136)
+#: For `stream_k`: K so long that tiles are divided along it, and sums handed over.
+DIVIDED = (129, 264, 8192)
 CLEAN = {
     "memcheck": "ERROR SUMMARY: 0 errors",
     "racecheck": "RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)",
@@ -245,6 +247,7 @@ def launches(part):
         if part_of(name, engine) == part and not LADDER[name].missing(dtype):
             formats = ["float32"] + [dtype] * (dtype in ("float16", "bfloat16"))
             shapes = SANITIZED + (MANY_TILES,) * (part == "tensor_cores")
+            shapes += (DIVIDED,) * (name == "stream_k")
             yield from product([version], formats, shapes)
 
 
