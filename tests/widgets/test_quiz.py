@@ -35,6 +35,15 @@ def test_every_chapter_has_its_quiz_and_every_quiz_its_chapter():
 
 
 @pytest.mark.parametrize("name", QUIZZES)
+def test_the_book_shows_the_questions_as_they_are_now(name):
+    """A page shows what was stored when its chapter was executed."""
+    metadata = json.loads((ROOT / f"chapters/{name}.ipynb").read_text())["metadata"]
+    models = metadata["widgets"]["application/vnd.jupyter.widget-state+json"]["state"].values()
+    (stored,) = (each["state"] for each in models if each["state"].get("chapter") == name)
+    assert stored["questions"] == load(name), f"record {name} again"
+
+
+@pytest.mark.parametrize("name", QUIZZES)
 def test_every_answer_has_a_reason_of_its_own(name):
     questions = load(name)
     assert len(questions) >= 5
