@@ -73,8 +73,7 @@ def check_options(products, BN):
 def rounds(M, N, BN):
     """Return how many tiles of C each cluster of blocks computes, and how many there are."""
     tiles = cdiv(M, BM * CLUSTER) * cdiv(N, BN)
-    most = hopper.sms() // CLUSTER
-    return cdiv(tiles, most), tiles
+    return cdiv(tiles, hopper.most_clusters(CLUSTER, hopper.sms())), tiles
 
 
 def width(M, N, BN=0):

@@ -30,6 +30,11 @@ def sms():
     return device().sms or SMS
 
 
+def most_clusters(blocks, sms):
+    """Return how many clusters of so many blocks work at once on so many SMs; at least one."""
+    return max(1, sms // blocks)
+
+
 def check_choice(name, value, choices):
     """Return an option as an int; TypeError or ValueError unless it is one of `choices`."""
     way_out = f"use {' or '.join(map(str, choices))}"
@@ -139,8 +144,7 @@ def persistent_launch(M, N, cluster=2, group=8):
     host.check_group(group, "group")
     host.check_sizes(M=M, N=N)
     tiles = cdiv(M, BM * cluster) * cdiv(N, 256)
-    most = max(1, sms() // cluster)
-    rounds = cdiv(tiles, most)
+    rounds = cdiv(tiles, most_clusters(cluster, sms()))
     return (cdiv(tiles, rounds) * cluster,), (384,)
 
 

@@ -335,19 +335,9 @@ def rung(
 ) -> Rung:
     """The rung of a file; where a file holds several, these are around its functions' names."""
     file = module.__name__.rpartition(".")[2]
+    names = ("_matmul", "_launch", "_model", "_kernel", "_twin", "_prepare", "footprint", "busiest")
     functions = {
-        name: getattr(module, f"{prefix}{what}{suffix}", None)
-        for name in (
-            "_matmul",
-            "_launch",
-            "_model",
-            "_kernel",
-            "_twin",
-            "_prepare",
-            "footprint",
-            "busiest",
-        )
-        for what in [name.removeprefix("_")]
+        name: getattr(module, f"{prefix}{name.removeprefix('_')}{suffix}", None) for name in names
     }
     given = inspect.signature(functions["_launch"]).parameters
     defaults = {option: given[option].default for option in about["options"]}

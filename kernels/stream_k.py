@@ -15,7 +15,7 @@ from functools import lru_cache
 import numpy as np
 
 from kernels import hopper
-from kernels.hopper import BK, BM, BOXES, STAGES, check_choice
+from kernels.hopper import BK, BM, BOXES, STAGES, check_choice, most_clusters
 from kernels.lab import cpp, half, host
 from kernels.lab.backend import cupy
 from kernels.lab.host import cdiv
@@ -104,7 +104,7 @@ def _cheapest(M, N, K, widths, clusters, sms):
     for BN in widths:
         for cluster in clusters:
             tile = (BN, cluster, down := cdiv(M, BM * cluster), across := cdiv(N, BN))
-            tiles, steps, most = down * across, cdiv(K, BK), max(1, sms // cluster)
+            tiles, steps, most = down * across, cdiv(K, BK), most_clusters(cluster, sms)
             whole = tiles // most * most
             found.append(Deal(*tile, steps, cdiv(tiles, cdiv(tiles, most)), tiles, 0))
             if 0 < (tiles - whole) * steps < 2**31:  # the kernel counts the steps in 32 bits
@@ -140,7 +140,7 @@ def launch(M, N, BN=0, cluster=0):
     _, cluster = check_options(BN, cluster)
     host.check_sizes(M=M, N=N)
     cluster = cluster or 1
-    return (max(1, hopper.sms() // cluster) * cluster,), (384,)
+    return (most_clusters(cluster, hopper.sms()) * cluster,), (384,)
 
 
 def model(M, N, K, BN=0, cluster=0):
@@ -200,7 +200,6 @@ def prepare(A, B, C, engine="cpp", BN=0, cluster=0):
 
 
 def _prepared(A, B, out, engine, BN, cluster):
-    check_options(BN, cluster)
     product = hopper.operands("stream_k", A, B, out, engine)
     map_A, map_B, C, _, N, _ = hopper.arguments(product)
     dealt = deal(product.M, int(N), product.K, BN, cluster)
