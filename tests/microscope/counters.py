@@ -32,12 +32,18 @@ METRICS = {
     "global_red_sectors": ["l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum"],
     "global_atom_requests": ["l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum"],
     "global_atom_sectors": ["l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum"],
-    "shared_load_instructions": ["smsp__inst_executed_op_shared_ld.sum",
-                                 "smsp__sass_inst_executed_op_shared_ld.sum"],
-    "shared_store_instructions": ["smsp__inst_executed_op_shared_st.sum",
-                                  "smsp__sass_inst_executed_op_shared_st.sum"],
-    "shared_atomic_instructions": ["smsp__inst_executed_op_shared_atom.sum",
-                                   "smsp__sass_inst_executed_op_shared_atom.sum"],
+    "shared_load_instructions": [
+        "smsp__inst_executed_op_shared_ld.sum",
+        "smsp__sass_inst_executed_op_shared_ld.sum",
+    ],
+    "shared_store_instructions": [
+        "smsp__inst_executed_op_shared_st.sum",
+        "smsp__sass_inst_executed_op_shared_st.sum",
+    ],
+    "shared_atomic_instructions": [
+        "smsp__inst_executed_op_shared_atom.sum",
+        "smsp__sass_inst_executed_op_shared_atom.sum",
+    ],
     "shared_load_wavefronts": ["l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"],
     "shared_store_wavefronts": ["l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum"],
     "shared_load_bank_conflicts": ["l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"],
@@ -54,7 +60,8 @@ METRICS = {
 PTX_ACCESS = re.compile(r"^\s*(?:@!?%\w+\s+)?((?:ld|st|atom|red|shfl|vote|bar)\.[\w.:]+)", re.M)
 SASS_ACCESS = re.compile(
     r"\b((?:LDG|STG|LD|ST|LDS|STS|LDL|STL|LDC|ATOM|ATOMG|ATOMS|RED|REDG|SHFL|VOTE|BAR)"
-    r"(?:\.[A-Z0-9_]+)*)\b")
+    r"(?:\.[A-Z0-9_]+)*)\b"
+)
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 
@@ -117,18 +124,30 @@ def provenance() -> dict[str, str]:
     """The GPU, the driver, the tool, the versions and the date of a recording."""
     query = subprocess.run(
         ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"],
-        capture_output=True, text=True, check=True)
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     gpu, driver = (part.strip() for part in query.stdout.splitlines()[0].split(","))
     ncu = subprocess.run(["ncu", "--version"], capture_output=True, text=True, check=True)
     from numba import cuda
 
     runtime = ".".join(str(n) for n in cuda.runtime.get_version())
-    versions = {name.replace("-", "_"): importlib.metadata.version(name)
-                for name in ("numba", "numba-cuda", "numpy")}
-    return {"gpu": gpu, "driver": driver, "cuda": runtime, "python": platform.python_version(),
-            **versions, "tool": "Nsight Compute, hardware counters, whole grid",
-            "ncu": ncu.stdout.strip().splitlines()[-1], "clocks": "not locked",
-            "date": datetime.date.today().isoformat()}
+    versions = {
+        name.replace("-", "_"): importlib.metadata.version(name)
+        for name in ("numba", "numba-cuda", "numpy")
+    }
+    return {
+        "gpu": gpu,
+        "driver": driver,
+        "cuda": runtime,
+        "python": platform.python_version(),
+        **versions,
+        "tool": "Nsight Compute, hardware counters, whole grid",
+        "ncu": ncu.stdout.strip().splitlines()[-1],
+        "clocks": "not locked",
+        "date": datetime.date.today().isoformat(),
+    }
 
 
 # ------------------------------------------------------------------------------- matching
@@ -145,13 +164,16 @@ def named(values: dict[str, int]) -> dict[str, int]:
 def assign(cases, launches: list[ncu.Launch]) -> dict[str, dict[str, int]]:
     """Match profiled launches to cases, by order, checking the kernels' names."""
     if len(cases) != len(launches):
-        raise ValueError(f"{len(cases)} cases but {len(launches)} profiled launches: "
-                         f"{[launch.kernel for launch in launches]}")
+        raise ValueError(
+            f"{len(cases)} cases but {len(launches)} profiled launches: "
+            f"{[launch.kernel for launch in launches]}"
+        )
     pairs = list(zip(cases, launches, strict=True))
     for case, launch in pairs:
         if case.function.__name__ not in launch.kernel:
             raise ValueError(
-                f"case {case.name} expects {case.function.__name__}, got {launch.kernel}")
+                f"case {case.name} expects {case.function.__name__}, got {launch.kernel}"
+            )
     return {case.name: named(launch.metrics) for case, launch in pairs}
 
 
@@ -175,8 +197,13 @@ def main() -> None:
         if shutil.which(tool) is None:
             raise SystemExit(f"{tool} is not on PATH: counters need an NVIDIA GPU and its tools")
 
-    record = {"provenance": provenance(), "metrics": METRICS, "cases": {}, "outputs": {},
-              "compiled": {}}
+    record = {
+        "provenance": provenance(),
+        "metrics": METRICS,
+        "cases": {},
+        "outputs": {},
+        "compiled": {},
+    }
     for case in cases:
         record["outputs"][case.name] = output_hashes(case, launch(case))
         record["compiled"][case.name] = accesses(case)

@@ -40,8 +40,10 @@ def merged_rows(case, seen, mine):
     """A quarter of the loads along rows of sA, two wavefronts each; those of sB as they are."""
     along, across = (seen.count(space="shared", op="load", array=name) for name in ("sA", "sB"))
     wide = along["requests"] // 4
-    return {"shared_load_instructions": wide + across["requests"],
-            "shared_load_wavefronts": 2 * wide + across["wavefronts"]}
+    return {
+        "shared_load_instructions": wide + across["requests"],
+        "shared_load_wavefronts": 2 * wide + across["wavefronts"],
+    }
 
 
 def loaded_once(case, seen, mine):
@@ -70,8 +72,7 @@ def dot(case, seen, mine):
     """As `unrolled`; and the last of five additions after a shuffle is made by lane 0 alone."""
     threads = dims(case.grid)[0] * dims(case.block)[0]
     elements = case.make()[0].size
-    return unrolled(case, seen, mine) | {
-        "flops_float32": 2 * elements + 4 * threads + warps(seen)}
+    return unrolled(case, seen, mine) | {"flops_float32": 2 * elements + 4 * threads + warps(seen)}
 
 
 # ------------------------------------------------------------------------------- switched-off lanes
@@ -79,7 +80,7 @@ def predicated(key: str, expr: str, times: int):
     """Every warp issues the guarded access `times` times, also where its lanes are all off."""
 
     def hardware(case, seen, mine):
-        guarded, = (s for s in seen.sites if s.expr == expr and s.op in key)
+        (guarded,) = (s for s in seen.sites if s.expr == expr and s.op in key)
         return {key: mine[key] - guarded.requests + times * warps(seen)}
 
     return hardware
@@ -88,8 +89,10 @@ def predicated(key: str, expr: str, times: int):
 def matvec(case, seen, mine):
     """The last tile holds 2 of 64: its stores are predicated, its loop runs 3 steps, one off."""
     tiles = -(-case.make()[0].shape[1] // 64)
-    return {"shared_store_instructions": tiles * warps(seen),
-            "shared_load_instructions": mine["shared_load_instructions"] + warps(seen)}
+    return {
+        "shared_store_instructions": tiles * warps(seen),
+        "shared_load_instructions": mine["shared_load_instructions"] + warps(seen),
+    }
 
 
 # ------------------------------------------------------------------------------- atomics
@@ -98,7 +101,7 @@ def red_sectors(words: np.ndarray) -> int:
     total = 0
     for start in range(0, words.size, 32):
         sectors = defaultdict(int)
-        for word, lanes in Counter(words[start:start + 32].tolist()).items():
+        for word, lanes in Counter(words[start : start + 32].tolist()).items():
             sectors[word // 8] = max(sectors[word // 8], lanes)
         total += sum(sectors.values())
     return total
@@ -122,33 +125,46 @@ def narrowed(case, seen, mine):
 
 MERGED = Explanation(
     "the loop over k is unrolled, and four loads of sA[ty, k] merge into one LDS.128, which takes "
-    "two wavefronts", merged_rows)
+    "two wavefronts",
+    merged_rows,
+)
 UNROLLED = (
     "the loop is unrolled by four; in a warp where some threads have four elements and others "
-    "three, these run the loop for the rest, one request at a time")
-OFF = ("the guarded access is predicated, not branched over: warps whose lanes are all off issue "
-       "it too, without a wavefront")
+    "three, these run the loop for the rest, one request at a time"
+)
+OFF = (
+    "the guarded access is predicated, not branched over: warps whose lanes are all off issue "
+    "it too, without a wavefront"
+)
 NARROWED = Explanation(
     "an int and a float32 make a float64 in Numba; the result is rounded to float32 at once, so "
-    "the compiler may compute it in float32, and does", narrowed)
+    "the compiler may compute it in float32, and does",
+    narrowed,
+)
 
 EXPLAINED = {
     "tiled16": MERGED,
     "tiled32": MERGED,
-    **{f"rung_tiled_{tile}_{size}": MERGED for tile in (8, 16, 32)
-       for size in ("64x64x64", "37x53x41")},
+    **{
+        f"rung_tiled_{tile}_{size}": MERGED
+        for tile in (8, 16, 32)
+        for size in ("64x64x64", "37x53x41")
+    },
     "widen_int8": Explanation("a[i] * a[i] loads a[i] once", loaded_once),
     "rung_vector_add_grid_stride": Explanation(UNROLLED, unrolled),
     "dot_grid_stride": Explanation(
-        UNROLLED + "; only lane 0 needs the last sum, and the atomic adds in the L2 cache", dot),
+        UNROLLED + "; only lane 0 needs the last sum, and the atomic adds in the L2 cache", dot
+    ),
     "scan_block": Explanation(OFF, predicated("shared_load_instructions", "s[tx - step]", 8)),
     "histogram_shared": Explanation(OFF, predicated("shared_store_instructions", "s[tx]", 1)),
     "broadcast": Explanation(OFF, predicated("shared_store_instructions", "s[tx]", 1)),
     "matvec_shared": Explanation(OFF, matvec),
     "histogram_global": Explanation(
-        "a reduction counts a sector once for each lane at its busiest word", histogram_global),
+        "a reduction counts a sector once for each lane at its busiest word", histogram_global
+    ),
     "row_maximum": Explanation(
-        "a reduction counts a sector once for each lane at its busiest word", row_maximum),
+        "a reduction counts a sector once for each lane at its busiest word", row_maximum
+    ),
     "volume": NARROWED,
     "partial_warp": NARROWED,
 }

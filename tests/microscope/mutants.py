@@ -24,8 +24,21 @@ FILES = {
     "tiled": "kernels/tiled.py",
 }
 TILE = 8
-PAIRS = {"row": "col", "col": "row", "tx": "ty", "ty": "tx", "sA": "sB", "sB": "sA",
-         "A": "B", "B": "A", "a": "b", "b": "a", "M": "N", "N": "M", "K": "M"}
+PAIRS = {
+    "row": "col",
+    "col": "row",
+    "tx": "ty",
+    "ty": "tx",
+    "sA": "sB",
+    "sB": "sA",
+    "A": "B",
+    "B": "A",
+    "a": "b",
+    "b": "a",
+    "M": "N",
+    "N": "M",
+    "K": "M",
+}
 OTHER_AXIS = {"x": "y", "y": "x"}
 
 
@@ -69,19 +82,29 @@ class Mutant:
 
 # ------------------------------------------------------------------------------- where to change
 def _functions(tree: ast.Module) -> dict[str, ast.FunctionDef]:
-    return {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)
-            and any("cuda.jit" in ast.unparse(d) for d in node.decorator_list)}
+    return {
+        node.name: node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef)
+        and any("cuda.jit" in ast.unparse(d) for d in node.decorator_list)
+    }
 
 
 def _is_dim(node: ast.AST) -> bool:
     """Is this ``array.shape[axis]``?"""
-    return (isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute)
-            and node.value.attr == "shape")
+    return (
+        isinstance(node, ast.Subscript)
+        and isinstance(node.value, ast.Attribute)
+        and node.value.attr == "shape"
+    )
 
 
 def _is_cast(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and (
-        node.func.id in ("float32", "float64", "uint32", "int32"))
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and (node.func.id in ("float32", "float64", "uint32", "int32"))
+    )
 
 
 def _conditions(test: ast.expr) -> Iterator[tuple[ast.expr, str]]:
@@ -136,8 +159,10 @@ def _changes(function: ast.FunctionDef) -> Iterator[tuple[str, ast.AST, str]]:
             case ast.Assign(targets=[ast.Name()], value=value) if _zero(value):
                 yield "initial value", value, "float32(1)"
             case ast.Assign(targets=[ast.Name()], value=value) if not (
-                    isinstance(value, ast.Call) and not _is_cast(value)
-                    and "shared.array" in ast.unparse(value)):
+                isinstance(value, ast.Call)
+                and not _is_cast(value)
+                and "shared.array" in ast.unparse(value)
+            ):
                 for where, text in _terms(value):
                     yield "index", where, text
             case ast.Assign(targets=[ast.Tuple()], value=ast.Tuple(elts=values)):
@@ -172,7 +197,7 @@ def _replaced(source: str, node: ast.AST, text: str) -> tuple[str, str]:
     lines = source.splitlines(keepends=True)
 
     def offset(line, column):
-        return sum(map(len, lines[:line - 1])) + len(lines[line - 1].encode()[:column].decode())
+        return sum(map(len, lines[: line - 1])) + len(lines[line - 1].encode()[:column].decode())
 
     start, end = offset(node.lineno, node.col_offset), offset(node.end_lineno, node.end_col_offset)
     before = source[start:end]
@@ -185,7 +210,7 @@ def _keep_lines(source: str, mutated: str, node: ast.AST) -> str:
     if not lost:
         return mutated
     lines = mutated.splitlines(keepends=True)
-    return "".join([*lines[:node.lineno], "\n" * lost, *lines[node.lineno:]])
+    return "".join([*lines[: node.lineno], "\n" * lost, *lines[node.lineno :]])
 
 
 @cache

@@ -28,16 +28,37 @@ from tests.microscope.cases import dims
 
 WARP = 32
 BINARY = {
-    "Add": operator.add, "Sub": operator.sub, "Mult": operator.mul, "Div": operator.truediv,
-    "FloorDiv": operator.floordiv, "Mod": operator.mod, "Pow": operator.pow,
-    "BitAnd": operator.and_, "BitOr": operator.or_, "BitXor": operator.xor,
-    "LShift": operator.lshift, "RShift": operator.rshift, "Lt": operator.lt, "LtE": operator.le,
-    "Gt": operator.gt, "GtE": operator.ge, "Eq": operator.eq, "NotEq": operator.ne,
+    "Add": operator.add,
+    "Sub": operator.sub,
+    "Mult": operator.mul,
+    "Div": operator.truediv,
+    "FloorDiv": operator.floordiv,
+    "Mod": operator.mod,
+    "Pow": operator.pow,
+    "BitAnd": operator.and_,
+    "BitOr": operator.or_,
+    "BitXor": operator.xor,
+    "LShift": operator.lshift,
+    "RShift": operator.rshift,
+    "Lt": operator.lt,
+    "LtE": operator.le,
+    "Gt": operator.gt,
+    "GtE": operator.ge,
+    "Eq": operator.eq,
+    "NotEq": operator.ne,
 }
 UNARY = {"USub": operator.neg, "UAdd": operator.pos, "Invert": operator.invert}
 BLOCK_WIDE = {"syncthreads", "syncthreads_count", "syncthreads_and", "syncthreads_or"}
-WARP_WIDE = {"syncwarp", "shfl_sync", "shfl_up_sync", "shfl_down_sync", "shfl_xor_sync",
-             "ballot_sync", "any_sync", "all_sync"}
+WARP_WIDE = {
+    "syncwarp",
+    "shfl_sync",
+    "shfl_up_sync",
+    "shfl_down_sync",
+    "shfl_xor_sync",
+    "ballot_sync",
+    "any_sync",
+    "all_sync",
+}
 
 
 # ------------------------------------------------------------------------------- what is recorded
@@ -121,8 +142,9 @@ class Run:
                 count.sectors += len({byte // 32 for byte in touched})
                 count.lines += len({byte // 128 for byte in touched})
             else:
-                count.wavefronts += wavefronts([(a.thread % WARP, a.cell * size) for a in lanes],
-                                               size)
+                count.wavefronts += wavefronts(
+                    [(a.thread % WARP, a.cell * size) for a in lanes], size
+                )
         return found
 
     def races(self) -> set[Race]:
@@ -143,9 +165,18 @@ class Run:
             for one, two in combinations(there, 2):
                 if _conflict(one, two):
                     one, two = sorted((one, two), key=lambda a: a.site[0])
-                    found.add(Race(array, space, (one.site[0], two.site[0]), (one.op, two.op),
-                                   (one.block, two.block), cell, (one.thread, two.thread),
-                                   one.block == two.block and one.warp == two.warp))
+                    found.add(
+                        Race(
+                            array,
+                            space,
+                            (one.site[0], two.site[0]),
+                            (one.op, two.op),
+                            (one.block, two.block),
+                            cell,
+                            (one.thread, two.thread),
+                            one.block == two.block and one.warp == two.warp,
+                        )
+                    )
         return found
 
 
@@ -169,8 +200,12 @@ def wavefronts(lanes: list[tuple[int, int]], size: int) -> int:
     parts = max(1, size // 4)
     total = 0
     for part in range(parts):
-        words = {(address + i) // 4 for lane, address in lanes if lane // (WARP // parts) == part
-                 for i in range(size)}
+        words = {
+            (address + i) // 4
+            for lane, address in lanes
+            if lane // (WARP // parts) == part
+            for i in range(size)
+        }
         depth = defaultdict(int)
         for word in words:
             depth[word % 32] += 1
@@ -277,9 +312,20 @@ class Thread:
 
     # memory
     def note(self, site, memory, cell):
-        self.launch.run.accesses.append(Access(
-            self.block, self.number, site, tuple(self.path), memory.name, memory.space, cell,
-            memory.data.itemsize, self.epoch, self.warp_epoch))
+        self.launch.run.accesses.append(
+            Access(
+                self.block,
+                self.number,
+                site,
+                tuple(self.path),
+                memory.name,
+                memory.space,
+                cell,
+                memory.data.itemsize,
+                self.epoch,
+                self.warp_epoch,
+            )
+        )
 
     def load(self, site, owner, index):
         if not isinstance(owner, Memory):
@@ -296,8 +342,10 @@ class Thread:
         def bound(v):
             return None if v is None else int(v)
 
-        return tuple(slice(bound(i.start), bound(i.stop), bound(i.step)) if isinstance(i, slice)
-                     else int(i) for i in index)
+        return tuple(
+            slice(bound(i.start), bound(i.stop), bound(i.step)) if isinstance(i, slice) else int(i)
+            for i in index
+        )
 
     def store(self, site, owner, index, value):
         at = owner.place(index)
@@ -308,10 +356,17 @@ class Thread:
         at = owner.place(index)
         self.note(site, owner, owner.cell(at))
         old = owner.data[at]
-        new = {"add": lambda v: old + v, "sub": lambda v: old - v, "max": lambda v: max(old, v),
-               "min": lambda v: min(old, v), "exch": lambda v: v, "and_": lambda v: old & v,
-               "or_": lambda v: old | v, "xor": lambda v: old ^ v,
-               "cas": lambda expected, v: v if old == expected else old}[name]
+        new = {
+            "add": lambda v: old + v,
+            "sub": lambda v: old - v,
+            "max": lambda v: max(old, v),
+            "min": lambda v: min(old, v),
+            "exch": lambda v: v,
+            "and_": lambda v: old & v,
+            "or_": lambda v: old | v,
+            "xor": lambda v: old ^ v,
+            "cas": lambda expected, v: v if old == expected else old,
+        }[name]
         typed = [owner.data.dtype.type(v) for v in operands]
         owner.data[at] = new(*typed)
         return old
@@ -320,8 +375,12 @@ class Thread:
     def attribute(self, site, owner, name):
         launch = self.launch
         if owner is launch.cuda:
-            found = {"threadIdx": self.index, "blockIdx": self.block, "blockDim": launch.block,
-                     "gridDim": launch.grid}.get(name)
+            found = {
+                "threadIdx": self.index,
+                "blockIdx": self.block,
+                "blockDim": launch.block,
+                "gridDim": launch.grid,
+            }.get(name)
             if found is not None:
                 return Corner(found)
             if name == "laneid":
@@ -385,8 +444,9 @@ class Thread:
             n = int(arguments[0])
             corner = self.block if name == "grid" else launch.grid
             own = self.index if name == "grid" else (0, 0, 0)
-            found = tuple(np.int64(c * b + t) for c, b, t in
-                          zip(corner, launch.block, own, strict=True))[:n]
+            found = tuple(
+                np.int64(c * b + t) for c, b, t in zip(corner, launch.block, own, strict=True)
+            )[:n]
             return found[0] if n == 1 else found
         if name == "popc":
             bits = np.asarray(arguments[0])
@@ -410,8 +470,9 @@ class Thread:
                     shape = (self.launch.shared_bytes // dtype.itemsize,)
                 known[site] = np.zeros(shape, dtype)
             data = known[site]
-        return Memory(f"{space}@{site[0]}:{site[1]}", space, data,
-                      data.__array_interface__["data"][0])
+        return Memory(
+            f"{space}@{site[0]}:{site[1]}", space, data, data.__array_interface__["data"][0]
+        )
 
 
 @dataclass(frozen=True)
@@ -436,8 +497,9 @@ class Rewrite(ast.NodeTransformer):
         self.temporaries = 0
 
     def method(self, name, *arguments):
-        return ast.Call(ast.Attribute(ast.Name("_t", ast.Load()), name, ast.Load()),
-                        list(arguments), [])
+        return ast.Call(
+            ast.Attribute(ast.Name("_t", ast.Load()), name, ast.Load()), list(arguments), []
+        )
 
     @staticmethod
     def site(node, op="load"):
@@ -462,8 +524,11 @@ class Rewrite(ast.NodeTransformer):
 
     def visit_UnaryOp(self, node):
         operand = self.visit(node.operand)
-        return ast.UnaryOp(node.op, operand) if isinstance(node.op, ast.Not) else self.apply(
-            node.op, operand)
+        return (
+            ast.UnaryOp(node.op, operand)
+            if isinstance(node.op, ast.Not)
+            else self.apply(node.op, operand)
+        )
 
     def visit_Compare(self, node):
         left, parts = self.visit(node.left), []
@@ -479,20 +544,25 @@ class Rewrite(ast.NodeTransformer):
         return self.method("load", self.site(node), self.visit(node.value), index)
 
     def visit_Slice(self, node):
-        bounds = [self.visit(b) if b else ast.Constant(None)
-                  for b in (node.lower, node.upper, node.step)]
+        bounds = [
+            self.visit(b) if b else ast.Constant(None) for b in (node.lower, node.upper, node.step)
+        ]
         return ast.Call(ast.Name("slice", ast.Load()), bounds, [])
 
     def visit_Attribute(self, node):
-        return self.method("attribute", self.site(node), self.visit(node.value),
-                           ast.Constant(node.attr))
+        return self.method(
+            "attribute", self.site(node), self.visit(node.value), ast.Constant(node.attr)
+        )
 
     def visit_Call(self, node):
         arguments = ast.List([self.visit(a) for a in node.args], ast.Load())
-        keywords = ast.Dict([ast.Constant(k.arg) for k in node.keywords],
-                            [self.visit(k.value) for k in node.keywords])
-        return ast.YieldFrom(self.method("call", self.site(node), self.visit(node.func), arguments,
-                                         keywords))
+        keywords = ast.Dict(
+            [ast.Constant(k.arg) for k in node.keywords],
+            [self.visit(k.value) for k in node.keywords],
+        )
+        return ast.YieldFrom(
+            self.method("call", self.site(node), self.visit(node.func), arguments, keywords)
+        )
 
     # statements
     def visit_Assign(self, node):
@@ -505,8 +575,15 @@ class Rewrite(ast.NodeTransformer):
 
     def assign(self, target, value):
         if isinstance(target, ast.Subscript):
-            return ast.Expr(self.method("store", self.site(target, "store"),
-                                        self.visit(target.value), self.visit(target.slice), value))
+            return ast.Expr(
+                self.method(
+                    "store",
+                    self.site(target, "store"),
+                    self.visit(target.value),
+                    self.visit(target.slice),
+                    value,
+                )
+            )
         return ast.Assign([target], value)
 
     def visit_AugAssign(self, node):
@@ -515,20 +592,30 @@ class Rewrite(ast.NodeTransformer):
             old = ast.Name(target.id, ast.Load())
             return ast.Assign([target], self.apply(node.op, old, self.visit(node.value)))
         owner, index = self.temporary(), self.temporary()
-        read = self.method("load", self.site(target), ast.Name(owner, ast.Load()),
-                           ast.Name(index, ast.Load()))
+        read = self.method(
+            "load", self.site(target), ast.Name(owner, ast.Load()), ast.Name(index, ast.Load())
+        )
         return [
             ast.Assign([ast.Name(owner, ast.Store())], self.visit(target.value)),
             ast.Assign([ast.Name(index, ast.Store())], self.visit(target.slice)),
-            ast.Expr(self.method("store", self.site(target, "store"),
-                                 ast.Name(owner, ast.Load()), ast.Name(index, ast.Load()),
-                                 self.apply(node.op, read, self.visit(node.value)))),
+            ast.Expr(
+                self.method(
+                    "store",
+                    self.site(target, "store"),
+                    ast.Name(owner, ast.Load()),
+                    ast.Name(index, ast.Load()),
+                    self.apply(node.op, read, self.visit(node.value)),
+                )
+            ),
         ]
 
     def loop(self, statement):
         depth = self.temporary()
-        return [ast.Assign([ast.Name(depth, ast.Store())], self.method("enter")), statement,
-                ast.Expr(self.method("leave", ast.Name(depth, ast.Load())))]
+        return [
+            ast.Assign([ast.Name(depth, ast.Store())], self.method("enter")),
+            statement,
+            ast.Expr(self.method("leave", ast.Name(depth, ast.Load()))),
+        ]
 
     def body(self, statements):
         return [s for node in statements for s in _listed(self.visit(node))]
@@ -545,8 +632,9 @@ class Rewrite(ast.NodeTransformer):
         return self.loop(ast.While(test, self.body(node.body), []))
 
     def visit_FunctionDef(self, node):
-        parameters = ast.arguments([], [ast.arg("_t"), *node.args.args], None, [], [], None,
-                                   node.args.defaults)
+        parameters = ast.arguments(
+            [], [ast.arg("_t"), *node.args.args], None, [], [], None, node.args.defaults
+        )
         generator = ast.If(ast.Constant(False), [ast.Expr(ast.Yield(ast.Constant(None)))], [])
         return ast.FunctionDef(node.name, parameters, [generator, *self.body(node.body)], [])
 
@@ -568,7 +656,8 @@ class Launch:
         names = list(inspect.signature(self.function).parameters)
         self.arguments = [
             Memory(name, "global", a, a.__array_interface__["data"][0])
-            if isinstance(a, np.ndarray) else scalar(a)
+            if isinstance(a, np.ndarray)
+            else scalar(a)
             for name, a in zip(names, self.run.arguments, strict=True)
         ]
 
@@ -581,8 +670,13 @@ class Launch:
             tree.body = [Rewrite().visit_FunctionDef(tree.body[0])]
             names = dict(vars(builtins)) | function.__globals__
             names |= inspect.getclosurevars(function).nonlocals
-            names |= {"_apply": apply, "_binary": BINARY, "_unary": UNARY, "_scalar": scalar,
-                      "math": math}
+            names |= {
+                "_apply": apply,
+                "_binary": BINARY,
+                "_unary": UNARY,
+                "_scalar": scalar,
+                "math": math,
+            }
             exec(compile(ast.fix_missing_locations(tree), "<oracle>", "exec"), names)
             self.generators[function] = names[function.__name__]
         return self.generators[function]
@@ -631,9 +725,12 @@ class Launch:
             for t in group:
                 t.epoch += 1
             votes = [bool(a[0]) for a in asked if a]
-            result = {"syncthreads": None, "syncthreads_count": np.int32(sum(votes)),
-                      "syncthreads_and": np.int32(all(votes)),
-                      "syncthreads_or": np.int32(any(votes))}[name]
+            result = {
+                "syncthreads": None,
+                "syncthreads_count": np.int32(sum(votes)),
+                "syncthreads_and": np.int32(all(votes)),
+                "syncthreads_or": np.int32(any(votes)),
+            }[name]
             return [result] * len(group)
         if name == "syncwarp":
             for t in group:
@@ -645,14 +742,24 @@ class Launch:
             replies = []
             for lane, (_, own, by, *_) in zip(lanes, asked, strict=True):
                 by = int(by)
-                source = {"shfl_sync": by % WARP, "shfl_up_sync": lane - by,
-                          "shfl_down_sync": lane + by, "shfl_xor_sync": lane ^ by}[name]
+                source = {
+                    "shfl_sync": by % WARP,
+                    "shfl_up_sync": lane - by,
+                    "shfl_down_sync": lane + by,
+                    "shfl_xor_sync": lane ^ by,
+                }[name]
                 replies.append(values.get(source, own))
             return replies
         votes = [bool(a[1]) for a in asked]
-        result = {"ballot_sync": np.int32(np.uint32(sum(1 << n for n, v in zip(lanes, votes,
-                                                        strict=True) if v)).view(np.int32)),
-                  "any_sync": np.bool_(any(votes)), "all_sync": np.bool_(all(votes))}[name]
+        result = {
+            "ballot_sync": np.int32(
+                np.uint32(sum(1 << n for n, v in zip(lanes, votes, strict=True) if v)).view(
+                    np.int32
+                )
+            ),
+            "any_sync": np.bool_(any(votes)),
+            "all_sync": np.bool_(all(votes)),
+        }[name]
         return [result] * len(group)
 
 

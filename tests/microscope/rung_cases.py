@@ -7,9 +7,14 @@ from tests.microscope.cases import Case, whole
 
 
 def _add(name, kernel, n, grid, block):
-    return Case(name, kernel, grid, block,
-                lambda: (whole(n), whole(n, seed=2), np.full(n, np.nan, np.float32)),
-                lambda a, b, c: {2: a + b})
+    return Case(
+        name,
+        kernel,
+        grid,
+        block,
+        lambda: (whole(n), whole(n, seed=2), np.full(n, np.nan, np.float32)),
+        lambda a, b, c: {2: a + b},
+    )
 
 
 def _matmul(name, kernel, block, M, N, K, swapped=False):

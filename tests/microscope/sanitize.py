@@ -41,8 +41,9 @@ def compiled(number: int):
         kernel = mutants.kernel(mutants.mutants()[number])
     found = kernel.py_func
     name = f"original_{-number}" if number < 0 else f"mutant_{number}"
-    function = types.FunctionType(found.__code__, found.__globals__, name, found.__defaults__,
-                                  found.__closure__)
+    function = types.FunctionType(
+        found.__code__, found.__globals__, name, found.__defaults__, found.__closure__
+    )
     function.__qualname__ = name
     return cuda.jit(function, lineinfo=True)
 
@@ -113,9 +114,23 @@ def sandbox(tool: str, numbers: list[int]) -> tuple[str, dict[int, str]]:
     while groups:
         group = groups.pop(0)
         process = subprocess.Popen(
-            ["compute-sanitizer", "--tool", tool, "--print-limit", "200", *_survive(),
-             sys.executable, "-m", "tests.microscope.sanitize", "--run", *map(str, group)],
-            cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            [
+                "compute-sanitizer",
+                "--tool",
+                tool,
+                "--print-limit",
+                "200",
+                *_survive(),
+                sys.executable,
+                "-m",
+                "tests.microscope.sanitize",
+                "--run",
+                *map(str, group),
+            ],
+            cwd=REPOSITORY,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
         heard, hung = _listen(process)
         text.append(heard)
         ends |= {int(n): how for n, how in re.findall(r"^@end (-?\d+) (.*)$", heard, re.M)}
@@ -149,7 +164,7 @@ def parse(text: str) -> dict[int, Counter]:
 
 def record(tool: str, numbers: list[int], processes: int) -> dict[int, dict]:
     """One tool's verdict on every mutant, several processes at a time."""
-    shares = [numbers[i:i + SHARE] for i in range(0, len(numbers), SHARE)]
+    shares = [numbers[i : i + SHARE] for i in range(0, len(numbers), SHARE)]
     with ThreadPoolExecutor(processes) as pool:
         texts, ends = [], {}
         for text, ended in pool.map(lambda share: sandbox(tool, share), shares):
@@ -159,8 +174,10 @@ def record(tool: str, numbers: list[int], processes: int) -> dict[int, dict]:
     folder = os.environ.get("SANITIZER_LOGS")
     if folder:
         Path(folder, f"{tool}.log").write_text("\n".join(texts))
-    return {n: {"end": ends[n], "findings": dict(sorted(said.get(n, Counter()).items()))}
-            for n in numbers}
+    return {
+        n: {"end": ends[n], "findings": dict(sorted(said.get(n, Counter()).items()))}
+        for n in numbers
+    }
 
 
 def main() -> None:
@@ -197,11 +214,21 @@ def main() -> None:
         if n < 0:
             return {"rung": ORIGINALS[n], "tools": tools}
         m = made[n]
-        return {"key": m.key, "rung": m.rung, "kind": m.kind, "line": m.line, "before": m.before,
-                "after": m.after, "tools": tools}
+        return {
+            "key": m.key,
+            "rung": m.rung,
+            "kind": m.kind,
+            "line": m.line,
+            "before": m.before,
+            "after": m.after,
+            "tools": tools,
+        }
 
-    result = {"provenance": about, "originals": [row(n) for n in numbers if n < 0],
-              "mutants": [row(n) for n in numbers if n >= 0]}
+    result = {
+        "provenance": about,
+        "originals": [row(n) for n in numbers if n < 0],
+        "mutants": [row(n) for n in numbers if n >= 0],
+    }
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n")
     flagged = sum(any(t["findings"] for t in m["tools"].values()) for m in result["mutants"])

@@ -18,8 +18,12 @@ def sanitizer_record(path: Path) -> dict[str, dict]:
 
 def who(verdict: Verdict) -> str:
     """Which of ours noticed a mutant."""
-    return {(True, True): "both", (True, False): "microscope only", (False, True): "oracle only",
-            (False, False): "neither"}[bool(verdict.problems), verdict.wrong]
+    return {
+        (True, True): "both",
+        (True, False): "microscope only",
+        (False, True): "oracle only",
+        (False, False): "neither",
+    }[bool(verdict.problems), verdict.wrong]
 
 
 def mutant_rows(judged: dict[Mutant, Verdict], record: dict[str, dict]) -> list[tuple]:
@@ -28,10 +32,18 @@ def mutant_rows(judged: dict[Mutant, Verdict], record: dict[str, dict]) -> list[
     for rung in mutants.FILES:
         here = {m: v for m, v in judged.items() if m.rung == rung}
         ours = Counter(map(who, here.values()))
-        tools = [sum(bool(record.get(m.key, {}).get(tool, {}).get("findings")) for m in here)
-                 for tool in TOOLS]
-        rows.append((rung, len(here), *(ours[k] for k in (
-            "both", "microscope only", "oracle only", "neither")), *tools))
+        tools = [
+            sum(bool(record.get(m.key, {}).get(tool, {}).get("findings")) for m in here)
+            for tool in TOOLS
+        ]
+        rows.append(
+            (
+                rung,
+                len(here),
+                *(ours[k] for k in ("both", "microscope only", "oracle only", "neither")),
+                *tools,
+            )
+        )
     return [*rows, ("all", *(sum(r[i] for r in rows) for i in range(1, len(rows[0]))))]
 
 

@@ -68,18 +68,31 @@ def product(M: int, N: int, K: int, *, traced: bool, tile: int, repeat: int = 5)
 def simulator(size: int) -> Seconds:
     """Time that Numba's simulator takes for the same launch, in a process of its own."""
     done = subprocess.run(
-        [sys.executable, "-m", "tests.microscope.simulator", str(size)], cwd=REPOSITORY,
-        env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1"}, capture_output=True, text=True, check=True)
+        [sys.executable, "-m", "tests.microscope.simulator", str(size)],
+        cwd=REPOSITORY,
+        env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     return Seconds(*map(float, done.stdout.split()))
 
 
 def large(size: int = 1024, repeat: int = 1) -> tuple[Seconds, float]:
     """Time and gigabytes (peak of a process of its own) of one large untraced launch."""
-    code = ("from tests.microscope import speed; import resource; "
-            f"t = speed.tiled({size}, traced=False, repeat={repeat}); "
-            "print(*t, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)")
-    done = subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True,
-                          text=True, check=True, env=os.environ | {"KERNELS_ENGINE": "cpu"})
+    code = (
+        "from tests.microscope import speed; import resource; "
+        f"t = speed.tiled({size}, traced=False, repeat={repeat}); "
+        "print(*t, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"KERNELS_ENGINE": "cpu"},
+    )
     *seconds, peak = map(float, done.stdout.split()[-3:])
     scale = 1 if sys.platform == "darwin" else 1024
     return Seconds(*seconds), peak * scale / 1e9
@@ -106,8 +119,11 @@ def table() -> list[tuple[str, str, str, str]]:
         row("one 32 × 32 block, K = 32, traced", lambda k: f"{1e3 * block[k]:.1f} ms", "10 ms"),
         row("untraced, tiled 1024³", lambda k: f"{seconds[k]:.2f} s", "6 s"),
         row("    its memory", lambda k: f"{gigabytes:.2f} GB", "2 GB"),
-        row("512³ over 256³, untraced (8 times the work)",
-            lambda k: f"{double[k] / small[k]:.1f}×", "linear"),
+        row(
+            "512³ over 256³, untraced (8 times the work)",
+            lambda k: f"{double[k] / small[k]:.1f}×",
+            "linear",
+        ),
         row("threads of the interpreter", lambda k: str(threading.active_count()), "1"),
     ]
 

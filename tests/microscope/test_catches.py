@@ -516,8 +516,16 @@ def last_block(fence: str):
 @pytest.mark.parametrize("fence", ("right", "none", "too early"))
 def test_a_fence_and_an_atomic_order_blocks(fence, schedule):
     a = np.arange(7)
-    t = trace(last_block(fence), 7, 64, a, np.zeros(7, int), np.zeros(1, np.int32),
-              np.zeros(1, int), schedule=schedule)
+    t = trace(
+        last_block(fence),
+        7,
+        64,
+        a,
+        np.zeros(7, int),
+        np.zeros(1, np.int32),
+        np.zeros(1, int),
+        schedule=schedule,
+    )
     assert t.outputs["out"][0] == 21
     racing = {p.array for p in t.problems}
     assert racing == (set() if fence == "right" else {"partial", "done"})

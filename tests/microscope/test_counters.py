@@ -13,8 +13,15 @@ from tests.microscope.explained import EXPLAINED
 
 FOLDER = Path(__file__).parent / "counters"
 RECORDS = {path.stem: json.loads(path.read_text()) for path in sorted(FOLDER.glob("h200*.json"))}
-CASES = {case.name: case for case in (*truth_kernels.cases(), *hardware_kernels.cases(),
-                                      *vector_kernels.cases(), *rung_cases.cases())}
+CASES = {
+    case.name: case
+    for case in (
+        *truth_kernels.cases(),
+        *hardware_kernels.cases(),
+        *vector_kernels.cases(),
+        *rung_cases.cases(),
+    )
+}
 COMPARED = [(record, name) for record in RECORDS for name in RECORDS[record]["cases"]]
 HASHED = [(record, name) for record in RECORDS for name in RECORDS[record].get("outputs", ())]
 
@@ -67,8 +74,11 @@ def test_counters(record, name):
     expected = dict(mine)
     if name in EXPLAINED:
         expected |= EXPLAINED[name].hardware(case, seen, mine)
-    differing = {key: {"recorded": hardware[key], "expected": expected[key], "source": mine[key]}
-                 for key in expected if key in hardware and hardware[key] != expected[key]}
+    differing = {
+        key: {"recorded": hardware[key], "expected": expected[key], "source": mine[key]}
+        for key in expected
+        if key in hardware and hardware[key] != expected[key]
+    }
     assert not differing
 
 
@@ -78,8 +88,13 @@ def test_outputs(record, name):
     case = CASES[name]
     seen = trace(case.kernel, case.grid, case.block, *case.make(), shared_bytes=case.shared_bytes)
     arguments = case.make()
-    names = dict(zip((i for i, a in enumerate(arguments) if isinstance(a, np.ndarray)),
-                     seen.outputs.values(), strict=True))
+    names = dict(
+        zip(
+            (i for i, a in enumerate(arguments) if isinstance(a, np.ndarray)),
+            seen.outputs.values(),
+            strict=True,
+        )
+    )
     for position, recorded in RECORDS[record]["outputs"][name].items():
         assert digest(names[int(position)]) == recorded
 
@@ -90,6 +105,9 @@ def test_explanations_are_needed():
         seen, mine = seen_by_the_microscope(CASES[name])
         changed = explanation.hardware(CASES[name], seen, mine)
         assert explanation.reason
-        assert any(counted(r["cases"][name]).get(key) == value != mine[key]
-                   for key, value in changed.items()
-                   for r in RECORDS.values() if name in r["cases"]), name
+        assert any(
+            counted(r["cases"][name]).get(key) == value != mine[key]
+            for key, value in changed.items()
+            for r in RECORDS.values()
+            if name in r["cases"]
+        ), name

@@ -858,8 +858,15 @@ def waits_everywhere(a, out):
 def test_values_may_wait_for_other_warps():
     t = np.arange(64)
     other = (t + 33) % 64
-    expected = [t + 2 * (other + other + 1), other + 5, other + 5, t * 0 + 1, t * 0 + 3,
-                t * 0 + 74, t * 0 + 62]
+    expected = [
+        t + 2 * (other + other + 1),
+        other + 5,
+        other + 5,
+        t * 0 + 1,
+        t * 0 + 3,
+        t * 0 + 74,
+        t * 0 + 62,
+    ]
     out = run(waits_everywhere, 1, 64, t, np.zeros((64, 7), np.int64))
     np.testing.assert_array_equal(out, np.stack(expected, axis=1))
 
@@ -890,8 +897,18 @@ def test_functions_undefined_in_lanes_that_do_not_ask():
     a = np.array([-2.0, 0.0, 3.0, 4.5, 200.0])
     np.testing.assert_allclose(
         run(gamma_of_positive, 1, 5, a, np.zeros(5)),
-        [2 * x + (math.gamma(x) + math.lgamma(x) + math.remainder(x, 2.5) if 0 < x < 99 else
-                  math.inf if x > 0 else 0) for x in a])
+        [
+            2 * x
+            + (
+                math.gamma(x) + math.lgamma(x) + math.remainder(x, 2.5)
+                if 0 < x < 99
+                else math.inf
+                if x > 0
+                else 0
+            )
+            for x in a
+        ],
+    )
 
 
 @cuda.jit

@@ -16,10 +16,13 @@ def test_outputs_of_all_cases():
     different = []
     for case in counters.all_cases():
         arrays = [a for a in counters.launch(case) if isinstance(a, np.ndarray)]
-        seen = trace(case.kernel, case.grid, case.block, *case.make(),
-                     shared_bytes=case.shared_bytes)
-        same = all(mine.tobytes() == theirs.tobytes()
-                   for mine, theirs in zip(seen.outputs.values(), arrays, strict=True))
+        seen = trace(
+            case.kernel, case.grid, case.block, *case.make(), shared_bytes=case.shared_bytes
+        )
+        same = all(
+            mine.tobytes() == theirs.tobytes()
+            for mine, theirs in zip(seen.outputs.values(), arrays, strict=True)
+        )
         if not same or seen.problems:
             different.append(case.name)
     assert not different

@@ -12,8 +12,12 @@ from tests.microscope.mutants import SCHEDULES, judge, original, trials
 # What nobody can tell apart from the original: (rung, kind, before, after) and the reason.
 EQUIVALENT = {
     ("tiled", "index", "K", "(K + 1)"): "at most one more tile, all of zeros",
-    ("tiled", "zero-fill", "float32(0)", "float32(1)"):
-        "beyond K each factor of a product is filled: one zero of the two is enough",
+    (
+        "tiled",
+        "zero-fill",
+        "float32(0)",
+        "float32(1)",
+    ): "beyond K each factor of a product is filled: one zero of the two is enough",
 }
 
 MUTANTS = mutants.mutants()

@@ -18,8 +18,14 @@ def small(case: Case, *, M=17, N=21, K=9) -> Case:
         C = np.full((M, N), np.nan, np.float32)
         return whole(M, K, seed=2), whole(K, N, seed=3), C
 
-    return Case(case.name, case.kernel, (-(-across // x), -(-down // y)), case.block, make,
-                lambda A, B, C: {2: A @ B})
+    return Case(
+        case.name,
+        case.kernel,
+        (-(-across // x), -(-down // y)),
+        case.block,
+        make,
+        lambda A, B, C: {2: A @ B},
+    )
 
 
 def all_cases():
@@ -32,8 +38,9 @@ def all_cases():
 @pytest.mark.parametrize("case", all_cases(), ids=lambda case: case.name)
 def test_same_as_the_second_engine(case):
     arguments = case.make()
-    reference = oracle_engine.run(case.kernel, case.grid, case.block, *arguments,
-                                  shared_bytes=case.shared_bytes)
+    reference = oracle_engine.run(
+        case.kernel, case.grid, case.block, *arguments, shared_bytes=case.shared_bytes
+    )
     seen = trace(case.kernel, case.grid, case.block, *arguments, shared_bytes=case.shared_bytes)
     assert seen.problems == []
     outputs = list(seen.outputs.values())

@@ -11,7 +11,7 @@ from kernels.lab import trace
 from tests.microscope import oracle_engine
 from tests.microscope.cases import from_source
 
-HEAD = '''from kernels.lab.backend import cuda, float32, uint32
+HEAD = """from kernels.lab.backend import cuda, float32, uint32
 
 
 @cuda.jit(device=True)
@@ -32,7 +32,7 @@ def program(a, f, out, trail, floats):
     x = i * 7 % 11
     y = x
     z = float32(0)
-'''
+"""
 
 
 class Writer:
@@ -45,22 +45,42 @@ class Writer:
 
     def condition(self) -> str:
         p = int(self.rng.integers(2, 5))
-        return str(self.rng.choice([
-            f"x % {p} == {p - 1}", f"a[i, x % 4] > {p}", f"1 < x % 9 <= {p + 2}", "not y % 2",
-            f"x % 2 == 0 and a[i, y % 4] < {p}", f"i % {p} == 0 or a[i, 3] == x % 5",
-            f"cuda.threadIdx.x < {8 * p}", f"x > {p} if y % 2 else x < 9"]))
+        return str(
+            self.rng.choice(
+                [
+                    f"x % {p} == {p - 1}",
+                    f"a[i, x % 4] > {p}",
+                    f"1 < x % 9 <= {p + 2}",
+                    "not y % 2",
+                    f"x % 2 == 0 and a[i, y % 4] < {p}",
+                    f"i % {p} == 0 or a[i, 3] == x % 5",
+                    f"cuda.threadIdx.x < {8 * p}",
+                    f"x > {p} if y % 2 else x < 9",
+                ]
+            )
+        )
 
     def simple(self) -> str:
         c = int(self.rng.integers(1, 7))
-        return str(self.rng.choice([
-            f"x = (x * 5 + a[i, {c % 4}]) % 101", f"y = (y + x // {c} - {c}) % 50",
-            f"trail[i, x % 4] += {c}", "trail[i, y % 4] = x", "row = a[i]\n{}x += row[y % 4] % 5",
-            f"x += a[i, y % 4] if x % {c} == 0 else {c}", "x = (x + pick(a, i, y)) % 101",
-            f"z += f[(i + x) % f.size] * float32({c})", "z = z + f[y % 50] - f[i % 8]",
-            "x, y = y, x", f"y = min(y, {c * 5}) + abs(x - {c})",
-            "part = trail[i, 1:3]\n{}part[x % 2] += 1",
-            f"x = int(uint32(x) >> uint32({c})) + y % 7",
-        ]))
+        return str(
+            self.rng.choice(
+                [
+                    f"x = (x * 5 + a[i, {c % 4}]) % 101",
+                    f"y = (y + x // {c} - {c}) % 50",
+                    f"trail[i, x % 4] += {c}",
+                    "trail[i, y % 4] = x",
+                    "row = a[i]\n{}x += row[y % 4] % 5",
+                    f"x += a[i, y % 4] if x % {c} == 0 else {c}",
+                    "x = (x + pick(a, i, y)) % 101",
+                    f"z += f[(i + x) % f.size] * float32({c})",
+                    "z = z + f[y % 50] - f[i % 8]",
+                    "x, y = y, x",
+                    f"y = min(y, {c * 5}) + abs(x - {c})",
+                    "part = trail[i, 1:3]\n{}part[x % 2] += 1",
+                    f"x = int(uint32(x) >> uint32({c})) + y % 7",
+                ]
+            )
+        )
 
     def block(self, depth: int, indent: str) -> None:
         for _ in range(int(self.rng.integers(1, 4))):
@@ -115,15 +135,23 @@ def test_random_programs(part):
         blocks, threads = 2, int(rng.choice([32, 40, 72]))
         n = blocks * threads
         arguments = (
-            rng.integers(-5, 9, (n, 4)).astype(np.int32), rng.random(50, np.float32),
-            np.zeros(n, np.int64), np.zeros((n, 4), np.int32), np.zeros(n, np.float32))
+            rng.integers(-5, 9, (n, 4)).astype(np.int32),
+            rng.random(50, np.float32),
+            np.zeros(n, np.int64),
+            np.zeros((n, 4), np.int32),
+            np.zeros(n, np.float32),
+        )
         reference = oracle_engine.run(kernel, blocks, threads, *arguments)
         seen = trace(kernel, blocks, threads, *arguments)
         assert seen.problems == [], text
         for mine, theirs in zip(seen.outputs.values(), reference.arguments, strict=True):
             assert np.array_equal(mine, theirs), text
-        expected = {site: (c.requests, c.lanes, c.sectors, c.lines, c.bytes_used)
-                    for site, c in reference.counts().items()}
-        got = {(s.line, s.column, s.op): (s.requests, s.lanes, s.sectors, s.lines, s.bytes_used)
-               for s in seen.sites}
+        expected = {
+            site: (c.requests, c.lanes, c.sectors, c.lines, c.bytes_used)
+            for site, c in reference.counts().items()
+        }
+        got = {
+            (s.line, s.column, s.op): (s.requests, s.lanes, s.sectors, s.lines, s.bytes_used)
+            for s in seen.sites
+        }
         assert got == expected, text

@@ -26,7 +26,7 @@ def kernel_text(rng, space: str) -> str:
     kinds = rng.choice(list(STATEMENTS), STEPS, p=WEIGHTS)
     body = "\n    ".join(STATEMENTS[k].format(j=j) for j, k in enumerate(kinds))
     declared = f"s = cuda.shared.array({CELLS}, int32)" if space == "shared" else "s = memory"
-    return f'''from kernels.lab.backend import cuda, int32
+    return f"""from kernels.lab.backend import cuda, int32
 
 @cuda.jit
 def pattern(at, on, memory, out):
@@ -35,17 +35,36 @@ def pattern(at, on, memory, out):
     x = 0
     {body}
     out[i] = x
-'''
+"""
 
 
 def patterns(rng, threads: int):
     """Cells and masks: often one thread a cell, sometimes neighbours, sometimes anything."""
     t = np.arange(threads)
-    at = [[t % CELLS, (t + 1) % CELLS, np.zeros(threads, int), t // 4 % CELLS,
-           rng.integers(0, CELLS, threads)][rng.integers(5)] for _ in range(STEPS + 1)]
+    at = [
+        [
+            t % CELLS,
+            (t + 1) % CELLS,
+            np.zeros(threads, int),
+            t // 4 % CELLS,
+            rng.integers(0, CELLS, threads),
+        ][rng.integers(5)]
+        for _ in range(STEPS + 1)
+    ]
     few = t == rng.integers(threads)
-    on = [[t < CELLS, t < 8, t >= 32, (t >= 28) & (t < 36), rng.random(threads) < 0.1, few, few,
-           few | (t == rng.integers(threads))][rng.integers(8)] for _ in range(STEPS + 1)]
+    on = [
+        [
+            t < CELLS,
+            t < 8,
+            t >= 32,
+            (t >= 28) & (t < 36),
+            rng.random(threads) < 0.1,
+            few,
+            few,
+            few | (t == rng.integers(threads)),
+        ][rng.integers(8)]
+        for _ in range(STEPS + 1)
+    ]
     return np.array(at, np.int32), np.array(on)
 
 
@@ -92,8 +111,11 @@ def compare(true, found, threads):
         for p in problems:
             element = p.element[0]
             pair = {(p.block, p.thread[0]), (p.other_block or p.block, p.other_thread[0])}
-            real = [r for r in races if r.cell == element
-                    and set(zip(r.blocks, r.threads, strict=True)) == pair]
+            real = [
+                r
+                for r in races
+                if r.cell == element and set(zip(r.blocks, r.threads, strict=True)) == pair
+            ]
             assert real, f"{p} is no race"
             assert p.same_warp == real[0].same_warp
         if all(p.same_warp for p in problems):

@@ -18,17 +18,30 @@ def random_warps(rng, itemsize, aligned=True):
     for _ in range(WARPS):
         stride = int(rng.integers(0, 40))
         pattern = [
-            lane * stride, (31 - lane) * stride, np.full(32, rng.integers(1000)),
-            rng.permutation(32), rng.integers(0, 40, 32), rng.integers(0, 5000, 32),
-            lane // 16 * 50 + lane % 16, lane // 8 * stride + lane % 8 * 4, lane ^ stride,
-            lane * 32 + lane // 2, (lane * stride) % 64,
+            lane * stride,
+            (31 - lane) * stride,
+            np.full(32, rng.integers(1000)),
+            rng.permutation(32),
+            rng.integers(0, 40, 32),
+            rng.integers(0, 5000, 32),
+            lane // 16 * 50 + lane % 16,
+            lane // 8 * stride + lane % 8 * 4,
+            lane ^ stride,
+            lane * 32 + lane // 2,
+            (lane * stride) % 64,
         ][rng.integers(11)]
         start = int(rng.integers(0, 300)) * itemsize
         rows.append(pattern * itemsize + start + (0 if aligned else int(rng.integers(0, 8))))
-        masks.append([
-            np.ones(32, bool), lane < rng.integers(1, 33), lane % 2 == 0, lane == rng.integers(32),
-            rng.random(32) < rng.random(), np.zeros(32, bool),
-        ][rng.integers(6)])
+        masks.append(
+            [
+                np.ones(32, bool),
+                lane < rng.integers(1, 33),
+                lane % 2 == 0,
+                lane == rng.integers(32),
+                rng.random(32) < rng.random(),
+                np.zeros(32, bool),
+            ][rng.integers(6)]
+        )
     return np.array(rows, np.int64), np.array(masks)
 
 
@@ -46,8 +59,9 @@ def by_hand(addresses, masks, itemsize, shared):
         least = len({lane // (32 // parts) for lane, _ in asked})
         sectors, lines = len({b // 32 for b in touched}), len({b // 128 for b in touched})
         used = len({a for _, a in asked}) * itemsize
-        total += (1, 0, 0, passes, passes - least, used) if shared else (
-            1, sectors, lines, 0, 0, used)
+        total += (
+            (1, 0, 0, passes, passes - least, used) if shared else (1, sectors, lines, 0, 0, used)
+        )
         key = passes if shared else sectors
         histogram[key] = histogram.get(key, 0) + 1
     return (*total, tuple(sorted(histogram.items())))
@@ -61,8 +75,9 @@ def test_random_warps(itemsize, shared):
     for _ in range(10):
         addresses, masks = random_warps(rng, itemsize)
         for mask in (masks, None):
-            expected = by_hand(addresses, np.ones_like(masks) if mask is None else mask, itemsize,
-                               shared)
+            expected = by_hand(
+                addresses, np.ones_like(masks) if mask is None else mask, itemsize, shared
+            )
             assert tuple(cost(addresses, mask, itemsize)) == expected
 
 
@@ -77,7 +92,7 @@ def test_elements_that_straddle_sectors(itemsize):
 
 
 # ------------------------------------------------------------------------------- through a kernel
-GATHER = '''
+GATHER = """
 from kernels.lab.backend import cuda
 
 @cuda.jit
@@ -91,7 +106,7 @@ def scatter(a, rows, cols, on, out):
     i = cuda.grid(1)
     if on[i]:
         a[rows[i], cols[i]] = out[i]
-'''
+"""
 
 
 def layouts(shape, dtype):
@@ -126,20 +141,28 @@ def test_layouts(name, dtype):
     for layout, a in layouts((13, 37), dtype).items():
         for _ in range(4):
             width = int(rng.integers(1, 37))
-            cells = np.arange(n) % (13 * width) if rng.random() < 0.5 else rng.integers(
-                0, 13 * 37, n)
+            cells = (
+                np.arange(n) % (13 * width) if rng.random() < 0.5 else rng.integers(0, 13 * 37, n)
+            )
             rows, cols = np.unravel_index(cells, (13, 37))
             on = rng.random(n) < rng.choice([0.2, 0.9, 1.0])
             seen = trace(kernel, blocks, threads, a, rows, cols, on, np.zeros(n, dtype))
             op = "load" if name == "gather" else "store"
-            site, = (s for s in seen.sites if s.array == "a" and s.op == op)
+            (site,) = (s for s in seen.sites if s.array == "a" and s.op == op)
             lanes = np.zeros((blocks, 96), np.int64)
             mask = np.zeros((blocks, 96), bool)
             lanes[:, :threads] = addresses_of(a, rows, cols).reshape(blocks, threads)
             mask[:, :threads] = on.reshape(blocks, threads)
             expected = by_hand(lanes.reshape(-1, 32), mask.reshape(-1, 32), a.itemsize, False)
-            got = (site.requests, site.sectors, site.lines, site.wavefronts, site.conflicts,
-                   site.bytes_used, tuple(sorted(site.histogram.items())))
+            got = (
+                site.requests,
+                site.sectors,
+                site.lines,
+                site.wavefronts,
+                site.conflicts,
+                site.bytes_used,
+                tuple(sorted(site.histogram.items())),
+            )
             assert got == expected, layout
             assert site.lanes == on.sum()
             loads, stores = seen.heat("a")

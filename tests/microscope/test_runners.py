@@ -13,22 +13,33 @@ def case(name, function):
 
 
 LAUNCHES = [
-    ncu.Launch("cudapy::truth_kernels::vec_add[abi:v1](Array<float, 1>)", {
-        "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum": 1024,
-        "smsp__inst_executed_op_shared_ld.sum": 0,
-        "smsp__sass_inst_executed_op_shared_ld.sum": 3}),
-    ncu.Launch("cudapy::truth_kernels::naive[abi:v2](Array<float, 2>)", {
-        "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum": 64,
-        "smsp__sass_inst_executed_op_shared_ld.sum": 12,
-        "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum": 250}),
+    ncu.Launch(
+        "cudapy::truth_kernels::vec_add[abi:v1](Array<float, 1>)",
+        {
+            "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum": 1024,
+            "smsp__inst_executed_op_shared_ld.sum": 0,
+            "smsp__sass_inst_executed_op_shared_ld.sum": 3,
+        },
+    ),
+    ncu.Launch(
+        "cudapy::truth_kernels::naive[abi:v2](Array<float, 2>)",
+        {
+            "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum": 64,
+            "smsp__sass_inst_executed_op_shared_ld.sum": 12,
+            "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum": 250,
+        },
+    ),
 ]
 
 
 def test_launches_become_cases():
     found = counters.assign([case("a", "vec_add"), case("b", "naive")], LAUNCHES)
     assert found["a"] == {"global_load_requests": 1024, "shared_load_instructions": 0}
-    assert found["b"] == {"global_load_requests": 64, "shared_load_instructions": 12,
-                          "global_red_sectors": 250}
+    assert found["b"] == {
+        "global_load_requests": 64,
+        "shared_load_instructions": 12,
+        "global_red_sectors": 250,
+    }
 
 
 def test_launches_that_are_not_the_cases():
@@ -47,7 +58,12 @@ def test_accesses_in_compiled_code():
     st.shared.f32 [%r1], %f5;
     """
     assert counters.PTX_ACCESS.findall(ptx) == [
-        "ld.param.u64", "ld.global.v4.f32", "ld.shared.f32", "bar.sync", "st.shared.f32"]
+        "ld.param.u64",
+        "ld.global.v4.f32",
+        "ld.shared.f32",
+        "bar.sync",
+        "st.shared.f32",
+    ]
     sass = """
         /*0010*/  LDG.E.64 R2, desc[UR4][R2.64] ;
         /*0020*/  @P0 LDS.128 R4, [R8+UR4] ;
@@ -55,7 +71,11 @@ def test_accesses_in_compiled_code():
         /*0040*/  SHFL.DOWN PT, R3, R2, 0x10, 0x1f ;
     """
     assert counters.SASS_ACCESS.findall(sass) == [
-        "LDG.E.64", "LDS.128", "RED.E.ADD.F32.FTZ.RN.STRONG.GPU", "SHFL.DOWN"]
+        "LDG.E.64",
+        "LDS.128",
+        "RED.E.ADD.F32.FTZ.RN.STRONG.GPU",
+        "SHFL.DOWN",
+    ]
 
 
 SANITIZER = """========= COMPUTE-SANITIZER
@@ -94,14 +114,20 @@ def test_sanitizer_reports():
 
 def test_tools_of_a_crashed_process(monkeypatch):
     """A mutant that ends its process is tried again alone; another process takes the others."""
-    heard = {"1 2 3": "@begin 1\n@end 1 right\n@begin 2\n", "2": "@begin 2\n",
-             "3": "@begin 3\n@end 3 wrong\n"}
+    heard = {
+        "1 2 3": "@begin 1\n@end 1 right\n@begin 2\n",
+        "2": "@begin 2\n",
+        "3": "@begin 3\n@end 3 wrong\n",
+    }
 
     def listen(numbers):
         return heard[numbers], False
 
-    monkeypatch.setattr(sanitize.subprocess, "Popen",
-                        lambda command, **_: " ".join(command[command.index("--run") + 1:]))
+    monkeypatch.setattr(
+        sanitize.subprocess,
+        "Popen",
+        lambda command, **_: " ".join(command[command.index("--run") + 1 :]),
+    )
     monkeypatch.setattr(sanitize, "_survive", lambda: ())
     monkeypatch.setattr(sanitize, "_listen", listen)
     text, ends = sanitize.sandbox("memcheck", [1, 2, 3])

@@ -6,12 +6,16 @@ import pytest
 
 from tests.microscope import mutants, score
 
-RECORDS = {path.stem: json.loads(path.read_text())
-           for path in sorted(score.FOLDER.glob("sanitizer*.json"))}
+RECORDS = {
+    path.stem: json.loads(path.read_text()) for path in sorted(score.FOLDER.glob("sanitizer*.json"))
+}
 # A store past the end of one shared array lands in the next one: racecheck sees threads collide
 # there, the microscope names the store itself.
-OURS = {"memcheck": ("out of bounds",), "racecheck": ("race:", "out of bounds"),
-        "synccheck": ("barrier",)}
+OURS = {
+    "memcheck": ("out of bounds",),
+    "racecheck": ("race:", "out of bounds"),
+    "synccheck": ("barrier",),
+}
 
 
 @pytest.mark.parametrize("name", RECORDS)
@@ -39,8 +43,12 @@ def test_what_it_reports_we_report(name):
 
 def test_racecheck_hears_of_races_as_races():
     """Where a barrier is missing, both say race: no bounds are involved."""
-    rows = [row for record in RECORDS.values() for row in record["mutants"]
-            if row["kind"] == "barrier" and row["tools"]["racecheck"]["findings"]]
+    rows = [
+        row
+        for record in RECORDS.values()
+        for row in record["mutants"]
+        if row["kind"] == "barrier" and row["tools"]["racecheck"]["findings"]
+    ]
     found = {m.key: m for m in mutants.mutants()}
     assert rows
     for row in rows:

@@ -11,11 +11,27 @@ import pytest
 from kernels.lab.microscope import values
 from tests.microscope import oracle_engine
 
-TYPES = [np.dtype(t) for t in (
-    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32",
-    "float64")]
-ARITHMETIC = {name: fn for name, fn in oracle_engine.BINARY.items()
-              if name not in ("Lt", "LtE", "Gt", "GtE", "Eq", "NotEq")}
+TYPES = [
+    np.dtype(t)
+    for t in (
+        "bool",
+        "int8",
+        "int16",
+        "int32",
+        "int64",
+        "uint8",
+        "uint16",
+        "uint32",
+        "uint64",
+        "float32",
+        "float64",
+    )
+]
+ARITHMETIC = {
+    name: fn
+    for name, fn in oracle_engine.BINARY.items()
+    if name not in ("Lt", "LtE", "Gt", "GtE", "Eq", "NotEq")
+}
 INTEGERS_ONLY = {"BitAnd", "BitOr", "BitXor", "LShift", "RShift"}
 
 

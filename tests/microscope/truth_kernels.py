@@ -86,9 +86,14 @@ def _matmul(name, kernel, grid, block, M=64, N=64, K=64):
 
 
 def _transpose(name, width):
-    return Case(name, transpose(width), (2, 2), (32, 32),
-                lambda: (whole(64, 64), np.zeros((64, 64), np.float32)),
-                lambda A, C: {1: A.T.copy()})
+    return Case(
+        name,
+        transpose(width),
+        (2, 2),
+        (32, 32),
+        lambda: (whole(64, 64), np.zeros((64, 64), np.float32)),
+        lambda A, C: {1: A.T.copy()},
+    )
 
 
 def _every_second(a, c):
@@ -99,11 +104,22 @@ def _every_second(a, c):
 def cases() -> list[Case]:
     """The ten launches, named as in the counters."""
     return [
-        Case("vec_add", vec_add, 4, 256,
-             lambda: (whole(1000), whole(1000, seed=2), np.zeros(1000, np.float32)),
-             lambda a, b, c: {2: a + b}),
-        Case("stride2", stride2, 4, 256, lambda: (whole(2048), np.zeros(2048, np.float32)),
-             _every_second),
+        Case(
+            "vec_add",
+            vec_add,
+            4,
+            256,
+            lambda: (whole(1000), whole(1000, seed=2), np.zeros(1000, np.float32)),
+            lambda a, b, c: {2: a + b},
+        ),
+        Case(
+            "stride2",
+            stride2,
+            4,
+            256,
+            lambda: (whole(2048), np.zeros(2048, np.float32)),
+            _every_second,
+        ),
         _matmul("naive_32", naive, (2, 2), (32, 32)),
         _matmul("naive_16", naive, (4, 4), (16, 16)),
         _matmul("swapped_32", swapped, (2, 2), (32, 32)),

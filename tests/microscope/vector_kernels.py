@@ -76,16 +76,39 @@ def _stored(A, out):
 def cases() -> list[Case]:
     """Every launch."""
     found = [
-        Case(f"shared_load4_{name}", shared_load4, 1, 32,
-             lambda place=place: (whole(8, 128), np.stack(place, 1).astype(np.int32),
-                                  np.zeros((4, 32), np.float32)),
-             _loaded(place))
+        Case(
+            f"shared_load4_{name}",
+            shared_load4,
+            1,
+            32,
+            lambda place=place: (
+                whole(8, 128),
+                np.stack(place, 1).astype(np.int32),
+                np.zeros((4, 32), np.float32),
+            ),
+            _loaded(place),
+        )
         for name, place in PLACES.items()
     ]
-    found.append(Case("shared_store4", shared_store4, 1, 32,
-                      lambda: (whole(4, 32), np.zeros((32, 4), np.float32)), _stored))
+    found.append(
+        Case(
+            "shared_store4",
+            shared_store4,
+            1,
+            32,
+            lambda: (whole(4, 32), np.zeros((32, 4), np.float32)),
+            _stored,
+        )
+    )
     for M, N in ((20, 100), (20, 101), (9, 6)):
-        found.append(Case(f"copy4_{M}x{N}", copy4, (3, 2), 128,
-                          lambda M=M, N=N: (whole(M, N), np.zeros((M, N), np.float32)),
-                          lambda A, C: {1: A}))
+        found.append(
+            Case(
+                f"copy4_{M}x{N}",
+                copy4,
+                (3, 2),
+                128,
+                lambda M=M, N=N: (whole(M, N), np.zeros((M, N), np.float32)),
+                lambda A, C: {1: A},
+            )
+        )
     return found

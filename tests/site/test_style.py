@@ -2,7 +2,10 @@
 
 import sys
 
+import pytest
 
-def test_ruff_finds_nothing(run):
-    done = run(sys.executable, "-m", "ruff", "check", "--quiet", "--no-cache", ".")
+
+@pytest.mark.parametrize("check", ["check", "format --check"])
+def test_ruff_finds_nothing(run, check):
+    done = run(sys.executable, "-m", "ruff", *check.split(), "--no-cache", ".")
     assert done.returncode == 0, done.stdout

@@ -39,9 +39,9 @@ def test_a_trace_is_asked_for_and_read_by_these_names():
     for name in ("problems", "barriers", "work"):
         assert hasattr(seen, name)
     assert seen.summary() and str(seen.table()) and seen.heat("a") is not None
-    for name in (
-        "line expr array space op requests lanes sectors lines wavefronts conflicts".split()
-    ):
+    for (
+        name
+    ) in "line expr array space op requests lanes sectors lines wavefronts conflicts".split():
         assert hasattr(seen.sites[0], name)
 
 

@@ -110,7 +110,12 @@ def mark(
     if HATCH[role]:
         ax.add_patch(
             Rectangle(
-                corner, *span, facecolor="none", edgecolor=colour, hatch=HATCH[role], linewidth=0,
+                corner,
+                *span,
+                facecolor="none",
+                edgecolor=colour,
+                hatch=HATCH[role],
+                linewidth=0,
                 alpha=0.6,
             )  # fmt: skip
         )

@@ -12,8 +12,12 @@ WRONG = [
     ("guard with <= on the columns", "col < C", "col <= C", Kind.MISSING_GUARD),
     ("sizes exchanged", GUARD, "row < C.shape[1] and col < C.shape[0]", Kind.ONLY_SQUARE),
     ("one size twice", GUARD, "row < C.shape[0] and col < C.shape[0]", Kind.ONLY_SQUARE),
-    ("x and y exchanged", "col, row", "row, col",
-     (Kind.UNWRITTEN, Kind.ONLY_SQUARE, Kind.MISSING_GUARD)),
+    (
+        "x and y exchanged",
+        "col, row",
+        "row, col",
+        (Kind.UNWRITTEN, Kind.ONLY_SQUARE, Kind.MISSING_GUARD),
+    ),
     ("stored transposed", "C[row, col]", "C[col, row]", Kind.TRANSPOSED),
     ("B transposed", "B[row, col]", "B[col, row]", Kind.SWAPPED),
     ("A transposed", "A[row, col]", "A[col, row]", Kind.SWAPPED),
@@ -25,11 +29,20 @@ WRONG = [
     ("adds to what is there", "] = A", "] += A", Kind.READS_OUTPUT),
 ]
 RIGHT = [
-    ("the long index", "col, row = cuda.grid(2)",
-     "col = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x\n"
-     "    row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y"),
-    ("nested guards", f"if {GUARD}:\n        C",
-     "if row < C.shape[0]:\n      if col < C.shape[1]:\n        C"),
-    ("early return", f"if {GUARD}:\n        C",
-     "if row >= C.shape[0] or col >= C.shape[1]:\n        return\n    C"),
+    (
+        "the long index",
+        "col, row = cuda.grid(2)",
+        "col = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x\n"
+        "    row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y",
+    ),
+    (
+        "nested guards",
+        f"if {GUARD}:\n        C",
+        "if row < C.shape[0]:\n      if col < C.shape[1]:\n        C",
+    ),
+    (
+        "early return",
+        f"if {GUARD}:\n        C",
+        "if row >= C.shape[0] or col >= C.shape[1]:\n        return\n    C",
+    ),
 ]

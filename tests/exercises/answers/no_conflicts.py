@@ -19,8 +19,12 @@ WRONG = [
     ("race across warps only", "cuda.syncthreads()", "cuda.syncwarp()", Kind.MISSING_BARRIER),
     ("no guard on the load", LOAD, "if True:\n        tile", Kind.MISSING_GUARD),
     ("the load's guard on the store", STORE, "if row < M and col < N:", Kind.ONLY_SQUARE),
-    ("not turned", "tile[tx, ty]", "tile[ty, tx]",
-     (Kind.UNINITIALISED, Kind.SWAPPED, Kind.TRANSPOSED)),
+    (
+        "not turned",
+        "tile[tx, ty]",
+        "tile[ty, tx]",
+        (Kind.UNINITIALISED, Kind.SWAPPED, Kind.TRANSPOSED),
+    ),
     ("without the bench", "At[row, col] = tile[tx, ty]", "At[row, col] = A[col, row]", Kind.BUDGET),
 ]
 RIGHT = [

@@ -10,8 +10,12 @@ WRONG = [
     ("guard too early", "i < c.size", "i < c.size - 1", Kind.UNWRITTEN),
     ("guard turned round", "i < c.size", "i >= c.size", Kind.OUT_OF_BOUNDS),
     ("place in the block only", INDEX, "cuda.threadIdx.x", Kind.RACE),
-    ("block and thread exchanged", INDEX, "cuda.threadIdx.x * cuda.blockDim.x + cuda.blockIdx.x",
-     (Kind.UNWRITTEN, Kind.MISSING_GUARD)),
+    (
+        "block and thread exchanged",
+        INDEX,
+        "cuda.threadIdx.x * cuda.blockDim.x + cuda.blockIdx.x",
+        (Kind.UNWRITTEN, Kind.MISSING_GUARD),
+    ),
     ("grid instead of block", "cuda.blockDim.x", "cuda.gridDim.x", (Kind.RACE, Kind.UNWRITTEN)),
     ("counts from one", INDEX, INDEX + " + 1", Kind.UNWRITTEN),
     ("shifted source", "b[i]", "b[i - 1]", Kind.OUT_OF_BOUNDS),
@@ -21,11 +25,19 @@ WRONG = [
     ("stores into a", "c[i] =", "a[i] =", Kind.INPUT_CHANGED),
     ("adds to what is there", "c[i] = a[i]", "c[i] += a[i]", Kind.READS_OUTPUT),
     ("float64 literal", "a[i] + b[i]", "1.0 * a[i] + b[i]", Kind.FLOAT64),
-    ("loads b twice", "a[i] + b[i]", "a[i] + (b[i] + b[i]) / float32(2)",
-     (Kind.BUDGET, Kind.FLOAT64)),
+    (
+        "loads b twice",
+        "a[i] + b[i]",
+        "a[i] + (b[i] + b[i]) / float32(2)",
+        (Kind.BUDGET, Kind.FLOAT64),
+    ),
     ("unfinished loop", "if i < c.size:", "while i < c.size:", Kind.ENDLESS),
-    ("barrier under the guard", "c[i] = a[i] + b[i]",
-     "c[i] = a[i] + b[i]\n        cuda.syncthreads()", Kind.DIVERGENT_BARRIER),
+    (
+        "barrier under the guard",
+        "c[i] = a[i] + b[i]",
+        "c[i] = a[i] + b[i]\n        cuda.syncthreads()",
+        Kind.DIVERGENT_BARRIER,
+    ),
 ]
 RIGHT = [
     ("cuda.grid", INDEX, "cuda.grid(1)"),
