@@ -5,10 +5,10 @@
 >>> from kernels import matmul                  # the fastest of them for the shape: matmul(A, B)
 """
 
-from kernels.lab.backend import cuda, cupy, float32, float64, int32, on_gpu, uint32  # isort: skip
 from kernels import lab
-from kernels.chooser import choose, matmul
-from kernels.ladder import LADDER, Rung
+from kernels.engine import cuda, cupy, float32, float64, int32, on_gpu, uint32
+from kernels.rungs.order import LADDER, Rung
+from kernels.tuning.chooser import choose, matmul
 
 __all__ = [
     "LADDER",

@@ -33,7 +33,7 @@ if "google.colab" in sys.modules:
         raise RuntimeError(f"could not clone {{url}}: run this cell again once it answers")
 else:
     here = Path.cwd()
-    home = next((d for d in [here, *here.parents] if (d / "kernels/ladder.py").exists()), here)
+    home = next((d for d in [here, *here.parents] if (d / "kernels/rungs/order.py").exists()), here)
 if sys.path[0] != str(home):
     sys.path.insert(0, str(home))
 

@@ -1,6 +1,6 @@
 """Copy kernels into the chapters: a kernel cell is the text of one function of one file.
 
-A cell whose metadata has ``"kernel": "kernels/naive.py::naive"`` holds exactly that top-level
+A cell whose metadata has ``"kernel": "kernels/rungs/naive.py::naive"`` holds exactly that top-level
 function, decorators included. ``python site/cells.py`` writes such cells anew;
 ``--check`` only says which of them differ.
 """

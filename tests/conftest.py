@@ -74,7 +74,7 @@ def pytest_collection_modifyitems(items):
     gpu_tests = [item for item in items if item.get_closest_marker("gpu")]
     if not gpu_tests:
         return
-    from kernels.lab.backend import why_cpu
+    from kernels.engine import why_cpu
 
     if why_cpu:
         for item in gpu_tests:

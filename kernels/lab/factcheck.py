@@ -1,7 +1,7 @@
 """The fact-check: each claim of the course's sources, and what a record says to it.
 
 The page ``chapters/fact-check.md`` holds a table for each source between markers; `write` makes
-them from `kernels.lab.data.claims` and from a record, so that no figure there is typed by hand.
+them from `kernels.lab.claims` and from a record, so that no figure there is typed by hand.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kernels.lab import data
-from kernels.lab.files import replace_text
-from kernels.lab.records import Record, RecordError, Row
-from kernels.lab.units import grouped, percent, quantity
-from kernels.ladder import ENGINE_TITLES, LADDER
+from kernels.basics.files import ROOT, replace_text
+from kernels.basics.units import grouped, percent, quantity
+from kernels.lab import claims
+from kernels.records import Record, RecordError, Row
+from kernels.rungs.order import ENGINE_TITLES, LADDER
 
 __all__ = ["FINDINGS", "PAGE", "VERDICTS", "Finding", "finding", "table", "tally", "write"]
 
-PAGE = Path(__file__).parents[2] / "chapters" / "fact-check.md"
+PAGE = ROOT / "chapters" / "fact-check.md"
 MARKERS = re.compile(r"(<!-- (claims|tally) ?(S\d)? -->).*?(<!-- /\2 -->)", re.S)
 #: What each verdict means, in the order of the tally.
 VERDICTS = {
@@ -366,7 +366,7 @@ FINDINGS: dict[str, Callable[[Record], Finding]] = {
 }
 
 
-def finding(claim: data.Claim, record: Record) -> Finding | None:
+def finding(claim: claims.Claim, record: Record) -> Finding | None:
     """What the record says to a claim; None if the claim needs no measurement.
 
     Raises
@@ -384,7 +384,7 @@ def finding(claim: data.Claim, record: Record) -> Finding | None:
 def table(source: str, record: Record) -> str:
     """The claims of one source as a Markdown table."""
     lines = ["| claim | verdict | what we found | try it |", "| --- | --- | --- | --- |"]
-    for claim in data.claims(source=source):
+    for claim in claims.claims(source=source):
         found = finding(claim, record)
         by = "" if found else f" *({claim.judged_by})*"
         told = " ".join(filter(None, (claim.fact, found.text if found else "")))
@@ -395,9 +395,9 @@ def table(source: str, record: Record) -> str:
 
 def tally() -> str:
     """How many claims got each verdict, as a Markdown table, a column for each source."""
-    claims = data.claims()
-    count = Counter((claim.verdict, claim.source) for claim in claims)
-    sources = list(data.sources())
+    every = claims.claims()
+    count = Counter((claim.verdict, claim.source) for claim in every)
+    sources = list(claims.sources())
     lines = [
         "| verdict | it means | " + " | ".join(sources) + " | all |",
         "| --- | --- |" + " ---: |" * (len(sources) + 1),
@@ -407,7 +407,7 @@ def tally() -> str:
         cells = [str(n) if n else "" for n in numbers] + [str(sum(numbers))]
         lines.append(f"| **{verdict}** | {meaning} | " + " | ".join(cells) + " |")
     totals = [sum(count[verdict, source] for verdict in VERDICTS) for source in sources]
-    lines.append("| all | | " + " | ".join(map(str, [*totals, len(claims)])) + " |")
+    lines.append("| all | | " + " | ".join(map(str, [*totals, len(every)])) + " |")
     return "\n".join(lines)
 
 
@@ -430,7 +430,7 @@ def write(record: Record, page: Path = PAGE) -> Path:
     def new(found: re.Match[str]) -> str:
         start, what, source, end = found.groups()
         body = tally() if what == "tally" else table(source, record)
-        measured = any(claim.id in FINDINGS for claim in data.claims(source=source))
+        measured = any(claim.id in FINDINGS for claim in claims.claims(source=source))
         caption = f"\n\n{record.caption()}" if what == "claims" and measured else ""
         return f"{start}\n{body}{caption}\n{end}"
 

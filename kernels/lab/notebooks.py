@@ -14,9 +14,8 @@ import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
-from kernels.lab.files import digest, replace_text
+from kernels.basics.files import ROOT, digest, replace_text
 
-ROOT = Path(__file__).parents[2]
 CHAPTERS = ROOT / "chapters"
 #: Cells with this tag need a GPU; on the CPU engine they keep the outputs they have.
 GPU_TAG = "gpu"

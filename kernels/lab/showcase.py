@@ -8,14 +8,14 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
+from kernels.basics.files import ROOT, replace_text
+from kernels.basics.units import grouped, percent
+from kernels.host.half import PARTS
 from kernels.lab import plots
-from kernels.lab.half import PARTS
-from kernels.lab.peers import TITLES
-from kernels.lab.records import Record, RecordError, Row, replace_text
-from kernels.lab.units import grouped, percent
-from kernels.ladder import ENGINE_TITLES, LADDER
+from kernels.measure.peers import TITLES
+from kernels.records import Record, RecordError, Row
+from kernels.rungs.order import ENGINE_TITLES, LADDER
 
-ROOT = Path(__file__).parents[2]
 PAGES = ("README.md", "index.md")
 CHARTS = {"ladder.svg": "#1f2328", "ladder-dark.svg": "#f0f6fc"}  # file to colour of its text
 MARKERS = re.compile(r"(<!-- ladder -->).*?(<!-- /ladder -->)", re.S)

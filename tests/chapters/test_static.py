@@ -51,7 +51,7 @@ def test_kernel_cells_are_their_files(notebook):
 
 
 def test_a_changed_kernel_cell_is_seen():
-    cell = nbformat.v4.new_code_cell("x = 1", metadata={"kernel": "kernels/naive.py::naive"})
+    cell = nbformat.v4.new_code_cell("x = 1", metadata={"kernel": "kernels/rungs/naive.py::naive"})
     found = site_cells.stale(nbformat.v4.new_notebook(cells=[cell]))
     assert found[0][1].startswith("@cuda.jit\ndef naive(A, B, C):")
     assert found[0][1].endswith("C[row, col] = acc")
@@ -59,7 +59,7 @@ def test_a_changed_kernel_cell_is_seen():
 
 @pytest.mark.parametrize(
     "name, told",
-    [("kernels/nowhere.py::x", "no file"), ("kernels/naive.py::naiv", "naive, swapped")],
+    [("kernels/nowhere.py::x", "no file"), ("kernels/rungs/naive.py::naiv", "naive, swapped")],
 )
 def test_an_unknown_kernel_is_named(name, told):
     with pytest.raises(site_cells.KernelNotFound, match=told):
@@ -67,7 +67,7 @@ def test_an_unknown_kernel_is_named(name, told):
 
 
 def test_no_figure_of_performance_is_typed(notebook):
-    known = files([*(CHAPTERS / "records").glob("*.json"), *ROOT.glob("kernels/lab/data/*.json")])
+    known = files([*(CHAPTERS / "records").glob("*.json"), *ROOT.glob("kernels/*/*.json")])
     known += shown(notebook)
     typed = {
         cell.id: unheld(cell.source, known)
@@ -80,7 +80,7 @@ def test_no_figure_of_performance_is_typed(notebook):
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_no_figure_of_performance_is_typed_on_pages(path):
-    known = files([*(CHAPTERS / "records").glob("*.json"), *ROOT.glob("kernels/lab/data/*.json")])
+    known = files([*(CHAPTERS / "records").glob("*.json"), *ROOT.glob("kernels/*/*.json")])
     assert not unheld(path.read_text(encoding="utf-8"), known)
 
 

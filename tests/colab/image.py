@@ -16,7 +16,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from kernels.lab import backend, widgets
+from kernels import engine as backend
+from kernels.lab import widgets
 from kernels.lab.notebooks import CHAPTERS, ROOT, STATE
 from kernels.lab.widgets.base import Widget
 

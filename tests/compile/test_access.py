@@ -8,9 +8,9 @@ from importlib.util import find_spec
 
 import pytest
 
-from kernels import banks, copies
-from kernels.lab.ptx import with_numba
-from kernels.transpose import LARGE, LARGE_PADDED, PADDED, TILE, VERSIONS
+from kernels.measure.ptx import with_numba
+from kernels.patterns import banks, copies
+from kernels.patterns.transpose import LARGE, LARGE_PADDED, PADDED, TILE, VERSIONS
 from tests.compile.test_compile import CAPABILITIES, functions_of
 
 pytestmark = pytest.mark.skipif(

@@ -9,9 +9,9 @@ from importlib.util import find_spec
 import pytest
 
 from kernels import LADDER
-from kernels.lab import cpp
-from kernels.lab.ptx import with_numba
-from kernels.vector_add import vector_add, vector_add_grid_stride
+from kernels.host import cpp
+from kernels.measure.ptx import with_numba
+from kernels.patterns.vector_add import vector_add, vector_add_grid_stride
 
 pytestmark = pytest.mark.skipif(
     not (find_spec("cuda") and find_spec("numba_cuda")),

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kernels.lab.exercises.submission import function_of
-from tests.exercises.answers import KERNELS, right
+from tests.lab.exercises.answers import KERNELS, right
 
 pytestmark = pytest.mark.skipif(
     not find_spec("numba_cuda"), reason="numba-cuda has no packages for this system"

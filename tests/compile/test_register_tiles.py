@@ -9,8 +9,8 @@ from importlib.util import find_spec
 import pytest
 
 from kernels import LADDER
-from kernels.lab.ptx import with_numba
-from tests.rungs import SETTINGS, SMALL, label
+from kernels.measure.ptx import with_numba
+from tests.rungs.cases import SETTINGS, SMALL, label
 
 pytestmark = pytest.mark.skipif(
     not (find_spec("cuda") and find_spec("numba_cuda")),

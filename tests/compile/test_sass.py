@@ -8,7 +8,8 @@ from importlib.util import find_spec
 import pytest
 
 from kernels import LADDER
-from kernels.lab import cpp, ptx, sass
+from kernels.host import cpp
+from kernels.measure import ptx, sass
 
 pytestmark = pytest.mark.skipif(
     not (find_spec("cuda") and find_spec("numba_cuda")) or bool(sass.missing()),

@@ -6,8 +6,8 @@ from importlib.util import find_spec
 
 import pytest
 
-from kernels import emulated, hopper, tensor_core
-from kernels.lab import cpp
+from kernels.host import cpp
+from kernels.rungs import emulated, hopper, tensor_core
 
 pytestmark = pytest.mark.skipif(
     not find_spec("cuda"), reason="this platform has no packages of the CUDA compilers"

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from kernels import cupy
-from kernels.transpose import VERSIONS, transpose
+from kernels.patterns.transpose import VERSIONS, transpose
 from tests.gpu.test_rungs import on_device
-from tests.rungs import SIZES, strided_inputs
+from tests.rungs.cases import SIZES, strided_inputs
 
 pytestmark = pytest.mark.gpu
 ENGINES = ("numba", "cpp")

@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
-from kernels import LADDER, cuda, cupy, emulated
-from kernels.lab import cpp, half, oracle
-from kernels.lab.backend import on_gpu
+from kernels import LADDER, cuda, cupy
+from kernels.engine import on_gpu
+from kernels.host import cpp, half
+from kernels.measure import oracle
+from kernels.rungs import emulated
 
 pytestmark = [
     pytest.mark.gpu,

@@ -4,7 +4,7 @@ import pytest
 
 from kernels import lab
 from kernels.lab.exercises.exercise import KernelExercise
-from tests.exercises.answers import options
+from tests.lab.exercises.answers import options
 
 pytestmark = pytest.mark.gpu
 KERNELS = {n: e for n, e in lab.exercises.EXERCISES.items() if isinstance(e, KernelExercise)}

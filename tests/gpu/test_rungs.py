@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 from kernels import LADDER, cuda, cupy, lab
-from kernels.lab import half
+from kernels.host import half
 from kernels.lab.notebooks import ROOT
-from kernels.vector_add import add, vector_add_grid_stride
-from tests.rungs import (
+from kernels.measure import oracle
+from kernels.patterns.vector_add import add, vector_add_grid_stride
+from tests.rungs.cases import (
     SHAPES,
     SMALL,
     VERSIONS,
@@ -42,7 +43,7 @@ def only_where_it_runs(request):
         missing = LADDER[name].missing(dtype)
         if missing:
             with pytest.raises(RuntimeError, match=re.escape(missing.split(":")[0])):
-                operands = (half.cast(x, dtype) for x in lab.oracle.inputs(3, 5, 7))
+                operands = (half.cast(x, dtype) for x in oracle.inputs(3, 5, 7))
                 LADDER[name].matmul(*operands, engine="cpp")
             pytest.skip(missing)
 
@@ -71,7 +72,7 @@ def test_many_blocks_and_a_long_k(version):
 @pytest.mark.parametrize("version", VERSIONS, ids=label)
 def test_repeated_runs_are_the_same_to_the_last_bit(version):
     name, engine, dtype, options = version
-    A, B = (half.cast(cupy.asarray(x), dtype) for x in lab.oracle.inputs(517, 389, 1033))
+    A, B = (half.cast(cupy.asarray(x), dtype) for x in oracle.inputs(517, 389, 1033))
     first = LADDER[name].matmul(A, B, engine=engine, **options)
     for _ in range(5):
         C = cupy.full((517, 389), np.nan, np.float32)
@@ -83,7 +84,7 @@ def test_repeated_runs_are_the_same_to_the_last_bit(version):
 def test_views_that_16_bytes_do_not_fit(version):
     name, engine, dtype, options = version
     for M, N, K in ((132, 136, 72), (129, 131, 70)):
-        A, B = (half.cast(cupy.asarray(x), dtype) for x in lab.oracle.inputs(M, N, K, seed=3))
+        A, B = (half.cast(cupy.asarray(x), dtype) for x in oracle.inputs(M, N, K, seed=3))
         C = shifted(cupy.full((M, N), np.nan, np.float32))
         LADDER[name].matmul(shifted(A), shifted(B), out=C, engine=engine, **options)
         lab.check(C, *exact(A, B))
@@ -125,7 +126,7 @@ def on_device(array):
 @pytest.mark.parametrize("version", FLOAT32, ids=label)
 def test_numba_arrays_stay_on_the_device(version):
     name, engine, _, options = version
-    A, B = lab.oracle.inputs(33, 47, 61)
+    A, B = oracle.inputs(33, 47, 61)
     C = LADDER[name].matmul(cuda.to_device(A), cuda.to_device(B), engine=engine, **options)
     assert cuda.is_cuda_array(C) and not isinstance(C, cupy.ndarray)
     lab.check(C, A, B)
@@ -134,7 +135,7 @@ def test_numba_arrays_stay_on_the_device(version):
 @pytest.mark.parametrize("version", VERSIONS, ids=label)
 def test_a_prepared_launch_is_the_same_product(version):
     name, engine, dtype, options = version
-    A, B = (half.cast(cupy.asarray(x), dtype) for x in lab.oracle.inputs(264, 136, 72))
+    A, B = (half.cast(cupy.asarray(x), dtype) for x in oracle.inputs(264, 136, 72))
     C = cupy.full((264, 136), np.nan, np.float32)
     launch = LADDER[name].prepare(A, B, C, engine, **options)
     assert bool(cupy.isnan(C).all()), "nothing is launched before it is asked for"
@@ -145,7 +146,7 @@ def test_a_prepared_launch_is_the_same_product(version):
 @pytest.mark.parametrize("version", [v for v in FLOAT32 if v[0] == "async_tiled"][:1], ids=label)
 def test_the_last_steps_of_the_longest_k(version):
     """Copies are started for tiles beyond the end of K: what counts the steps must not overflow."""
-    K = lab.host.LARGEST["cpp"] - 1
+    K = host.LARGEST["cpp"] - 1
     if cupy.cuda.runtime.memGetInfo()[0] < 20 * 10**9:
         pytest.skip("A and B take 17 GB")
     A, B = cupy.zeros((1, K), np.float32), cupy.ones((K, 1), np.float32)
@@ -158,7 +159,7 @@ def test_the_chooser_multiplies():
     from kernels import choose, matmul
 
     for M, N, K in ((1, 1, 1), (128, 2048, 2048), (2048, 128, 2048), (2048, 2048, 128), (513,) * 3):
-        A, B = (cupy.asarray(x) for x in lab.oracle.inputs(M, N, K))
+        A, B = (cupy.asarray(x) for x in oracle.inputs(M, N, K))
         lab.check(matmul(A, B), A, B)
         assert choose(M, N, K).rung in LADDER
 
@@ -257,8 +258,8 @@ def launch_all(part) -> None:
     cupy.cuda.set_allocator(None)
     count = 0
     for (name, engine, dtype, options), out_dtype, (M, N, K) in launches(part):
-        A, B = (cupy.asarray(half.cast(x, dtype)) for x in lab.oracle.inputs(M, N, K))
-        C = cupy.asarray(lab.oracle.poisoned(M, N, out_dtype))
+        A, B = (cupy.asarray(half.cast(x, dtype)) for x in oracle.inputs(M, N, K))
+        C = cupy.asarray(oracle.poisoned(M, N, out_dtype))
         LADDER[name].matmul(A, B, out=C, engine=engine, **options)
         count += 1
     cupy.cuda.Device().synchronize()

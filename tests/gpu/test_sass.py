@@ -2,8 +2,8 @@
 
 import pytest
 
-from kernels import LADDER, bench
-from kernels.lab import sass
+from kernels import LADDER
+from kernels.measure import bench, sass
 
 pytestmark = [
     pytest.mark.gpu,

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from kernels import cuda, cupy, hopper, stream_k, tensor_core
-from kernels.lab import oracle
-from kernels.lab.backend import on_gpu
-from kernels.lab.device import device
+from kernels import cuda, cupy
+from kernels.engine import on_gpu
+from kernels.engine.device import device
+from kernels.measure import oracle
+from kernels.rungs import hopper, stream_k, tensor_core
 
 pytestmark = pytest.mark.gpu
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from kernels import LADDER
-from kernels.lab.occupancy import occupancy
-from kernels.lab.units import quantity
+from kernels.basics.units import quantity
 from kernels.lab.widgets import Roofline
+from kernels.measure.occupancy import occupancy
 from tests.pages import CHAPTERS, mount_all
 from tests.site.test_browser import PROFILES, Listener
 

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from kernels.lab.backend import cuda, on_gpu
-from kernels.lab.microscope import KernelError, Trace, trace
-from kernels.lab.microscope import Kind as Seen
+from kernels.engine import cuda, on_gpu
+from kernels.engine.microscope import KernelError, Trace, trace
+from kernels.engine.microscope import Kind as Seen
 
 from .exercise import MULTIPLE, ODD, SQUARE, KernelExercise, Trial
 from .kinds import RANK, Kind

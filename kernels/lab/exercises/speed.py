@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernels.lab.backend import cuda, on_gpu, why_cpu
-from kernels.lab.timing import time
+from kernels.engine import cuda, on_gpu, why_cpu
+from kernels.measure.timing import time
 
 from .checking import judge, named
 from .exercise import KernelExercise

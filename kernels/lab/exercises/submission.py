@@ -9,9 +9,9 @@ import math
 import textwrap
 import types
 
-from kernels.lab import backend
-from kernels.lab.microscope import KernelError
-from kernels.lab.microscope.source import code_of
+from kernels import engine as backend
+from kernels.engine.microscope import KernelError
+from kernels.engine.microscope.source import code_of
 
 from .exercise import KernelExercise
 from .kinds import Kind

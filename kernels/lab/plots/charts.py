@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
+from kernels.basics.units import percent, quantity, size
 from kernels.lab.plots.palette import (
     ENGINE_TITLES,
     HATCH,
@@ -24,9 +25,8 @@ from kernels.lab.plots.palette import (
     C,
 )
 from kernels.lab.plots.picture import figure
-from kernels.lab.records import Record
-from kernels.lab.roofline import Point, Roof
-from kernels.lab.units import percent, quantity, size
+from kernels.records import Record
+from kernels.records.roofline import Point, Roof
 
 GAP = 0.4  # between the bars of two rungs, in bars
 

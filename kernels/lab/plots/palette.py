@@ -4,7 +4,7 @@ Colours are mid-tones, at least 3:1 against white and against near-black, so tha
 the light and the dark page.
 """
 
-from kernels.ladder import ENGINE_TITLES as ENGINE_TITLES  # beside the colours of the engines
+from kernels.rungs.order import ENGINE_TITLES as ENGINE_TITLES  # beside the colours of the engines
 
 # Matrices and the things drawn on them.
 A, B, C = "#2f80d0", "#c8700a", "#1f9464"

@@ -10,11 +10,11 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
+from kernels.basics.units import percent, quantity
 from kernels.lab.plots.charts import _decades
 from kernels.lab.plots.palette import INK, LIBRARY, MEMORY, THREAD, TILE, A, B, C
 from kernels.lab.plots.picture import figure
-from kernels.lab.roofline import Point, Roof
-from kernels.lab.units import percent, quantity
+from kernels.records.roofline import Point, Roof
 
 #: Colour and hatch of a reason to wait; what is not named here is "other".
 REASONS = {

@@ -11,7 +11,7 @@ How to add a widget
    with `frame`, `slider`, `choice`… and returns a function that undoes what outlives it. Pure
    formulas go into an object ``formulas``, exported beside the default, for the tests.
 3. Add the class to ``__init__.py``, its numbers for readers without scripts to ``stills.py``, its
-   height to ``site/static/book.css`` (``--height``), and tests to ``tests/widgets``: formulas
+   height to ``site/static/book.css`` (``--height``), and tests to ``tests/lab/widgets``: formulas
    against the Python models, and the mounted widget in a browser. Once a recorded chapter shows
    it, ``make pictures`` draws its picture.
 
@@ -29,7 +29,7 @@ from typing import Any, ClassVar
 
 import anywidget
 
-from kernels.lab import data
+from kernels.basics.data_sheets import gpus
 
 FOLDER = Path(__file__).parent
 
@@ -66,12 +66,12 @@ def _joined(name: str, kind: str) -> str:
 def data_sheets() -> dict[str, dict[str, Any]]:
     """Data sheets of all GPUs by short name, as a trait can hold them.
 
-    Beside the fields of `kernels.lab.data.Gpu`, each has ``bandwidth`` (bytes a second) and
-    ``fp32_peak`` (FLOP a second).
+    Besides the fields of `kernels.basics.data_sheets.Gpu`, each has ``bandwidth`` (bytes per
+    second) and ``fp32_peak`` (FLOP per second).
     """
     return {
         name: {**asdict(sheet), "bandwidth": sheet.bandwidth, "fp32_peak": sheet.fp32_peak}
-        for name, sheet in data.gpus().items()
+        for name, sheet in gpus().items()
     }
 
 

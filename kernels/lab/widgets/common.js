@@ -33,7 +33,7 @@ const short = (value, digits = 3) =>
   Math.abs(value) >= 10 ** digits ? integer(value) : String(Number(value.toPrecision(digits)));
 
 const PREFIXES = { "-9": "n", "-6": "µ", "-3": "m", 0: "", 3: "k", 6: "M", 9: "G", 12: "T", 15: "P" };
-/** A quantity with a decimal prefix and three digits, as `kernels.lab.units.quantity` writes it. */
+/** A quantity with a decimal prefix and three digits, as `kernels.basics.units.quantity` writes it. */
 function quantity(value, unit, digits = 3) {
   if (value === null || !Number.isFinite(value)) return "–";
   if (value === 0) return `0 ${unit}`;
@@ -44,7 +44,7 @@ function quantity(value, unit, digits = 3) {
   return `${scaled.toFixed(decimals)} ${PREFIXES[step]}${unit}`;
 }
 
-/** A share as a percentage of two figures, as `kernels.lab.units.percent` writes it. */
+/** A share as a percentage of two figures, as `kernels.basics.units.percent` writes it. */
 const percent = (share) => `${(100 * share).toFixed(Math.abs(share) >= 0.0995 ? 0 : 1)} %`;
 
 /** Does the reader ask for less motion? */

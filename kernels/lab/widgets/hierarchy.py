@@ -18,7 +18,7 @@ class Hierarchy(Widget):
     Parameters
     ----------
     gpu : str
-        Short name of a data sheet in `kernels.lab.data`, such as ``"h200"``.
+        Short name of a data sheet in `kernels.basics.data_sheets`, such as ``"h200"``.
     grid, block : tuple of int
         Launch configuration (x, y); a block has at most 1024 threads.
     wave, thread : int

@@ -1,4 +1,4 @@
-/* The roofline. The formulas equal those of kernels/lab/roofline.py. */
+/* The roofline. The formulas equal those of kernels/records/roofline.py. */
 
 /** FLOP per byte from which arithmetic, no longer memory, is the limit. */
 const ridge = (roof) => roof.compute / roof.bandwidth;

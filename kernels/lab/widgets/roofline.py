@@ -6,9 +6,11 @@ from typing import Any
 
 import traitlets as t
 
-from kernels.lab import data, records, roofline
+from kernels import records
+from kernels.basics import data_sheets
 from kernels.lab.plots import rung_label
 from kernels.lab.widgets.base import Widget, plain
+from kernels.records import roofline
 
 SIZE = 4096  #: M, N and K of the recorded points, where that size is recorded
 
@@ -41,7 +43,7 @@ class Roofline(Widget):
 
     def __init__(self, **settings: Any) -> None:
         known = {name: records.load(name) for name in records.names()}
-        default = next(filter(data.gpus().__contains__, known), "h200")
+        default = next(filter(data_sheets.gpus().__contains__, known), "h200")
         gpus = {
             name: {
                 "name": sheet.name,
@@ -49,7 +51,7 @@ class Roofline(Widget):
                 "points": [],
                 "source": "",
             }
-            for name, sheet in data.gpus().items()
+            for name, sheet in data_sheets.gpus().items()
         }
         for name, record in known.items():
             shown = gpus.setdefault(name, {"name": record.provenance["gpu"], "roofs": []})
@@ -62,7 +64,7 @@ class Roofline(Widget):
 
 def points(record: records.Record) -> list[dict[str, Any]]:
     """The recorded rungs: label, engine, FLOP/s, and FLOP per byte asked for and compulsory."""
-    from kernels.ladder import LADDER
+    from kernels.rungs.order import LADDER
 
     sizes = {row.M for row in record.rows("timings", rung="tiled")}
     size = SIZE if SIZE in sizes else max(sizes, default=SIZE)

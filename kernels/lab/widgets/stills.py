@@ -12,16 +12,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernels import naive, tiled
-from kernels.lab.data import gpu as data_sheet
-from kernels.lab.host import cdiv
-from kernels.lab.microscope.requests import shared_cost
-from kernels.lab.microscope.trace import BANKS
-from kernels.lab.model import WARP, Access
-from kernels.lab.occupancy import occupancy
-from kernels.lab.roofline import Roof
-from kernels.lab.units import grouped, percent, quantity
+from kernels.basics.data_sheets import gpu as data_sheet
+from kernels.basics.units import grouped, percent, quantity
+from kernels.engine.microscope.requests import shared_cost
+from kernels.engine.microscope.sites import BANKS
+from kernels.host import cdiv
+from kernels.host.model import WARP, Access
 from kernels.lab.widgets.banks import words
+from kernels.measure.occupancy import occupancy
+from kernels.records.roofline import Roof
+from kernels.rungs import naive, tiled
 
 ENGINES = {"numba": "Numba", "cpp": "CUDA C++", "library": "library"}
 

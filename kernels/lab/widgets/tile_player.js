@@ -3,7 +3,7 @@
 const WARP = 32, SECTOR = 8; // threads; float32 elements of 32 bytes
 const MAX_THREADS = 1024, SMALLEST = 4, LARGEST = 64;
 
-// ---- Traffic: kernels/lab/model.py -------------------------------------------------------------
+// ---- Traffic: kernels/host/model.py -------------------------------------------------------------
 
 /** Rows of a side × side block that one warp covers; null if not whole ones. */
 const rowsOfWarp = (side) => (WARP % side === 0 ? Math.min(side, WARP / side) : null);
@@ -54,7 +54,7 @@ function naiveModel(M, N, K, side) {
   );
 }
 
-// ---- Occupancy: kernels/lab/occupancy.py --------------------------------------------------------
+// ---- Occupancy: kernels/measure/occupancy.py --------------------------------------------------------
 
 /** Blocks that an SM of `gpu` (a data sheet) holds at once; throws an Error to be read where none fits. */
 function occupancy(threads, registers, shared, gpu) {
@@ -83,7 +83,7 @@ function tileTrouble(T) {
   return T < SMALLEST ? `tile ${T}: the player shows tiles of ${SMALLEST} to 32` : "";
 }
 
-// ---- Races: kernels/lab/microscope/races.py -----------------------------------------------------
+// ---- Races: kernels/engine/microscope/races.py -----------------------------------------------------
 
 /**
  * What the microscope says of the tiled kernel with these barriers, after `steps` turns of its loop.

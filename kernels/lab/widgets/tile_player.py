@@ -9,11 +9,13 @@ from typing import Any
 
 import traitlets as t
 
-from kernels.lab import data, oracle, records
-from kernels.lab.backend import cuda, cupy, on_gpu
-from kernels.lab.device import device
-from kernels.lab.timing import time as time_launch
+from kernels import records
+from kernels.basics.data_sheets import gpus
+from kernels.engine import cuda, cupy, on_gpu
+from kernels.engine.device import device
 from kernels.lab.widgets.base import Widget, data_sheets, plain
+from kernels.measure import oracle
+from kernels.measure.timing import time as time_launch
 
 LARGEST = 64  #: rows and columns the picture can hold
 SIZE_ON_GPU = 2048  #: M, N and K of a launch that is worth timing
@@ -72,7 +74,7 @@ class TilePlayer(Widget):
         shown = records.load()
         defaults = {
             "gpus": data_sheets(),
-            "gpu": next((key for key in data.gpus() if key == shown.name), "h200"),
+            "gpu": next((key for key in gpus() if key == shown.name), "h200"),
             "speeds": [speed for record in known for speed in speeds(record)],
             "registers": {record.name: registers(record) for record in known},
             "recorded": " ".join(r.caption() for r in known) or shown.caption(),
@@ -106,7 +108,7 @@ class TilePlayer(Widget):
             ``type`` is ``"progress"``, then ``"result"`` or ``"error"``, each with a ``text``. The
             result is also appended to ``measured``.
         """
-        from kernels.ladder import LADDER
+        from kernels.rungs.order import LADDER
 
         M, N, K = (SIZE_ON_GPU,) * 3 if on_gpu else (self.M, self.N, self.K)
         rung = LADDER["tiled"]
@@ -161,7 +163,7 @@ def registers(record: records.Record) -> dict[str, int]:
 
 def source() -> list[list[Any]]:
     """The loop of the tiled kernel: for each statement its name, its line and its text."""
-    from kernels import tiled
+    from kernels.rungs import tiled
 
     text = inspect.getsource(tiled)
     lines = text.splitlines()

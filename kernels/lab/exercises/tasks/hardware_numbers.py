@@ -1,6 +1,6 @@
 """Numbers to predict about the hardware: chapter 1."""
 
-from kernels.lab.data import gpu
+from kernels.basics.data_sheets import gpu
 
 from ..exercise import NumberExercise
 from .arrays import cdiv

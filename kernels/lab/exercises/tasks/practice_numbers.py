@@ -1,6 +1,6 @@
 """Numbers to predict for the mixed problems."""
 
-from kernels.lab.data import gpu
+from kernels.basics.data_sheets import gpu
 
 from ..exercise import NumberExercise
 

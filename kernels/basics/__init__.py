@@ -1,0 +1,1 @@
+"""What everything stands on: units, files, and the data sheets of GPUs."""

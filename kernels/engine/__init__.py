@@ -1,0 +1,84 @@
+"""Choose where kernels run, once: on an NVIDIA GPU, or in the interpreter of the microscope.
+
+Everything else imports `cuda`, `cupy` and the scalar types from here and never asks again. The
+environment variable ``KERNELS_ENGINE`` overrides the choice: ``cpu``, ``gpu``, or unset (a GPU if
+there is a usable one).
+
+=============  ===================================  ==============================================
+name           on a GPU                             without one
+=============  ===================================  ==============================================
+`cuda`         ``numba.cuda`` (numba-cuda)          the interpreter, under ``numba.cuda``'s names
+`cupy`         CuPy                                 a stand-in over NumPy
+`float32`, …   Numba's scalar types                 NumPy's scalar types
+`on_gpu`       True                                 False
+`why_cpu`      ``""``                               why no GPU is used, in a few words
+`engine_name`  ``"gpu"``                            ``"cpu"``
+=============  ===================================  ==============================================
+"""
+
+import os
+import sys
+import warnings
+from importlib.util import find_spec
+
+__all__ = [
+    "cuda",
+    "cupy",
+    "engine_name",
+    "float32",
+    "float64",
+    "int32",
+    "on_gpu",
+    "uint32",
+    "why_cpu",
+]
+
+
+def _missing() -> str:
+    """Say what keeps this machine from running kernels on a GPU; empty if nothing does."""
+    if find_spec("numba_cuda") is None:
+        return "the package numba-cuda is not installed"
+    if find_spec("cupy") is None:
+        return "the package cupy-cuda12x or cupy-cuda13x is not installed"
+    from numba import cuda
+
+    if not cuda.is_available():
+        return "numba-cuda finds no NVIDIA GPU with a working driver"
+    return ""
+
+
+def _choose(wish: str) -> str:
+    """Return why the CPU engine is used, empty for the GPU, from the wish in KERNELS_ENGINE."""
+    if wish not in ("", "cpu", "gpu"):
+        raise ValueError(f"KERNELS_ENGINE={wish!r} is no engine: use cpu, gpu, or leave it unset")
+    if wish == "cpu":
+        return "KERNELS_ENGINE=cpu asks for the CPU"
+    missing = _missing()
+    if wish == "gpu" and missing:
+        raise RuntimeError(f"KERNELS_ENGINE=gpu, but {missing}: use KERNELS_ENGINE=cpu")
+    return missing
+
+
+try:
+    why_cpu = _choose(os.environ.get("KERNELS_ENGINE", "").strip().lower())
+except (RuntimeError, ValueError) as error:
+    # `python -m kernels` imports this before its own error handling can run; Python's first
+    # argument is "-m" until then.
+    if sys.argv[:1] != ["-m"]:
+        raise
+    print(f"error: {error}", file=sys.stderr)
+    sys.exit(2)
+on_gpu = not why_cpu
+engine_name = "gpu" if on_gpu else "cpu"
+
+if on_gpu:
+    import cupy
+    from numba import cuda, float32, float64, int32, uint32
+
+    # A grid of four blocks is often the point of an example, not a mistake to be warned of.
+    warnings.filterwarnings("ignore", message=r".*Grid size \d+ will likely result in GPU")
+else:
+    from numpy import float32, float64, int32, uint32
+
+    from kernels.engine import cupy_stand_in as cupy
+    from kernels.engine.microscope import api as cuda

@@ -1,0 +1,375 @@
+"""Loads and stores: from indices to elements, bounds checked, the tracer told."""
+
+from __future__ import annotations
+
+import ast
+
+import numpy as np
+
+from . import values
+from .errors import KernelError, OutOfBounds, Unsupported
+from .lanes import Lanes, Mask
+from .memory import Array, Buffer
+from .session import Session
+from .sites import Kind, Problem
+from .wording import describe_value
+
+
+class Access:
+    """The memory side of a runner.
+
+    Parameters
+    ----------
+    session : Session
+    lanes : Lanes
+    shared : dict
+        Shared arrays of these blocks, by declaration; runners of one block share it.
+    """
+
+    def __init__(self, session: Session, lanes: Lanes, shared: dict):
+        self.session, self.lanes, self.shared = session, lanes, shared
+        self.tracer = session.tracer
+        self._lane_numbers = None
+        self._shared_base: dict[int, np.ndarray] = {}
+
+    def locate(self, a: Array, index: tuple, m: Mask, n, checked: bool = False):
+        """Element numbers of an access; problems are noted unless `checked` before.
+
+        Returns
+        -------
+        elements : lane value of int64
+            0 where a lane may not access.
+        mask : Mask or None
+            The lanes within bounds.
+        """
+        if len(index) != a.ndim:
+            raise Unsupported(
+                n.lineno, f"{a.name} has {a.ndim} axes, got {len(index)} indices: {ast.unparse(n)}"
+            )
+        elements, outside = a.offset, None
+        for i, size, stride in zip(index, a.shape, a.strides, strict=True):
+            if not values.is_value(i) or i.dtype.kind not in "iub":
+                raise Unsupported(n.lineno, f"an index must be an integer: {ast.unparse(n)}")
+            bad = None
+            if not isinstance(i, np.ndarray):
+                if type(size) is int and 0 <= i < size:
+                    i = int(i)
+                else:
+                    i, bad = self.wrap(i, size, m, n, a, checked)
+            elif type(size) is not int:
+                i, bad = self.wrap(i, size, m, n, a, checked)
+            elif i.dtype.kind == "i":
+                i = values.cast(values.INT64, i)
+                if i.view(np.uint64).max() >= size:  # one look finds both ends
+                    i, bad = self.wrap(i, size, m, n, a, checked)
+            elif i.max() < size:
+                i = i.astype(np.int64)
+            else:
+                i, bad = self.wrap(i, size, m, n, a, checked)
+            if bad is not None:
+                outside = bad if outside is None else outside | bad
+            if type(stride) is int and stride == 1:
+                elements = i if type(elements) is int and elements == 0 else elements + i
+            else:
+                elements = elements + i * stride
+        if isinstance(a.offset, np.ndarray) and m.array is not None:
+            # A view may lie anywhere in lanes that do not take part.
+            elements = np.clip(elements, 0, max(0, a.buffer.size - 1))
+        if outside is None:
+            return elements, m
+        if not checked:
+            self.out_of_bounds(a, index, outside, n)
+        inside = ~outside if m.array is None else m.array & ~outside
+        return np.where(outside, 0, elements), self.lanes.mask(inside, m)
+
+    def wrap(self, i, size, m: Mask, n, a: Array, checked: bool = False):
+        """Indices brought into bounds as Numba does: negative ones count from the end.
+
+        Returns the indices (0 where out of bounds) and the active lanes out of bounds, or None.
+        """
+        v = np.asarray(i)
+        if v.ndim == 0:
+            v = v.reshape(1, 1, 1, 1)
+        signed = v.dtype.kind == "i"
+        v = v.astype(np.int64)
+        if signed:
+            below = (v < 0) & (v >= -np.asarray(size))
+            if below.any():
+                if not checked:
+                    self.negative_index(below, v, m, n, a)
+                v = np.where(below, v + size, v)
+        bad = (v < 0) | (v >= size)
+        active = bad if m.array is None else bad & m.array
+        return np.where(bad, 0, v), (active if active.any() else None)
+
+    def negative_index(self, below, v, m: Mask, n, a: Array) -> None:
+        """Note computed indices below zero: legal in Numba, and nearly always a slip."""
+        if m.array is not None:
+            below = below & m.array
+        if self.tracer is None or not below.any() or _constant_negative(n):
+            return
+        block, thread, position = self.lanes.first(below)
+        index = int(self.lanes.at(v, position))
+        message = (
+            f"{ast.unparse(n)}: index {index} in thread {thread} of block {block} is negative and "
+            f"counts from the end of {a.name}, shape {_plain(a.shape, position, self.lanes)}; "
+            "guard it if that is not meant"
+        )
+        problem = Problem(
+            Kind.NEGATIVE_INDEX,
+            line=n.lineno,
+            array=a.name,
+            element=(index,),
+            block=block,
+            thread=thread,
+            message=message,
+        )
+        self.problem((Kind.NEGATIVE_INDEX, n), problem, self.lane_count(below))
+
+    def out_of_bounds(self, a: Array, index: tuple, outside, n) -> None:
+        block, thread, position = self.lanes.first(outside)
+        element = tuple(int(self.lanes.at(i, position)) for i in index)
+        shape = _plain(a.shape, position, self.lanes)
+        op = "writes" if isinstance(getattr(n, "ctx", None), ast.Store) else "reads"
+        if isinstance(n, ast.Call):
+            called = ast.unparse(n.func).rpartition(".")[2]
+            op = {"load4": "reads", "store4": "writes"}.get(called.partition("_")[0], "updates")
+        inside = ", ".join(str(e) for e in element)
+        message = (
+            f"thread {thread} of block {block} {op} {a.name}[{inside}], "
+            f"outside its shape {shape}: guard the access with an if"
+        )
+        problem = Problem(
+            Kind.OUT_OF_BOUNDS,
+            line=n.lineno,
+            array=a.name,
+            element=element,
+            block=block,
+            thread=thread,
+            message=message,
+        )
+        self.problem((Kind.OUT_OF_BOUNDS, n, op), problem, self.lane_count(outside))
+
+    def cells(self, buffer: Buffer, elements):
+        """Positions in ``buffer.flat``."""
+        if buffer.space == "shared":
+            if self.lanes.blocks == 1:
+                return elements
+            base = self._shared_base.get(buffer.size)
+            if base is None:
+                base = self.lanes.column(np.arange(self.lanes.blocks) * buffer.size)
+                self._shared_base[buffer.size] = base
+            return base + elements
+        if buffer.space == "local":
+            if self._lane_numbers is None:
+                self._lane_numbers = np.arange(self.lanes.count).reshape(self.lanes.shape)
+            return elements * self.lanes.count + self._lane_numbers
+        return elements
+
+    def load(self, a, index: tuple, m: Mask, n):
+        """``a[index]``: an element, or a view if indices are missing or slices."""
+        if isinstance(a, tuple):
+            return self.item(a, index, n)
+        if not isinstance(a, Array):
+            raise Unsupported(n.lineno, f"{ast.unparse(n)}: {describe_value(a)} has no elements")
+        if len(index) < a.ndim or any(isinstance(i, slice) for i in index):
+            return self.view(a, index, m, n)
+        elements, inside = self.locate(a, index, m, n)
+        buffer = a.buffer
+        if inside is None:
+            return values.poison(buffer.dtype)
+        if buffer.space == "local" and not isinstance(elements, np.ndarray):
+            if self.tracer is not None:
+                self.tracer.access(n, buffer, "load", elements, None, inside, self.lanes)
+            start = int(elements) * self.lanes.count
+            return buffer.flat[start : start + self.lanes.count].reshape(self.lanes.shape).copy()
+        cells = self.cells(buffer, elements)
+        if self.tracer is not None:
+            self.tracer.access(n, buffer, "load", elements, cells, inside, self.lanes)
+            if buffer in self.tracer.written:
+                self.uninitialised(buffer, elements, cells, inside, n)
+        v = buffer.flat.take(cells) if isinstance(cells, np.ndarray) else buffer.flat[cells]
+        if inside is not m:
+            v = np.where(inside.array, v, values.poison(buffer.dtype))
+        return v
+
+    def item(self, a: tuple, index: tuple, n):
+        i = index[0]
+        if len(index) != 1 or isinstance(i, np.ndarray):
+            raise Unsupported(n.lineno, "a tuple takes one index, the same in all threads")
+        if isinstance(i, slice):
+            parts = (i.start, i.stop, i.step)
+            return a[slice(*(None if x is None else int(x) for x in parts))]
+        if not -len(a) <= int(i) < len(a):
+            raise OutOfBounds(f"line {n.lineno}: index {int(i)} of a tuple of {len(a)}")
+        return a[int(i)]
+
+    def view(self, a: Array, index: tuple, m: Mask, n) -> Array:
+        """``A[row]``, ``A[:, k]``, ``A[i:i + 4]``: a part of an array, not copied."""
+        if len(index) > a.ndim:
+            raise Unsupported(n.lineno, f"{a.name} has {a.ndim} axes, got {len(index)} indices")
+        offset, shape, strides = a.offset, [], []
+        outside = None
+        for d, (size, stride) in enumerate(zip(a.shape, a.strides, strict=True)):
+            i = index[d] if d < len(index) else slice(None)
+            if isinstance(i, slice):
+                start, length, step = self.slice_of(i, size, n)
+                offset = offset + start * stride
+                shape.append(length)
+                strides.append(stride * step)
+                continue
+            if not values.is_value(i) or i.dtype.kind not in "iub":
+                raise Unsupported(n.lineno, f"an index must be an integer: {ast.unparse(n)}")
+            i, bad = self.wrap(i, size, m, n, a)
+            if bad is not None:
+                outside = bad if outside is None else outside | bad
+            offset = offset + i * stride
+        if outside is not None:
+            self.out_of_bounds(a, tuple(i for i in index if not isinstance(i, slice)), outside, n)
+        if isinstance(offset, np.ndarray) and offset.size == 1:
+            offset = int(offset.item())
+        return Array(a.buffer, offset, tuple(shape), tuple(strides))
+
+    def slice_of(self, s: slice, size, n):
+        """Start, length and step of a slice of an axis, clipped as Python clips it."""
+        if s.step is not None and (isinstance(s.step, np.ndarray) or int(s.step) < 1):
+            raise Unsupported(n.lineno, "the step of a slice must be positive and the same for all")
+        step = 1 if s.step is None else int(s.step)
+        start = np.int64(0) if s.start is None else s.start.astype(np.int64)
+        stop = np.int64(0) + size if s.stop is None else s.stop.astype(np.int64)
+        start, stop = (np.clip(np.where(x < 0, x + size, x), 0, size) for x in (start, stop))
+        length = np.maximum(0, -(-(stop - start) // step))
+        return _scalar(start), _scalar(length), step
+
+    def put(self, a, index: tuple, v, m: Mask, n, checked: bool = False) -> None:
+        """``a[index] = v``."""
+        if not isinstance(a, Array):
+            raise Unsupported(n.lineno, f"cannot store into {describe_value(a)}: {ast.unparse(n)}")
+        buffer = a.buffer
+        if buffer.space == "constant":
+            raise KernelError(f"line {n.lineno}: {a.name} is constant memory and cannot be changed")
+        if len(index) < a.ndim or any(isinstance(i, slice) for i in index):
+            self.put_view(self.view(a, index, m, n), v, m, n)
+            return
+        if not values.is_value(v):
+            raise Unsupported(n.lineno, f"cannot store {describe_value(v)} in {ast.unparse(n)}")
+        if v.dtype.kind == "c" and buffer.dtype.kind != "c":
+            raise Unsupported(n.lineno, f"cannot store {v.dtype.name} in {buffer.dtype.name}")
+        elements, inside = self.locate(a, index, m, n, checked)
+        if inside is None:
+            return
+        if buffer.space == "local" and not isinstance(elements, np.ndarray) and inside is m:
+            self.put_local(buffer, int(elements), v, m, n)
+            return
+        cells = self.cells(buffer, elements)
+        if self.tracer is not None:
+            self.tracer.access(n, buffer, "store", elements, cells, inside, self.lanes)
+            written = self.tracer.written.get(buffer)
+            if written is not None:
+                self.scatter(written, cells, np.bool_(True), inside)
+        self.scatter(buffer.flat, cells, v, inside)
+
+    def put_local(self, buffer: Buffer, element: int, v, m: Mask, n) -> None:
+        """Store one element of every thread's local array: they lie side by side."""
+        if self.tracer is not None:
+            self.tracer.access(n, buffer, "store", element, None, m, self.lanes)
+        start = element * self.lanes.count
+        row = buffer.flat[start : start + self.lanes.count].reshape(self.lanes.shape)
+        if m.array is None:
+            row[...] = v
+        else:
+            np.copyto(row, v, where=m.array, casting="unsafe")
+
+    def put_view(self, part: Array, v, m: Mask, n) -> None:
+        """``a[i:j] = v``: every thread stores every element of its part."""
+        if not values.is_value(v) or any(isinstance(s, np.ndarray) for s in part.shape):
+            raise Unsupported(n.lineno, f"{ast.unparse(n)} = ...: write a loop over the elements")
+        for index in np.ndindex(*part.shape):
+            self.put(part, tuple(np.int64(i) for i in index), v, m, n)
+
+    @staticmethod
+    def scatter_shape(cells, v, mask: Mask) -> tuple[int, ...]:
+        shapes = [np.shape(cells), np.shape(v)]
+        if mask.array is not None:
+            shapes.append(mask.array.shape)
+        return np.broadcast_shapes(*shapes)
+
+    def scatter(self, flat: np.ndarray, cells, v, mask: Mask) -> None:
+        """Write lane values; of lanes that write one cell the last one wins."""
+        shape = self.scatter_shape(cells, v, mask)
+        if mask.array is None:
+            if np.shape(cells) != shape:
+                cells = np.broadcast_to(cells, shape)
+            flat[cells] = v
+            return
+        active = np.broadcast_to(mask.array, shape)
+        if isinstance(v, np.ndarray):
+            v = np.broadcast_to(v, shape)[active]
+        flat[np.broadcast_to(cells, shape)[active]] = v
+
+    def uninitialised(self, buffer: Buffer, elements, cells, m: Mask, n) -> None:
+        """Look for reads of shared elements that nobody has written."""
+        blank = ~self.tracer.written[buffer][cells]
+        if m.array is not None:
+            blank = blank & m.array
+        if not blank.any():
+            return
+        blank = np.asarray(blank).reshape((1, 1, 1, 1)) if np.ndim(blank) == 0 else blank
+        block, thread, position = self.lanes.first(blank)
+        index = buffer.index_of(self.lanes.at(elements, position))
+        where = ", ".join(map(str, index))
+        message = (
+            f"thread {thread} of block {block} reads {buffer.name}[{where}], which no thread of "
+            "the block has written yet: shared memory starts with garbage, so fill it first"
+        )
+        problem = Problem(
+            Kind.UNINITIALISED,
+            line=n.lineno,
+            array=buffer.name,
+            element=index,
+            block=block,
+            thread=thread,
+            message=message,
+        )
+        self.problem((Kind.UNINITIALISED, n), problem, self.lane_count(blank))
+
+    # -- problems
+
+    def problem(self, key: tuple, problem: Problem, count: int) -> None:
+        """Note a problem; a plain launch stops at it."""
+        if self.tracer is not None:
+            self.tracer.problem(key, problem, count)
+            return
+        error = OutOfBounds if problem.kind == Kind.OUT_OF_BOUNDS else KernelError
+        raise error(str(problem))
+
+    def lane_count(self, chosen: np.ndarray) -> int:
+        """Number of lanes a bool vector stands for."""
+        return int(np.count_nonzero(chosen)) * (self.lanes.count // chosen.size)
+
+    def array_of(self, m: Mask) -> np.ndarray:
+        """A mask as a bool vector."""
+        return np.ones((1, 1, 1, 1), bool) if m.array is None else m.array
+
+
+def _constant_negative(n) -> bool:
+    """Say whether a subscript has a literal negative index, which is meant."""
+    parts = n.slice.elts if isinstance(n.slice, ast.Tuple) else [n.slice]
+    return (
+        any(
+            isinstance(p, ast.UnaryOp)
+            and isinstance(p.op, ast.USub)
+            and isinstance(p.operand, ast.Constant)
+            for p in parts
+        )
+        if isinstance(n, ast.Subscript)
+        else False
+    )
+
+
+def _scalar(v):
+    return int(v) if np.ndim(v) == 0 else v
+
+
+def _plain(shape, position, lanes: Lanes) -> tuple[int, ...]:
+    return tuple(int(lanes.at(s, position)) for s in shape)

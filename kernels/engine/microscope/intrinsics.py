@@ -1,0 +1,317 @@
+"""The functions of ``cuda`` inside a kernel.
+
+One function a name. Each gets the runner, the call's node and the mask of active lanes.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+
+import numpy as np
+
+from . import memory, names, values, vectors, warps
+from .atomics import atomic
+from .errors import KernelError, StopRun, Unsupported
+from .functions import math_function
+from .memory import Array
+from .sites import WARP, Kind, Problem
+
+BARRIERS = {
+    "syncthreads": None,
+    "syncthreads_count": "count",
+    "syncthreads_and": "and",
+    "syncthreads_or": "or",
+}
+LOCAL_LIMIT = 512 * 1024  # bytes of local memory a thread may have on any GPU
+LOCAL_LIMIT_TOGETHER = 1 << 30  # bytes the interpreter holds at once
+
+
+def coordinate(run, c: names.Coordinate):
+    """The value of ``cuda.threadIdx.x`` and its like."""
+    if c.name == "threadIdx":
+        return run.lanes.thread_idx[c.axis]
+    if c.name == "blockIdx":
+        return run.lanes.block_idx[c.axis]
+    if c.name == "blockDim":
+        return np.int64(run.session.block[c.axis])
+    if c.name == "gridDim":
+        return np.int64(run.session.grid[c.axis])
+    if c.name == "warpsize":
+        return np.int64(WARP)
+    return run.lanes.thread % WARP
+
+
+def call(run, name: str, n: ast.Call, m):
+    """Call an intrinsic by its name below ``cuda``."""
+    if name.startswith("atomic."):
+        return atomic(run, name.removeprefix("atomic."), n, m)
+    return INTRINSICS[name](run, n, m)
+
+
+# -- where am I
+
+
+def grid(run, n, m):
+    """``cuda.grid(d)``: position in the whole grid."""
+    lanes, block = run.lanes, run.session.block
+    axes = [lanes.block_idx[d] * np.int64(block[d]) + lanes.thread_idx[d] for d in range(3)]
+    return _first_axes(run, n, m, axes)
+
+
+def gridsize(run, n, m):
+    """``cuda.gridsize(d)``: threads of the whole grid."""
+    s = run.session
+    return _first_axes(run, n, m, [np.int64(s.grid[d] * s.block[d]) for d in range(3)])
+
+
+def _first_axes(run, n, m, axes):
+    (ndim,) = run.exactly(n, m, 1)
+    if isinstance(ndim, np.ndarray) or int(ndim) not in (1, 2, 3):
+        raise Unsupported(n.lineno, f"{ast.unparse(n)}: the argument is 1, 2 or 3")
+    return axes[0] if ndim == 1 else tuple(axes[: int(ndim)])
+
+
+# -- memory
+
+
+def shared_array(run, n, m):
+    """``cuda.shared.array(shape, dtype)``; shape 0 is the launch's dynamic shared memory."""
+    array = run.shared.get(n)
+    if array is None:
+        shape, dtype, alignment = _declaration(run, n, m)
+        if shape == (0,):
+            array = _dynamic(run, dtype)
+        else:
+            array = _static(run, n, shape, dtype, alignment)
+        run.shared[n] = array
+    return array
+
+
+def _static(run, n, shape, dtype, alignment) -> Array:
+    s = run.session
+    base = s.layout.get(n)
+    if base is None:
+        base = -(-s.static_bytes // alignment) * alignment
+        s.layout[n] = base
+        s.static_bytes = base + math.prod(shape) * dtype.itemsize
+        _check_shared(run, n)
+    array = memory.shared_array(None, shape, dtype, base, run.lanes.blocks)
+    if run.tracer is not None:
+        run.tracer.watch(array.buffer, s.warps_per_block)
+    return array
+
+
+def _dynamic(run, dtype) -> Array:
+    """A view of the launch's dynamic shared memory: all such declarations are one memory."""
+    s, key = run.session, ("dynamic", dtype)
+    if key in run.shared:
+        return run.shared[key]
+    padded = -(-max(s.dynamic_bytes, 1) // 16) * 16
+    raw = run.shared.setdefault("dynamic", np.full(padded * run.lanes.blocks, 0xFF, np.uint8))
+    n = s.dynamic_bytes // dtype.itemsize
+    buffer = memory.Buffer(
+        None, "shared", dtype, padded // dtype.itemsize, raw.view(dtype), 0, (n,), (1,)
+    )
+    array = run.shared[key] = Array(buffer, 0, (n,), (1,))
+    if run.tracer is not None:
+        run.tracer.watch(buffer, s.warps_per_block)
+        views = [k for k in run.shared if isinstance(k, tuple) and k[0] == "dynamic"]
+        if len(views) > 1:  # written under one type, read under another: nothing to complain of
+            for k in views:
+                run.tracer.written.pop(run.shared[k].buffer, None)
+    return array
+
+
+def _check_shared(run, n) -> None:
+    s = run.session
+    total, limit = s.static_bytes + s.dynamic_bytes, s.limits.shared_bytes
+    if total > limit:
+        message = (
+            f"a block asks for {total} bytes of shared memory; the limit is {limit}: "
+            "use a smaller tile or a smaller type"
+        )
+        problem = Problem(Kind.SHARED_LIMIT, line=n.lineno, message=message)
+        run.problem((Kind.SHARED_LIMIT, n), problem, s.block[0] * s.block[1] * s.block[2])
+        raise StopRun
+
+
+def local_array(run, n, m):
+    """``cuda.local.array(shape, dtype)``: private to each thread."""
+    array = run.shared.get((n, run.lanes.warp))
+    if array is None:
+        shape, dtype, _ = _declaration(run, n, m)
+        size = math.prod(shape) * dtype.itemsize
+        if size > LOCAL_LIMIT or size * run.lanes.count > LOCAL_LIMIT_TOGETHER:
+            raise KernelError(
+                f"line {n.lineno}: {ast.unparse(n)} takes {size} bytes a thread; the limit is "
+                f"{min(LOCAL_LIMIT, LOCAL_LIMIT_TOGETHER // run.lanes.count)} for "
+                f"{run.lanes.count} threads at once: use a smaller shape"
+            )
+        run.session.local_bytes[n] = size
+        array = memory.local_array(None, shape, dtype, run.lanes.count)
+        run.shared[n, run.lanes.warp] = array
+    return array
+
+
+def constant_array(run, n, m):
+    """``cuda.const.array_like(a)``: a global array in constant memory."""
+    (a,) = run.exactly(n, m, 1)
+    if not isinstance(a, Array) or a.buffer.space != "constant":
+        raise Unsupported(n.lineno, f"{ast.unparse(n)}: takes a global NumPy array")
+    return a
+
+
+def _declaration(run, n, m):
+    """Shape, type and alignment (in bytes) of an array declaration."""
+    given = dict(zip(("shape", "dtype", "alignment"), n.args, strict=False))
+    given |= {k.arg: k.value for k in n.keywords}
+    if not {"shape", "dtype"} <= set(given):
+        raise Unsupported(n.lineno, f"{ast.unparse(n)}: needs a shape and a dtype")
+    unsure = _not_constant(run, given["shape"])
+    if unsure:
+        raise Unsupported(
+            n.lineno,
+            f"{ast.unparse(n)}: the shape must be known when the kernel is compiled, and "
+            f"{unsure!r} is not: use a number, a global, or a kernel made by a function",
+        )
+    shape = run.evaluate(given["shape"], m)
+    shape = shape if isinstance(shape, tuple) else (shape,)
+    if not all(isinstance(s, np.integer) and s >= 0 for s in shape):
+        raise Unsupported(n.lineno, f"{ast.unparse(n)}: the shape must be whole numbers")
+    dtype = values.dtype_of(run.evaluate(given["dtype"], m))
+    if dtype is None or dtype.kind not in "biufc":
+        raise Unsupported(n.lineno, f"{ast.unparse(n)}: the dtype must be a type like float32")
+    alignment = dtype.itemsize
+    if "alignment" in given:
+        asked = run.evaluate(given["alignment"], m)
+        if isinstance(asked, np.ndarray) or asked < 1 or int(asked) & (int(asked) - 1):
+            raise Unsupported(n.lineno, f"{ast.unparse(n)}: the alignment must be a power of two")
+        alignment = max(alignment, int(asked))
+    return tuple(int(s) for s in shape), dtype, alignment
+
+
+def _not_constant(run, shape) -> str:
+    """The first part of a shape that the compiler could not know; empty if there is none.
+
+    Numba takes numbers and names of numbers, but computes nothing with a name.
+    """
+    code = run.frame.code
+    for x in ast.walk(shape):
+        if isinstance(x, ast.BinOp) and any(isinstance(y, ast.Name) for y in ast.walk(x)):
+            return ast.unparse(x)
+        if not isinstance(x, ast.Name) or x.id not in code.locals:
+            continue
+        if x.id in code.parameters or not code.constant_local(x.id):
+            return x.id
+    return ""
+
+
+# -- barriers and fences
+
+
+def nothing(run, n, m):
+    """What has nothing to do here: a nap, or a fence inside a block."""
+    run.arguments(n, m)
+
+
+def threadfence(run, n, m):
+    """``cuda.threadfence()``: memory is always in order here, but the tracer wants to know."""
+    run.exactly(n, m, 0)
+    if run.tracer is not None:
+        run.tracer.fence(m, run.lanes)
+
+
+# -- arithmetic
+
+
+def fma(run, n, m):
+    """``cuda.fma(a, b, c)``: two operations."""
+    a, b, c = run.exactly(n, m, 3)
+    d = np.result_type(a, b, c)
+    d = d if d.kind == "f" else values.FLOAT64
+    if run.tracer is not None:
+        run.tracer.count_flops(d, 2 * m.n, n.lineno)
+    if d.itemsize < 8:  # one rounding: the product of two float32 is exact in float64
+        exact = a.astype(np.float64) * b.astype(np.float64) + c.astype(np.float64)
+        return exact.astype(d)
+    return a * b + c
+
+
+def select(run, n, m):
+    """``cuda.selp(condition, a, b)``."""
+    condition, a, b = run.exactly(n, m, 3)
+    condition = values.truth(condition)
+    return (
+        np.where(condition, a, b) if isinstance(condition, np.ndarray) else (a if condition else b)
+    )
+
+
+def cbrt(run, n, m):
+    """``cuda.cbrt(x)``."""
+    return math_function(run, "cbrt", run.exactly(n, m, 1), m)
+
+
+def _unsigned(v):
+    return v.astype(np.dtype(f"u{v.dtype.itemsize}"))
+
+
+def popc(run, n, m):
+    """``cuda.popc(x)``: bits that are set."""
+    (v,) = run.exactly(n, m, 1)
+    return np.bitwise_count(_unsigned(v)).astype(np.int32)
+
+
+def brev(run, n, m):
+    """``cuda.brev(x)``: bits in reverse."""
+    (v,) = run.exactly(n, m, 1)
+    u, out = _unsigned(v), np.zeros_like(_unsigned(v))
+    one = u.dtype.type(1)
+    for _ in range(v.dtype.itemsize * 8):
+        out = (out << one) | (u & one)
+        u = u >> one
+    return out.astype(v.dtype)
+
+
+def clz(run, n, m):
+    """``cuda.clz(x)``: zero bits in front."""
+    (v,) = run.exactly(n, m, 1)
+    return _count_zeros(v, range(v.dtype.itemsize * 8 - 1, -1, -1)).astype(np.int32)
+
+
+def ffs(run, n, m):
+    """``cuda.ffs(x)``: place of the lowest set bit, from 1; 0 if there is none."""
+    (v,) = run.exactly(n, m, 1)
+    zeros = _count_zeros(v, range(v.dtype.itemsize * 8))
+    return np.where(v == 0, 0, zeros + 1)[()].astype(np.uint32)
+
+
+def _count_zeros(v, places):
+    u = _unsigned(v)
+    count, found = np.zeros_like(u, np.int64), np.zeros_like(u, bool)
+    for place in places:
+        found = found | ((u >> u.dtype.type(place)) & u.dtype.type(1) != 0)
+        count = count + ~found
+    return count
+
+
+INTRINSICS = {
+    **warps.FUNCTIONS,
+    **vectors.FUNCTIONS,
+    "grid": grid,
+    "gridsize": gridsize,
+    "shared.array": shared_array,
+    "local.array": local_array,
+    "const.array_like": constant_array,
+    "threadfence": threadfence,
+    "threadfence_block": nothing,
+    "threadfence_system": threadfence,
+    "nanosleep": nothing,
+    "fma": fma,
+    "selp": select,
+    "cbrt": cbrt,
+    "popc": popc,
+    "brev": brev,
+    "clz": clz,
+    "ffs": ffs,
+}

@@ -1,0 +1,95 @@
+"""What the names of ``numba.cuda`` mean to the interpreter, whoever provides them.
+
+A kernel may be written against this package's `api` or against Numba itself; both end up at the
+same objects. Numba is recognised by name and never imported.
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+
+CUDA_MODULES = ("numba.cuda", "numba_cuda.numba.cuda")
+_cuda: types.ModuleType | None = None
+
+
+class Intrinsic:
+    """A function that exists inside kernels only, such as ``cuda.syncthreads``."""
+
+    def __init__(self, name: str):
+        self.name = name
+
+    def __call__(self, *args, **kwargs):
+        raise RuntimeError(f"cuda.{self.name} works inside a kernel only")
+
+    def __repr__(self) -> str:
+        return f"<cuda.{self.name}>"
+
+
+class Coordinate:
+    """A number that each thread has, such as ``cuda.threadIdx.x``."""
+
+    def __init__(self, name: str, axis: int = 0):
+        self.name, self.axis = name, axis
+
+    def __repr__(self) -> str:
+        return f"<cuda.{self.name}>"
+
+
+class Dim3:
+    """``cuda.threadIdx`` and its like: x, y and z."""
+
+    def __init__(self, name: str):
+        self.name = name
+        self.x, self.y, self.z = (Coordinate(name, axis) for axis in range(3))
+
+    def __repr__(self) -> str:
+        return f"<cuda.{self.name}>"
+
+
+class Namespace:
+    """``cuda.shared``, ``cuda.atomic``: a name with intrinsics in it."""
+
+    def __init__(self, name: str, members: str):
+        self._name = name
+        for member in members.split():
+            setattr(self, member, Intrinsic(f"{name}.{member}"))
+
+    def __repr__(self) -> str:
+        return f"<cuda.{self._name}>"
+
+
+def is_cuda(owner) -> bool:
+    """Say whether an object is `cuda` or a part of it."""
+    return isinstance(owner, Namespace) or owner is _cuda
+
+
+_also_known: dict[int, tuple[object, object]] = {}
+
+
+def also_known(v, own) -> None:
+    """Let the interpreter see `own` where a kernel names `v`."""
+    _also_known[id(v)] = v, own
+
+
+def known(v):
+    """The interpreter's own object for one of Numba's; anything else stays."""
+    if isinstance(v, types.ModuleType):
+        return _cuda if v.__name__ in CUDA_MODULES else v
+    if id(v) in _also_known:
+        return _also_known[id(v)][1]
+    module = getattr(v, "__module__", None)
+    if not (isinstance(module, str) and module.startswith(("numba.cuda", "numba_cuda"))):
+        return v
+    for path in CUDA_MODULES:
+        numba_cuda = sys.modules.get(path)
+        for name, member in vars(numba_cuda).items() if numba_cuda is not None else ():
+            if member is v and hasattr(_cuda, name):
+                return getattr(_cuda, name)
+    return v
+
+
+def provide(module: types.ModuleType) -> None:
+    """Name the module that stands for ``numba.cuda``: `api` does, when it is imported."""
+    global _cuda
+    _cuda = module

@@ -1,0 +1,213 @@
+"""Races: two threads at one element, at least one of them writing, and nothing between them.
+
+Accesses are only logged while a kernel runs. At a barrier the log of an array is boiled down to
+two numbers for each source expression and element, the lowest and the highest thread that touched
+it, and pairs of expressions are compared as whole vectors. The two extremes suffice: if any two
+threads differ, they do; if any two lie in different warps or blocks, so do they.
+
+What orders two accesses depends on how far apart the threads are: threads of one warp are ordered
+by `syncwarp` and `syncthreads`, threads of one block by `syncthreads`, threads of different blocks
+by nothing but the end of the kernel. Hence three tables an array, cleared at different times. (One
+more way there is: a block writes, calls `threadfence` and tells the others by an atomic. See
+`ArrayRaces.release`.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from .lanes import Lanes, Mask
+from .memory import Buffer
+from .sites import WARP, Site
+
+WARP_LEVEL, BLOCK_LEVEL, GRID_LEVEL = range(3)
+LOG_LIMIT = 1 << 22  # lanes logged before the log is boiled down
+
+
+class Race(NamedTuple):
+    """Two sites that touch the same elements, with one pair of threads."""
+
+    first: Site
+    second: Site
+    level: int
+    elements: int
+    element: int
+    first_thread: int
+    second_thread: int
+
+
+class Access(NamedTuple):
+    """One access of many lanes."""
+
+    site: Site
+    cells: object
+    mask: Mask
+    lanes: Lanes
+
+
+# For each site two arrays over the cells, both 0 where nobody was: the lowest thread, counted down
+# from `TOP`, and the highest, counted up from 1. Zeros cost no memory until they are written.
+Table = dict[Site, tuple[np.ndarray, np.ndarray]]
+TOP = 1 << 62
+
+
+class ArrayRaces:
+    """The accesses to one buffer that no barrier has yet ordered.
+
+    Parameters
+    ----------
+    buffer : Buffer
+    warps_per_block : int
+    report : callable
+        Called with each `Race` found.
+    """
+
+    def __init__(
+        self, buffer: Buffer, warps_per_block: int, report: Callable[[Buffer, Race], None]
+    ):
+        self.buffer, self.report = buffer, report
+        self.threads = warps_per_block * WARP
+        self.log: list[Access] = []
+        self.logged = 0
+        self.tables: tuple[Table, Table, Table] = ({}, {}, {})
+
+    def note(self, access: Access) -> None:
+        """Log an access."""
+        self.log.append(access)
+        self.logged += access.mask.n
+        if self.logged > LOG_LIMIT:
+            self._absorb()
+
+    def sync_warps(self, threads: np.ndarray | None) -> None:
+        """`syncwarp` by these threads (numbers over the grid), or by all."""
+        self._absorb()
+        self._settle(WARP_LEVEL)
+        self._forget(self.tables[WARP_LEVEL], threads, 1)
+
+    def sync_blocks(self, blocks: np.ndarray | None) -> None:
+        """`syncthreads` in these blocks (numbers over the grid), or in all."""
+        if blocks is None and self.buffer.space == "shared" and not self._written():
+            self.log.clear()
+            self.logged = 0
+            for table in self.tables:
+                table.clear()
+            return
+        self._absorb()
+        self._settle(WARP_LEVEL)
+        self._settle(BLOCK_LEVEL)
+        self._forget(self.tables[WARP_LEVEL], blocks, self.threads)
+        self._forget(self.tables[BLOCK_LEVEL], blocks, self.threads)
+
+    def release(self, blocks: np.ndarray) -> None:
+        """A fence and an atomic: what these blocks did comes before what others do from now on.
+
+        Others must have met the same atomic to know; that they have is taken for granted.
+        """
+        self._absorb()
+        self._settle(GRID_LEVEL)
+        self._forget(self.tables[GRID_LEVEL], blocks, self.threads)
+
+    def finish(self) -> None:
+        """The kernel has ended."""
+        self.sync_blocks(None)
+        self._settle(GRID_LEVEL)
+        self.tables[GRID_LEVEL].clear()
+
+    def _written(self) -> bool:
+        """Say whether anything but loads is pending."""
+        pending = [a.site for a in self.log] + [s for t in self.tables for s in t]
+        return any(s.op != "load" for s in pending)
+
+    def _absorb(self) -> None:
+        """Boil the log down into the tables of warps and, for global memory, of the grid."""
+        levels = (WARP_LEVEL,) if self.buffer.space == "shared" else (WARP_LEVEL, GRID_LEVEL)
+        for site, cells, mask, lanes in self.log:
+            number = lanes.block_number.reshape(-1, 1, 1, 1) * self.threads + lanes.thread
+            cells, number = lanes.full(cells), lanes.full(number)
+            if mask.array is None:
+                cells, number = cells.reshape(-1), number.reshape(-1)
+            else:
+                active = lanes.full(mask.array)
+                cells, number = cells[active], number[active]
+            for level in levels:
+                low, high = self._extremes(level, site)
+                # Threads ascend, and of equal cells the last assignment stays: the highest thread
+                # going forward, the lowest going backward.
+                high[cells] = np.maximum(high[cells], number + 1)
+                low[cells[::-1]] = np.maximum(low[cells], TOP - number)[::-1]
+        self.log.clear()
+        self.logged = 0
+
+    def _extremes(self, level: int, site: Site) -> tuple[np.ndarray, np.ndarray]:
+        """The lowest and the highest thread of a site at each cell, in the table of a level."""
+        table = self.tables[level]
+        if site not in table:
+            n = self.buffer.flat.size
+            table[site] = np.zeros(n, np.int64), np.zeros(n, np.int64)
+        return table[site]
+
+    def _settle(self, level: int) -> None:
+        """Look for races of one level; what warps did is then passed on to their blocks."""
+        table = self.tables[level]
+        sites = list(table)
+        for i, first in enumerate(sites):
+            for second in sites[i:]:
+                ops = {first.op, second.op}
+                if ops != {"load"} and ops != {"atomic"}:
+                    self._compare(first, second, level)
+        if level != WARP_LEVEL:
+            return
+        for site, extremes in table.items():
+            touched = np.nonzero(extremes[1])[0]
+            merged = self._extremes(BLOCK_LEVEL, site)
+            for into, e in zip(merged, extremes, strict=True):
+                into[touched] = np.maximum(into[touched], e[touched])
+
+    def _compare(self, first: Site, second: Site, level: int) -> None:
+        table = self.tables[level]
+        (low_a, high_a), (low_b, high_b) = table[first], table[second]
+        cells = np.nonzero((high_a > 0) & (high_b > 0))[0]
+        if not cells.size:
+            return
+        pairs = (
+            (TOP - low_a[cells], high_b[cells] - 1),
+            (high_a[cells] - 1, TOP - low_b[cells]),
+        )
+        hits = [self._apart(a, b, level) for a, b in pairs]
+        either = hits[0] | hits[1]
+        if not either.any():
+            return
+        k = int(np.argmax(either))
+        a, b = pairs[0] if hits[0][k] else pairs[1]
+        n = int(np.count_nonzero(either))
+        self.report(self.buffer, Race(first, second, level, n, int(cells[k]), int(a[k]), int(b[k])))
+
+    def _apart(self, a: np.ndarray, b: np.ndarray, level: int) -> np.ndarray:
+        """Pairs of threads whose nearest common home is of this level."""
+        if level == WARP_LEVEL:
+            return (a != b) & (a // WARP == b // WARP)
+        same_block = a // self.threads == b // self.threads
+        if level == GRID_LEVEL:
+            return ~same_block
+        return same_block & (a // WARP != b // WARP)
+
+    @staticmethod
+    def _forget(table: Table, groups: np.ndarray | None, size: int) -> None:
+        """Drop what these groups of `size` threads did."""
+        if groups is None:
+            table.clear()
+            return
+        for low, high in table.values():
+            touched = np.nonzero(high)[0]
+            lowest, highest = TOP - low[touched], high[touched] - 1
+            low_done, high_done = (np.isin(x // size, groups) for x in (lowest, highest))
+            both = touched[low_done & high_done]
+            low[both] = high[both] = 0
+            for done, into, stays in (
+                (low_done & ~high_done, low, TOP - highest),
+                (high_done & ~low_done, high, lowest + 1),
+            ):
+                into[touched[done]] = stays[done]

@@ -1,0 +1,125 @@
+"""Compile the CUDA C++ twins, which lie beside their Numba kernels, ready to launch."""
+
+import os
+import re
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+
+from kernels.basics.files import ROOT
+from kernels.engine import cupy, on_gpu, why_cpu
+
+__all__ = ["RUNGS", "SOURCES", "compiled", "load", "source"]
+
+RUNGS = ROOT / "kernels" / "rungs"
+#: Every CUDA C++ file of the course by its name, without ``.cu``.
+SOURCES = {path.stem: path for path in sorted((ROOT / "kernels").rglob("*.cu"))}
+
+
+def source(name: str, headers: bool = True) -> str:
+    """Return the text of the file NAME.cu; LookupError names the files there are.
+
+    Parameters
+    ----------
+    name : str
+        The file, without ``.cu``.
+    headers : bool
+        Paste in the headers beside it where it includes them, so that the text stands
+        on its own; otherwise it is the file as it was written.
+    """
+    if name not in SOURCES:
+        raise LookupError(f"no CUDA C++ file {name!r}: use one of {', '.join(sorted(SOURCES))}")
+    path = SOURCES[name]
+    text = path.read_text(encoding="utf-8")
+    if not headers:
+        return text
+
+    def header(included: re.Match) -> str:
+        return path.with_name(included[1]).read_text(encoding="utf-8")
+
+    return re.sub(r'^#include "(\w+\.cuh)"\n', header, text, flags=re.M)
+
+
+@cache
+def load(name: str, function: str = "", shared_bytes: int = 0, arch: str = "", **macros: int):
+    """Compile the file NAME.cu with NVRTC and return one of its kernels.
+
+    Parameters
+    ----------
+    name : str
+        The file, without ``.cu``.
+    function : str, optional
+        The ``extern "C"`` kernel in it; by default the one named like the file.
+    shared_bytes : int
+        Shared memory that each launch asks for beyond what the kernel declares itself; a kernel
+        needs to be told of more than 48 KB in advance.
+    arch : str
+        The GPU to compile for, where that of the device is not exact enough: ``"sm_90a"`` has
+        instructions that no other GPU has, and that ``sm_90`` promises not to use.
+    **macros : int
+        What the preprocessor defines, such as ``TILE=16`` (``-DTILE=16``).
+
+    Returns
+    -------
+    cupy.RawKernel
+        Launch it with ``kernel(grid, block, arguments)``. It is compiled once for each choice of
+        macros.
+
+    Raises
+    ------
+    RuntimeError
+        Without a GPU.
+    LookupError
+        If there is no such file.
+    """
+    text = source(name)
+    if not on_gpu:
+        raise RuntimeError(f"{name}.cu needs an NVIDIA GPU ({why_cpu}): use engine='numba'")
+    if arch:
+        module = cupy.RawModule(path=_cubin(name, text, arch, macros))
+    else:
+        options = (
+            "--std=c++17",
+            "--generate-line-info",
+            *(f"-D{k}={v}" for k, v in macros.items()),
+        )
+        module = cupy.RawModule(code=text, options=options)
+    kernel = module.get_function(function or name)
+    if shared_bytes:
+        kernel.max_dynamic_shared_size_bytes = shared_bytes
+    return kernel
+
+
+def compiled(name: str, arch: str, **macros: int) -> bytes:
+    """Return the machine code of the file NAME.cu for a GPU such as ``"sm_90a"``.
+
+    It takes NVRTC through ``cuda.core``, and no GPU: CuPy compiles for the GPU at hand alone, and
+    knows no ``sm_90a``.
+    """
+    try:
+        from cuda.core import Program, ProgramOptions
+    except ImportError:  # its place before version 1
+        from cuda.core.experimental import Program, ProgramOptions
+
+    options = ProgramOptions(
+        arch=arch,
+        std="c++17",
+        lineinfo=True,
+        define_macro=[f"{name}={value}" for name, value in macros.items()] or None,
+    )
+    return bytes(Program(source(name), "c++", options).compile("cubin").code)
+
+
+def _cubin(name: str, text: str, arch: str, macros: dict[str, int]) -> str:
+    """Return the path of the compiled file, which lies where CuPy keeps its own."""
+    made_of = f"{text} {arch} {sorted(macros.items())} {cupy.cuda.nvrtc.getVersion()}"
+    folder = Path(os.environ.get("CUPY_CACHE_DIR") or Path.home() / ".cupy" / "kernel_cache")
+    path = folder / f"{name}-{sha256(made_of.encode()).hexdigest()[:32]}.cubin"
+    if not path.is_file():
+        folder.mkdir(parents=True, exist_ok=True)
+        # Written under another name first: two programs may come here at once.
+        with NamedTemporaryFile(dir=folder, delete=False) as file:
+            file.write(compiled(name, arch, **macros))
+        os.replace(file.name, path)
+    return str(path)

@@ -1,0 +1,238 @@
+"""Numbers of 16 bits, as tensor cores take them: float16, and bfloat16 as its bits.
+
+float16 has 11 significant bits and ends at 65504; bfloat16 is the upper half of a float32: 8
+significant bits, and the whole range. NumPy and CuPy have no bfloat16, so its bits travel in
+arrays of uint16: `bfloat16` makes them, `floats` reads them. Arrays of the package ml_dtypes, where
+a reader has it, are taken as they are.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kernels import host
+from kernels.engine import cupy, on_gpu, why_cpu
+from kernels.engine.device import device
+from kernels.host.model import Access, Model
+
+__all__ = [
+    "DTYPES",
+    "PARTS",
+    "HalfModel",
+    "HalfProduct",
+    "bfloat16",
+    "cast",
+    "check_aligned",
+    "check_gpu",
+    "dtype_of",
+    "floats",
+    "half_model",
+    "int32s",
+    "is_aligned",
+    "stored",
+]
+
+#: The format that an array's dtype stands for.
+DTYPES = {"float16": "float16", "uint16": "bfloat16", "bfloat16": "bfloat16"}
+#: What float32 is called where a kernel takes each number apart into three of bfloat16: a name of
+#: its own, so that it takes the place of plain float32 only where somebody asks for it.
+PARTS = "bfloat16x3"
+#: Elements of 2 bytes in the 16 bytes that one thread, or the TMA unit, loads at once.
+CHUNK = 8
+
+
+# ---------------------------------------------------------------------------------- conversions
+
+
+def bfloat16(array):
+    """Return the bits of `array` rounded to bfloat16 (to nearest, ties to even), as uint16."""
+    array = array.astype(np.float32)
+    bits = array.view(np.uint32)
+    rounded = ((bits + np.uint32(0x7FFF) + ((bits >> 16) & 1)) >> 16).astype(np.uint16)
+    rounded[array != array] = 0x7FC0  # rounding could turn a NaN into an infinity
+    return rounded
+
+
+def floats(array):
+    """Return an array of 16-bit numbers (uint16: the bits of bfloat16) as float32."""
+    if array.dtype == np.uint16:
+        return (array.astype(np.uint32) << 16).view(np.float32)
+    return array.astype(np.float32)
+
+
+def cast(array, dtype: str):
+    """Return a float32 array in one of the formats of the rungs; bfloat16 comes as uint16."""
+    return bfloat16(array) if dtype == "bfloat16" else array.astype(stored(dtype))
+
+
+def stored(dtype: str) -> str:
+    """Return the format in which arrays hold it: for `PARTS` that is "float32"."""
+    return "float32" if dtype == PARTS else dtype
+
+
+def dtype_of(array) -> str:
+    """Return the format of an array's numbers: "float16", "bfloat16", or its dtype's own name."""
+    return DTYPES.get(str(array.dtype), str(array.dtype))
+
+
+# ----------------------------------------------------------------------------------- operands
+
+
+def check_gpu(rung: str, least: tuple[int, int], way_out: str, only: bool = False) -> None:
+    """Raise RuntimeError unless the GPU here has what a rung needs.
+
+    Parameters
+    ----------
+    rung : str
+        Whose need it is, for the message.
+    least : (int, int)
+        The least compute capability.
+    way_out : str
+        What to use instead.
+    only : bool
+        Whether GPUs of a later generation lack it too.
+    """
+    here = device().compute_capability
+    if here < least or (only and here[0] != least[0]):
+        raise RuntimeError(
+            f"{rung} needs sm_{least[0]}{least[1]}, this GPU is sm_{here[0]}{here[1]}: {way_out}"
+        )
+
+
+class HalfProduct(host.Product):
+    """The operands of C = A·B with A and B in 16 bits, and C in float32 or as A and B.
+
+    The arrays that the kernel gets have rows that start on 16-byte boundaries: those that do not
+    are copied to wider ones, with zeros to the right.
+
+    Parameters
+    ----------
+    A, B : array of float16 or bfloat16, shapes (M, K) and (K, N)
+        bfloat16 as uint16, or of ml_dtypes.
+    out : array, shape (M, N), optional
+        Its format decides that of C; a new array holds float32.
+    engine : str
+        "cpp": tensor cores are not within reach of Numba.
+    """
+
+    takes = ("float16", "bfloat16", "uint16")
+
+    def __init__(self, A, B, out=None, engine="cpp"):
+        for name, array in (("A", A), ("B", B)):
+            host.check_array(array, name, 2, self.takes)
+        self.format = dtype_of(A)
+        if dtype_of(B) != self.format:
+            raise TypeError(f"A holds {self.format} and B {dtype_of(B)}: make them the same")
+        if engine != "cpp":
+            raise ValueError(f"engine {engine!r} has no tensor cores: use engine='cpp'")
+        if not on_gpu:
+            raise RuntimeError(
+                f"tensor cores need an NVIDIA GPU ({why_cpu}):"
+                " use a rung of float32 with engine='numba', such as tiled"
+            )
+        self._given = out
+        if out is not None:
+            host.check_array(out, "out", 2, ("float32", *self.takes))
+            if dtype_of(out) not in ("float32", self.format):
+                raise TypeError(
+                    f"out holds {dtype_of(out)}; expected float32 or, as A and B, {self.format}"
+                )
+            out = bits(out)
+            self.dtype = np.dtype(out.dtype)
+        super().__init__(bits(A), bits(B), out, engine)
+
+    @property
+    def macros(self) -> dict[str, int]:
+        """What the kernels are compiled with: the formats of A and B, and of C."""
+        return {"BF16": int(self.format == "bfloat16"), "HALF_C": int(self.dtype.itemsize == 2)}
+
+    def cpp_arguments(self) -> tuple:
+        """Return (A, B, C) on the device, their rows on 16-byte boundaries."""
+        A, B, _ = (cupy.asarray(array) for array in super().arguments())
+        result, self._packed = cupy.asarray(self._result), None
+        with host.memory_errors(2 * self.nbytes):  # about, and at most: not all are copied
+            if not is_aligned(result):
+                result = cupy.empty((self.M, host.cdiv(self.N, CHUNK) * CHUNK), self.dtype)
+                self._packed = result[:, : self.N]
+            return aligned(A), aligned(B), result
+
+    def result(self):
+        """Return the output: `out` if there is one, else an array of the kind of the inputs."""
+        result = super().result()
+        return result if self._given is None else self._given
+
+
+def int32s(*sizes: int) -> tuple:
+    """Return sizes as the kernels take them; ValueError where one does not fit."""
+    host.check_indices("cpp", *sizes)
+    return tuple(np.int32(size) for size in sizes)
+
+
+def bits(array):
+    """Return an array that NumPy and CuPy understand: bfloat16 of ml_dtypes as uint16."""
+    return array.view(np.uint16) if str(array.dtype) == "bfloat16" else array
+
+
+def is_aligned(array) -> bool:
+    """Whether a CuPy array is contiguous and all its rows start on 16-byte boundaries."""
+    fits = array.shape[1] % CHUNK == 0 and array.data.ptr % 16 == 0
+    return bool(fits and array.flags.c_contiguous)
+
+
+def check_aligned(**arrays) -> None:
+    """Raise ValueError unless the rows of these CuPy arrays lie as the kernels want them."""
+    for name, array in arrays.items():
+        if not is_aligned(bits(array)):
+            raise ValueError(
+                f"{name} ({'×'.join(map(str, array.shape))}) has rows that start on no 16-byte"
+                " boundary, or gaps between them: use matmul, which copies it"
+            )
+
+
+def aligned(array):
+    """Return the array, or a copy with zeros to the right, so that rows start on 16 bytes."""
+    if is_aligned(array):
+        return array
+    wide = cupy.zeros((array.shape[0], host.cdiv(array.shape[1], CHUNK) * CHUNK), array.dtype)
+    wide[:, : array.shape[1]] = array
+    return wide
+
+
+# -------------------------------------------------------------------------------------- models
+
+
+@dataclass(frozen=True)
+class HalfModel(Model):
+    """The predicted work and traffic of one launch: 2 bytes an element of A and B, 4 of C."""
+
+    @property
+    def bytes_asked(self) -> int:
+        """Bytes asked of global memory, every load and store counted."""
+        return 2 * sum(self.loads.values()) + 4 * sum(self.stores.values())
+
+    @property
+    def bytes_compulsory(self) -> int:
+        """Bytes that must move at least once: every input in, every output out."""
+        size = {"reads": 2, "writes": 4}
+        return sum(
+            size[way] * access.rows * access.cols
+            for way in size
+            for access in getattr(self, way).values()
+        )
+
+
+def half_model(M: int, N: int, K: int, down: int, across: int) -> HalfModel:
+    """Return the model of a product that loads A once for `across` columns of tiles, B for `down`.
+
+    Tiles come in pieces that are no requests of single threads, so those are not predicted.
+    """
+    host.check_sizes(M=M, N=N, K=K)
+
+    def access(rows, cols, readers):
+        return Access(rows, cols, readers=readers, sweeps=None, height=None, width=None)
+
+    return HalfModel(
+        flops=2 * M * N * K,
+        reads={"A": access(M, K, across), "B": access(K, N, down)},
+        writes={"C": access(M, N, 1)},
+    )

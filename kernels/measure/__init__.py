@@ -1,0 +1,1 @@
+"""Time, correctness, hardware counters, machine code, and the benchmark of the course."""

@@ -1,0 +1,178 @@
+"""What the hardware counts while the rungs run: traffic, hit rates, how busy each unit is.
+
+Nsight Compute runs this module as a program. The program launches each product twice: once to
+compile it, and once between two marks, which is what is counted.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from kernels.basics.files import ROOT
+from kernels.engine import cupy
+from kernels.host import half
+from kernels.measure import ncu, oracle
+from kernels.records import counters
+from kernels.rungs.order import LADDER
+
+SIZE = 2048
+#: Small enough to trace every request of: whole tiles, and sizes that no tile divides.
+SMALL = ((256, 256, 256), (200, 136, 168))
+#: A launch of this kernel, with as many blocks as the number of the product, precedes each.
+MARK = 'extern "C" __global__ void tile_by_tile_mark() {}'
+LIBRARY = "cublas"
+
+
+@dataclass(frozen=True)
+class Job:
+    """One product to be counted: a version of a rung, or the library, and the sizes."""
+
+    rung: str
+    engine: str
+    options: dict[str, int]
+    M: int
+    N: int
+    K: int
+
+    @property
+    def dtype(self) -> str:
+        """The number format of A and B."""
+        return "float32" if self.rung == LIBRARY else LADDER[self.rung].dtypes[0]
+
+    def __str__(self) -> str:
+        options = "".join(f", {name}={value}" for name, value in self.options.items())
+        return f"{self.rung} ({self.engine}{options}) at {self.M}×{self.N}×{self.K}"
+
+
+def jobs(size: int = SIZE, small: Sequence[tuple[int, int, int]] = SMALL) -> Iterator[Job]:
+    """What a record counts, of the rungs that this GPU runs.
+
+    At ``size``: every block and tile of the first rungs, the later ones with the options they have
+    by default, and the library. At the sizes that the microscope traces too: the Numba kernels.
+    """
+    here = [rung for rung in LADDER.values() if not rung.missing()]
+    for rung in here:
+        for engine, options in rung.versions():
+            if rung.name in ("naive", "tiled") or options == rung.default(engine):
+                yield Job(rung.name, engine, options, size, size, size)
+    yield Job(LIBRARY, "library", {}, size, size, size)
+    for shape in small:
+        for rung in here:
+            if "numba" in rung.engines:
+                yield Job(rung.name, "numba", rung.default("numba"), *shape)
+
+
+def profiles(todo: Sequence[Job] | None = None) -> list[dict[str, Any]]:
+    """Count one launch of each product.
+
+    Parameters
+    ----------
+    todo : sequence of Job, optional
+        `jobs` by default.
+
+    Returns
+    -------
+    list of dict
+        Rows for a record's table ``profiles``; the figures are those of `kernels.records.counters`.
+        A product that could not be launched is left out, with a warning that says why.
+
+    Raises
+    ------
+    kernels.measure.ncu.ProfilerError
+        Without ncu, without permission, or if no product could be launched.
+    """
+    todo = list(jobs() if todo is None else todo)
+    with tempfile.TemporaryDirectory() as folder:
+        plan, log = Path(folder, "plan.json"), Path(folder, "log.jsonl")
+        plan.write_text(json.dumps([asdict(job) for job in todo]), encoding="utf-8")
+        command = [sys.executable, "-m", "kernels.measure.profiler", str(plan), str(log)]
+        launches = ncu.profile(command, counters.METRICS, folder=ROOT, marked=True)
+        told = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
+    why = {number: reason for number, reason in map(json.loads, told) if reason}
+    counted = by_job(launches, len(todo))
+    rows = []
+    for number, job in enumerate(todo):
+        reason = why.get(number) or (not counted[number] and "nothing was launched")
+        if reason:
+            warnings.warn(f"not counted: {job}: {reason}", stacklevel=2)
+            continue
+        rows.append({
+            "rung": job.rung, "engine": job.engine, "options": job.options, "dtype": job.dtype,
+            "M": job.M, "N": job.N, "K": job.K, **counters.figures(counted[number]),
+        })  # fmt: skip
+    if not rows:
+        reason = next(iter(why.values()), "the profiler saw no launch")
+        raise ncu.ProfilerError(f"{todo[0]} could not be counted: {reason}")
+    return rows
+
+
+def tables(rows: Sequence[dict[str, Any]], size: int = SIZE) -> dict[str, list[dict[str, Any]]]:
+    """The tables of a record: ``profiles`` of the large products, ``counted`` of the small ones."""
+    large = [row for row in rows if row["M"] == size]
+    return {"profiles": large, "counted": [row for row in rows if row["M"] != size]}
+
+
+def by_job(launches: Sequence[ncu.Launch], count: int) -> list[list[ncu.Launch]]:
+    """The launches that follow each mark, by the number of the mark."""
+    found: list[list[ncu.Launch]] = [[] for _ in range(count)]
+    number = -1
+    for launch in launches:
+        if "tile_by_tile_mark" in launch.kernel:
+            number = launch.grid[0] - 1
+        elif 0 <= number < count:
+            found[number].append(launch)
+    return found
+
+
+# What the profiler runs ---------------------------------------------------------------------
+
+
+def launch_all(todo: Sequence[Job], log: Path) -> None:
+    """Launch every product between marks; write to the log, line by line, what became of each."""
+    mark = cupy.RawKernel(MARK, "tile_by_tile_mark")
+    runtime, device = cupy.cuda.runtime, cupy.cuda.Device()
+    mark((1,), (1,), ())
+    with log.open("w", encoding="utf-8") as file:
+        for number, job in enumerate(todo):
+            reason = ""
+            try:
+                launch = prepared(job)
+                launch()
+                device.synchronize()
+                runtime.profilerStart()
+                try:
+                    mark((number + 1,), (1,), ())
+                    launch()
+                    device.synchronize()
+                finally:
+                    runtime.profilerStop()
+            except Exception as error:  # whatever it is, the other products are counted
+                reason = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+            print(json.dumps([number, reason]), file=file, flush=True)
+
+
+def prepared(job: Job) -> Any:
+    """A function that launches one product."""
+    # What lies unused in the pool would be saved and restored in every pass.
+    cupy.get_default_memory_pool().free_all_blocks()
+    A, B = (
+        half.cast(cupy.asarray(matrix), job.dtype) for matrix in oracle.inputs(job.M, job.N, job.K)
+    )
+    if job.rung == LIBRARY:
+        C = cupy.empty((job.M, job.N), job.dtype)
+        return lambda: cupy.matmul(A, B, out=C)
+    rung = LADDER[job.rung]
+    C = cupy.empty((job.M, job.N), rung.out_dtype or job.dtype)
+    return rung.prepare(A, B, C, job.engine, **job.options)
+
+
+if __name__ == "__main__":
+    plan, log = map(Path, sys.argv[1:])
+    launch_all([Job(**job) for job in json.loads(plan.read_text(encoding="utf-8"))], log)

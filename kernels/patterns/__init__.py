@@ -1,0 +1,1 @@
+"""Kernels beside the product: vector addition, copies, the transpose, shared-memory banks."""

@@ -1,0 +1,35 @@
+"""Measured figures, read from ``chapters/records/<gpu>.json``: found, merged, shown as tables."""
+
+from kernels.records.record import (
+    DEFAULT_GPU,
+    FOLDER,
+    MEASURED,
+    Record,
+    RecordError,
+    Row,
+    folder,
+    key_of,
+    load,
+    merge,
+    names,
+    read,
+    write,
+)
+from kernels.records.table import Table
+
+__all__ = [
+    "DEFAULT_GPU",
+    "FOLDER",
+    "MEASURED",
+    "Record",
+    "RecordError",
+    "Row",
+    "Table",
+    "folder",
+    "key_of",
+    "load",
+    "merge",
+    "names",
+    "read",
+    "write",
+]

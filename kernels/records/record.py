@@ -1,0 +1,345 @@
+"""Measured figures, read from ``chapters/records/<gpu>.json`` and never typed into prose.
+
+A record is one JSON file for one GPU: ``provenance`` (who measured, with what, when), ``device``
+(what the driver said of the GPU) and tables of rows. Every row is complete in itself: it names what
+was run, and the date of the run it came from.
+
+>>> record = load()                                             # doctest: +SKIP
+>>> record.timing("tiled", M=4096, tile=32).gflops              # doctest: +SKIP
+>>> print(record.caption())                                     # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kernels.basics.files import ROOT, replace_text, slug
+from kernels.basics.files import check_folder as check_folder
+from kernels.basics.units import percent, quantity
+from kernels.engine import on_gpu
+from kernels.engine.device import device
+from kernels.records import counters
+from kernels.rungs.order import LADDER
+
+DEFAULT_GPU = "h200"
+FOLDER = ROOT / "chapters" / "records"
+#: What a measurement found; every other field of a row says what was measured.
+MEASURED = frozenset(counters.NAMES) | frozenset(
+    "seconds gflops cublas_gflops bytes_per_second share_of_copy correct flushed date cycles ns "
+    "registers local_bytes blocks_per_sm occupancy library cores "
+    "begins ends end findings lines max_error max_relative_error "
+    "unguarded_seconds guard_cost loop".split()
+)
+#: The figure a table is there to give, and its unit, for one-line reading.
+HEADLINE = {"gflops": ("FLOP/s", 1e9), "bytes_per_second": ("B/s", 1), "ns": ("s", 1e-9)}
+
+
+class RecordError(LookupError):
+    """A record, or a row of one, that is not there or cannot be read."""
+
+
+def folder() -> Path:
+    """The folder of the records: ``chapters/records``, or what ``KERNELS_RECORDS`` names."""
+    return Path(os.environ.get("KERNELS_RECORDS") or FOLDER)
+
+
+def names() -> list[str]:
+    """The GPUs that have a record, such as ``["h200", "t4"]``."""
+    return sorted(path.stem for path in folder().glob("*.json"))
+
+
+class Row(dict):
+    """One measured row: a dictionary whose fields can also be read as attributes."""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(f"this row has no {name!r}; it has {', '.join(self)}") from None
+
+    @property
+    def median(self) -> float:
+        """Median time in seconds."""
+        return self["seconds"]["median"]
+
+    @property
+    def share(self) -> float:
+        """Speed as a share of cuBLAS measured in the same run (1.0 is equal)."""
+        return self["gflops"] / self["cublas_gflops"]
+
+    @property
+    def speed(self) -> str:
+        """The row's headline figure with its unit, such as ``"8.61 TFLOP/s"``."""
+        for name, (unit, factor) in HEADLINE.items():
+            if name in self:
+                return quantity(self[name] * factor, unit)
+        if "seconds" in self:
+            return quantity(self.median, "s")
+        return ", ".join(f"{name} {self[name]}" for name in self if name in MEASURED - {"date"})
+
+    def __str__(self) -> str:
+        told = [f"{key}={value}" for key, value in key_of(self)]
+        share = f", {percent(self.share)} of cuBLAS" if "cublas_gflops" in self else ""
+        return f"{' '.join(told)}: {self.speed}{share}"
+
+
+def key_of(row: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
+    """What a row measured, without what was found: two rows with one key are one measurement."""
+    key = {name: value for name, value in row.items() if name not in MEASURED}
+    options = key.pop("options", {})
+    return tuple(sorted((k, str(v)) for k, v in {**key, **options}.items()))
+
+
+def field_of(row: Mapping[str, Any], name: str) -> Any:
+    return row[name] if name in row else row.get("options", {}).get(name)
+
+
+@dataclass
+class Record:
+    """The measured figures of one GPU.
+
+    Attributes
+    ----------
+    name : str
+        File name without its ending, such as ``"h200"``; empty when nothing is recorded yet.
+    provenance : dict
+        ``gpu``, ``driver``, ``cuda``, ``versions``, ``date``, ``clocks`` of the latest run.
+    device : dict
+        What ``lab.device()`` said on the recorded machine.
+    tables : dict of str to list of Row
+        ``timings``, ``guard``, ``resources``, ``bandwidth``, ``vector_add``, ``launch``,
+        ``latency``, ``strides``, ``layouts``, ``banks``, ``transpose``, ``transfers``, ``cpu``,
+        ``profiles`` where counters could be read, and ``sass`` where machine code could.
+    earlier : list of dict
+        Provenance of older runs that some rows still come from.
+    """
+
+    name: str
+    provenance: dict[str, Any] = field(default_factory=dict)
+    device: dict[str, Any] = field(default_factory=dict)
+    tables: dict[str, list[Row]] = field(default_factory=dict)
+    earlier: list[dict[str, Any]] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        """Whether anything is recorded."""
+        return bool(self.tables)
+
+    def caption(self, *rows: Row | None) -> str:
+        """One line on where all figures (or those of some rows) come from, with every day of them.
+
+        No row, or None for a row that there is not: the whole record.
+        """
+        if not self:
+            return "Nothing is recorded yet: run `make record` on a machine with an NVIDIA GPU."
+        runs = sorted([self.provenance, *self.earlier], key=lambda run: str(run.get("date")))
+        days = dict.fromkeys(str(run.get("date"))[:10] for run in runs)
+        dates = {row.get("date") for row in rows if row is not None}
+        if dates:
+            days = dict.fromkeys(sorted(str(date)[:10] for date in dates))
+            runs = [run for run in runs if run.get("date") in dates] or [self.provenance]
+
+        def of(name):
+            """What the runs have, each once."""
+            return listed(str(run.get(name)) for run in runs)
+
+        versions = [run.get("versions", {}) for run in runs]
+        kept = [
+            f"{name} {listed(v[name] for v in versions if name in v)}"
+            for name in ("numba-cuda", "cupy")
+            if any(name in v for v in versions)
+        ]
+        parts = [f"driver {of('driver')}", f"CUDA {of('cuda')}", *kept]
+        return f"Recorded on {of('gpu')}, {listed(days)} ({', '.join(parts)})."
+
+    def rows(self, table: str, **where: Any) -> list[Row]:
+        """All rows of a table whose fields (or options) equal ``where``.
+
+        An empty record gives an empty list; an unknown table raises `RecordError`.
+        """
+        if not self:
+            return []
+        if table not in self.tables:
+            raise RecordError(
+                f"record {self.name!r} has no table {table!r}; it has {', '.join(self.tables)}"
+            )
+        wanted = {name: value for name, value in where.items() if value is not None}
+        return [
+            row
+            for row in self.tables[table]
+            if all(field_of(row, name) == value for name, value in wanted.items())
+        ]
+
+    def row(self, table: str, **where: Any) -> Row:
+        """The one row that equals ``where``; `RecordError` says what is recorded instead."""
+        found = self.rows(table, **where)
+        if len(found) == 1:
+            return found[0]
+        asked = ", ".join(f"{name}={value}" for name, value in where.items() if value is not None)
+        if not self:
+            raise RecordError(f"no row {table}({asked}): {self.caption()}")
+        if found:
+            raise RecordError(f"{len(found)} rows of {table!r} match {asked}: say more")
+        near = self.tables[table]
+        recorded = {name: sorted({str(field_of(row, name)) for row in near}) for name in where}
+        told = "; ".join(f"{name}: {', '.join(values)}" for name, values in recorded.items())
+        raise RecordError(f"record {self.name!r} has no {table} row with {asked}. Recorded: {told}")
+
+    def timing(
+        self,
+        rung: str,
+        engine: str = "numba",
+        M: int = 4096,
+        N: int | None = None,
+        K: int | None = None,
+        dtype: str = "float32",
+        **options: Any,
+    ) -> Row:
+        """The row of one matrix product.
+
+        Parameters
+        ----------
+        rung, engine : str
+            Such as ``"tiled"`` and ``"numba"`` or ``"cpp"``; what is no rung, such as ``"cublas"``,
+            has engine ``"library"``, which is filled in.
+        M, N, K : int
+            Shapes; N and K default to M.
+        **options
+            Such as ``tile=32``; those left out have the rung's default.
+
+        Raises
+        ------
+        RecordError
+            When no row matches.
+        """
+        if rung not in LADDER:
+            engine = "library"
+        else:
+            options = LADDER[rung].default(engine) | options
+        sizes = {"M": M, "N": N or M, "K": K or M}
+        return self.row("timings", rung=rung, engine=engine, dtype=dtype, **sizes, **options)
+
+    def ladder(
+        self, M: int = 4096, N: int | None = None, K: int | None = None, dtype: str = "float32"
+    ) -> list[Row]:
+        """The timing rows of one size for a chart of the ladder.
+
+        Of every rung, in each language, the fastest of the measured tiles (the shape of a block
+        that has no tile is the default one); then other libraries, and cuBLAS last.
+        """
+
+        def shown(row: Row) -> bool:
+            block = row["options"].get("block")
+            return block is None or block == LADDER[row["rung"]].defaults["block"]
+
+        best: dict[tuple[str, str], Row] = {}
+        rows = self.rows("timings", M=M, N=N or M, K=K or M, dtype=dtype)
+        for row in filter(shown, rows):
+            key = row["rung"], row["engine"]
+            if key not in best or row["gflops"] > best[key]["gflops"]:
+                best[key] = row
+        order = [*LADDER, *sorted({rung for rung, _ in best} - {*LADDER, "cublas"}), "cublas"]
+        return sorted(best.values(), key=lambda row: order.index(row["rung"]))
+
+    def dtypes(self) -> list[str]:
+        """Number formats that matrix products were measured in, float32 first."""
+        found = dict.fromkeys(row.get("dtype", "float32") for row in self.rows("timings"))
+        return sorted(found, key=lambda dtype: dtype != "float32")
+
+
+def load(name: str | None = None) -> Record:
+    """The record to show.
+
+    Parameters
+    ----------
+    name : str, optional
+        Such as ``"h200"``. Without it: the record of this machine's own GPU if there is one, else
+        the default GPU's, else any.
+
+    Returns
+    -------
+    Record
+        Empty (and false) when nothing is recorded yet and no name was given.
+
+    Raises
+    ------
+    RecordError
+        For a name without a record, or a file that is not a whole record.
+    """
+    recorded = names()
+    if name is None:
+        if not recorded:
+            return Record("")
+        own = _own_gpu()
+        name = next((n for n in (own, DEFAULT_GPU) if n in recorded), recorded[0])
+    if name not in recorded:
+        told = f"recorded are {', '.join(recorded)}" if recorded else "nothing is recorded yet"
+        raise RecordError(f"no record of GPU {name!r}: {told}")
+    return read(folder() / f"{name}.json")
+
+
+def read(path: Path) -> Record:
+    """Read one record file."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise RecordError(
+            f"{path.name} is not whole JSON ({error}): restore it from git or record again"
+        ) from None
+    parts = data if isinstance(data, dict) else {}
+    missing = [part for part in ("provenance", "timings") if part not in parts]
+    if missing:
+        raise RecordError(
+            f"{path.name} has no {' and no '.join(missing)}: restore it from git or record again"
+        )
+    rest = {name: data.pop(name, empty) for name, empty in (("device", {}), ("earlier", []))}
+    provenance = data.pop("provenance")
+    tables = {name: [Row(row) for row in rows] for name, rows in data.items()}
+    return Record(path.stem, provenance, rest["device"], tables, rest["earlier"])
+
+
+def merge(old: Record, new: Record) -> Record:
+    """A record with the rows of both; where both measured the same thing, the new run's row."""
+    tables: dict[str, list[Row]] = {}
+    for table in {**old.tables, **new.tables}:
+        rows = {key_of(row): row for row in old.tables.get(table, ())}
+        rows.update({key_of(row): row for row in new.tables.get(table, ())})
+        tables[table] = list(rows.values())
+    dates = {row.get("date") for rows in tables.values() for row in rows}
+    runs = [run for run in (old.provenance, *old.earlier) if run.get("date") in dates]
+    earlier = [run for run in runs if run.get("date") != new.provenance.get("date")]
+    return Record(new.name, new.provenance, new.device or old.device, tables, earlier)
+
+
+def write(record: Record, path: Path | None = None) -> Path:
+    """Write a record in one step: whole, or (when interrupted) not at all."""
+    path = path or folder() / f"{record.name}.json"
+    parts: dict[str, Any] = {"provenance": record.provenance, "device": record.device}
+    if record.earlier:
+        parts["earlier"] = record.earlier
+    # One row a line keeps the difference between two runs readable.
+    head = ",\n".join(
+        f"{json.dumps(k)}: {json.dumps(v, indent=1, ensure_ascii=False)}" for k, v in parts.items()
+    )
+    body = ",\n".join(
+        f"{json.dumps(table)}: [\n"
+        + ",\n".join(" " + json.dumps(row, ensure_ascii=False) for row in rows)
+        + "\n]"
+        for table, rows in record.tables.items()
+    )
+    replace_text(path, "{\n" + ",\n".join(part for part in (head, body) if part) + "\n}\n")
+    return path
+
+
+def listed(names: Iterable[str]) -> str:
+    """``"a, b and c"``, each name once."""
+    *first, last = dict.fromkeys(names)
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _own_gpu() -> str | None:
+    return slug(device().name) if on_gpu else None

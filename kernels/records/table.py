@@ -1,0 +1,92 @@
+"""Rows as a table: HTML in a notebook, aligned text anywhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from html import escape
+from typing import Any
+
+from kernels.records.record import field_of
+
+__all__ = ["Table"]
+
+
+class Table:
+    """Rows for a page: an HTML table in a notebook, aligned text anywhere else.
+
+    Parameters
+    ----------
+    rows : iterable
+        Mappings (such as the rows of a record) or sequences.
+    columns : mapping of str to (str, callable or None)
+        Heading to the field it shows, or to a function of the row. For sequences: the headings.
+    caption : str
+        Shown under the table: say where the figures come from.
+    """
+
+    def __init__(
+        self,
+        rows: Iterable[Any],
+        columns: Mapping[str, str | Callable[[Any], Any]] | Iterable[str],
+        caption: str = "",
+    ) -> None:
+        self.headings = list(columns)
+        self.caption = caption
+        getters = columns.values() if isinstance(columns, Mapping) else None
+        self.cells = [
+            [_text(get(row) if callable(get) else field_of(row, get)) for get in getters]
+            if getters is not None
+            else [_text(cell) for cell in row]
+            for row in rows
+        ]
+
+    def __repr__(self) -> str:
+        lines = [self.headings, *self.cells]
+        widths = [max(len(line[i]) for line in lines) for i in range(len(self.headings))]
+        right = [self._numeric(i) for i in range(len(self.headings))]
+        text = [
+            "  ".join(
+                cell.rjust(width) if numeric else cell.ljust(width)
+                for cell, width, numeric in zip(line, widths, right, strict=True)
+            ).rstrip()
+            for line in lines
+        ]
+        text.insert(1, "  ".join("-" * width for width in widths))
+        return "\n".join([*text, *([self.caption] if self.caption else [])])
+
+    def _repr_html_(self) -> str:
+        def line(cells: list[str], tag: str) -> str:
+            return (
+                "<tr>"
+                + "".join(
+                    f"<{tag}{style(i, tag)}>{escape(cell)}</{tag}>" for i, cell in enumerate(cells)
+                )
+                + "</tr>"
+            )
+
+        def style(index: int, tag: str) -> str:
+            if not self._numeric(index):
+                return ' style="text-align:left"'
+            # A figure stays on one line with its unit.
+            return f' style="text-align:right{";white-space:nowrap" if tag == "td" else ""}"'
+
+        head = line(self.headings, "th")
+        body = "".join(line(cells, "td") for cells in self.cells)
+        table = f"<table><thead>{head}</thead><tbody>{body}</tbody></table>"
+        # Under the table and not a <caption>: it is a source, not a title.
+        caption = f"<figcaption>{escape(self.caption)}</figcaption>" if self.caption else ""
+        return f'<figure class="recorded" style="margin:0">{table}{caption}</figure>'
+
+    def _numeric(self, index: int) -> bool:
+        column = [cells[index] for cells in self.cells if cells[index] not in {"", "–"}]
+        # What takes more than 24 characters needs room to break: it is set like words.
+        figures = (len(cell) <= 24 and (cell[0].isdigit() or cell[0] in "+-−–") for cell in column)
+        return bool(column) and all(figures)
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return str(value)

@@ -1,0 +1,237 @@
+"""Warp tiles: the 32 threads of a warp share a compact tile, and read one k ahead."""
+
+from functools import cache
+
+import numpy as np
+
+from kernels import host
+from kernels.engine import cuda, float32, uint32
+from kernels.engine.vector import aligned16, load4, load4_guarded, store4, store4_guarded, unrolled
+from kernels.host import cdiv, cpp
+from kernels.host.model import tile_model
+from kernels.host.tiles import (
+    check_limits,
+    check_multiple,
+    check_rows,
+    check_whole_tiles,
+    registers_of,
+)
+
+PAD = 4  # elements between the rows of A's tile, so that its columns spread over the banks
+
+
+def make_warp_tiled(BM, BN, BK, WM, WN, TM, TN):
+    ACROSS, DOWN = WN // TN, WM // TM  # threads of a warp
+    WARPS_ACROSS = BN // WN
+    THREADS = BM // WM * WARPS_ACROSS * 32
+    LOADS_A, LOADS_B = BM * BK // (4 * THREADS), BK * BN // (4 * THREADS)  # of a thread, a tile
+    ROWS, PITCH = 2 * BK, BM + PAD  # of A's tiles in shared memory
+    REGISTERS = registers_of(THREADS, TM * TN + 2 * (TM + TN) + 4 * (LOADS_A + LOADS_B))
+
+    @cuda.jit(max_registers=REGISTERS)
+    def warp_tiled(A, B, C):
+        sA = cuda.shared.array((ROWS, PITCH), float32, alignment=16)
+        sB = cuda.shared.array((ROWS, BN), float32, alignment=16)
+        acc = cuda.local.array((TM, TN), float32)
+        # Two sets of registers: one is multiplied while the other is read for the next k.
+        a = cuda.local.array((2, TM), float32)
+        b = cuda.local.array((2, TN), float32)
+        next_A = cuda.local.array((LOADS_A, 4), float32)
+        next_B = cuda.local.array((LOADS_B, 4), float32)
+        t = uint32(cuda.threadIdx.x)
+        warp = t // uint32(32)
+        lane = t % uint32(32)
+        # Where the thread's first square of 4 × 4 results lies in the block's tile of C.
+        wx = warp % uint32(WARPS_ACROSS) * uint32(WN)
+        wy = warp // uint32(WARPS_ACROSS) * uint32(WM)
+        tx = wx + lane % uint32(ACROSS) * uint32(4)
+        ty = wy + lane // uint32(ACROSS) * uint32(4)
+        row0 = uint32(cuda.blockIdx.y * BM)
+        col0 = uint32(cuda.blockIdx.x * BN)
+        K = uint32(A.shape[1])
+        wide_A, wide_B, wide_C = aligned16(A), aligned16(B), aligned16(C)
+
+        for i in range(TM):
+            for j in range(TN):
+                acc[i, j] = float32(0)
+        # The first tile has nothing to hide behind.
+        for i in range(LOADS_A):
+            row = (t * uint32(4) + uint32(i * 4 * THREADS)) // uint32(BK)
+            k = (t * uint32(4) + uint32(i * 4 * THREADS)) % uint32(BK)
+            p, q, r, s = load4_guarded(A, row0 + row, k, wide_A)
+            sA[k, row] = p
+            sA[k + uint32(1), row] = q
+            sA[k + uint32(2), row] = r
+            sA[k + uint32(3), row] = s
+        for i in range(LOADS_B):
+            k = (t * uint32(4) + uint32(i * 4 * THREADS)) // uint32(BN)
+            col = (t * uint32(4) + uint32(i * 4 * THREADS)) % uint32(BN)
+            p, q, r, s = load4_guarded(B, k, col0 + col, wide_B)
+            store4(sB, k, col, p, q, r, s)
+        cuda.syncthreads()
+        for i in range(0, TM, 4):
+            a[0, i], a[0, i + 1], a[0, i + 2], a[0, i + 3] = load4(
+                sA, uint32(0), ty + uint32(i * DOWN)
+            )
+        for j in range(0, TN, 4):
+            b[0, j], b[0, j + 1], b[0, j + 2], b[0, j + 3] = load4(
+                sB, uint32(0), tx + uint32(j * ACROSS)
+            )
+
+        now = uint32(0)  # the tile that is computed starts at this row, the other at BK - now
+        for k0 in range(uint32(BK), K + uint32(BK), uint32(BK)):
+            # Ask for the next tile, and do not wait for it. (Past the end there are only zeros.)
+            for i in range(LOADS_A):
+                row = (t * uint32(4) + uint32(i * 4 * THREADS)) // uint32(BK)
+                k = (t * uint32(4) + uint32(i * 4 * THREADS)) % uint32(BK)
+                next_A[i, 0], next_A[i, 1], next_A[i, 2], next_A[i, 3] = load4_guarded(
+                    A, row0 + row, k0 + k, wide_A
+                )
+            for i in range(LOADS_B):
+                k = (t * uint32(4) + uint32(i * 4 * THREADS)) // uint32(BN)
+                col = (t * uint32(4) + uint32(i * 4 * THREADS)) % uint32(BN)
+                next_B[i, 0], next_B[i, 1], next_B[i, 2], next_B[i, 3] = load4_guarded(
+                    B, k0 + k, col0 + col, wide_B
+                )
+            for step in range(0, BK, 2):
+                for half in range(2):
+                    if step + half == BK - 1:
+                        # The last k of this tile: the one ahead is the first of the next tile.
+                        now = uint32(BK) - now
+                        for i in range(LOADS_A):
+                            row = (t * uint32(4) + uint32(i * 4 * THREADS)) // uint32(BK)
+                            k = (t * uint32(4) + uint32(i * 4 * THREADS)) % uint32(BK) + now
+                            for part in range(4):
+                                sA[k + uint32(part), row] = next_A[i, part]
+                        for i in range(LOADS_B):
+                            k = (t * uint32(4) + uint32(i * 4 * THREADS)) // uint32(BN) + now
+                            col = (t * uint32(4) + uint32(i * 4 * THREADS)) % uint32(BN)
+                            store4(
+                                sB, k, col, next_B[i, 0], next_B[i, 1], next_B[i, 2], next_B[i, 3]
+                            )
+                        cuda.syncthreads()
+                    ahead = now + uint32((step + half + 1) % BK)
+                    for i in range(0, TM, 4):
+                        (
+                            a[1 - half, i],
+                            a[1 - half, i + 1],
+                            a[1 - half, i + 2],
+                            a[1 - half, i + 3],
+                        ) = load4(sA, ahead, ty + uint32(i * DOWN))
+                    for j in range(0, TN, 4):
+                        (
+                            b[1 - half, j],
+                            b[1 - half, j + 1],
+                            b[1 - half, j + 2],
+                            b[1 - half, j + 3],
+                        ) = load4(sB, ahead, tx + uint32(j * ACROSS))
+                    for i in range(TM):
+                        for j in range(TN):
+                            acc[i, j] += a[half, i] * b[half, j]
+            unrolled()  # the loop over k
+
+        for i in range(TM):
+            row = row0 + ty + uint32(i // 4 * 4 * DOWN + i % 4)
+            for j in range(0, TN, 4):
+                col = col0 + tx + uint32(j * ACROSS)
+                store4_guarded(
+                    C, row, col, acc[i, j], acc[i, j + 1], acc[i, j + 2], acc[i, j + 3], wide_C
+                )
+            unrolled()
+        unrolled()  # so that each element of acc is a register
+
+    return warp_tiled
+
+
+def tiles(BM, BN, BK, WM, WN, TM, TN):
+    """Return the checked sizes, and the threads of a block."""
+    BM, BN, BK, WM, WN, TM, TN = check_whole_tiles(BM=BM, BN=BN, BK=BK, WM=WM, WN=WN, TM=TM, TN=TN)
+    for name, size in {"TM": TM, "TN": TN, "BK": BK}.items():
+        check_multiple(**{name: size, "the elements of 16 bytes": 4})
+    for pair in (
+        {"WM": WM, "TM": TM},
+        {"WN": WN, "TN": TN},
+        {"BM": BM, "WM": WM},
+        {"BN": BN, "WN": WN},
+    ):
+        check_multiple(**pair)
+    if WM // TM * (WN // TN) != 32:
+        raise ValueError(
+            f"a warp tile of {WM}×{WN} has {WM // TM * (WN // TN)} thread tiles of {TM}×{TN};"
+            " a warp has 32 threads: use WM, WN, TM, TN with (WM/TM)·(WN/TN) = 32"
+        )
+    threads = BM // WM * (BN // WN) * 32
+    loaded = (("BM·BK", BM * BK, 4 * threads), ("BK·BN", BK * BN, 4 * threads))
+    waiting = (BM + BN) * BK // threads
+    check_limits(threads, 8 * BK * (BM + PAD + BN), TM * TN + 2 * (TM + TN) + waiting, loaded)
+    check_rows(4 * threads, BK=BK, BN=BN)
+    return BM, BN, BK, WM, WN, TM, TN, threads
+
+
+@cache
+def kernel(BM=128, BN=128, BK=16, WM=64, WN=64, TM=16, TN=8):
+    """Return the kernel with warp tiles, compiled for these tiles."""
+    *sizes, _ = tiles(BM, BN, BK, WM, WN, TM, TN)
+    return make_warp_tiled(*sizes)
+
+
+def launch(M, N, BM=128, BN=128, BK=16, WM=64, WN=64, TM=16, TN=8):
+    """Return (grid, block): one block of warps for each BM × BN elements of C (M×N)."""
+    BM, BN, *_, threads = tiles(BM, BN, BK, WM, WN, TM, TN)
+    host.check_sizes(M=M, N=N)
+    return host.check_grid(cdiv(N, BN), cdiv(M, BM)), (threads, 1)
+
+
+def model(M, N, K, BM=128, BN=128, BK=16, WM=64, WN=64, TM=16, TN=8):
+    """Predict the traffic: warp tiles change what shared memory gives, not what it takes."""
+    BM, BN, BK, WM, WN, TM, TN, threads = tiles(BM, BN, BK, WM, WN, TM, TN)
+    host.check_sizes(M=M, N=N, K=K)
+    return tile_model(M, N, K, BM, BN, BK, 4, *stores(BN, WM, WN, TM, TN, threads))
+
+
+def stores(BN, WM, WN, TM, TN, threads):
+    """Return the row and the column, in the tile of C, of the stores of the threads."""
+    across, down = WN // TN, WM // TM
+    warp, lane = np.divmod(np.arange(threads), 32)
+    i, j = np.arange(TM)[:, None, None], np.arange(0, TN, 4)[:, None]
+    row = warp // (BN // WN) * WM + lane // across * 4 + i // 4 * 4 * down + i % 4
+    return row, warp % (BN // WN) * WN + lane % across * 4 + j * across
+
+
+def matmul(A, B, out=None, engine="numba", BM=128, BN=128, BK=16, WM=64, WN=64, TM=16, TN=8):
+    """Return C = A·B, computed in warp tiles.
+
+    Parameters
+    ----------
+    A, B, out, engine
+        As in `kernels.rungs.tiled.matmul`.
+    BM, BN : int
+        Rows and columns of C that a block computes.
+    BK : int
+        Steps of K that a block loads at a time.
+    WM, WN : int
+        Rows and columns of C that a warp computes.
+    TM, TN : int
+        Rows and columns of the results of a thread, multiples of 4; 32 thread tiles fill the
+        tile of a warp.
+
+    Returns
+    -------
+    array of float32, shape (M, N)
+        `out`, or a new array of the kind of A and B.
+
+    Raises
+    ------
+    TypeError, ValueError, RuntimeError, MemoryError
+        One line that names the value, the limit and the way out.
+    """
+    product = host.Product(A, B, out, engine)
+    sizes = {"BM": BM, "BN": BN, "BK": BK, "WM": WM, "WN": WN, "TM": TM, "TN": TN}
+    grid, threads = launch(product.M, product.N, **sizes)
+    if engine == "cpp":
+        arguments = product.cpp_arguments()
+        twin = cpp.load("warp_tiled", WIDE=host.wide(*arguments[:3]), **sizes)
+        twin(grid, threads, arguments)
+    else:
+        kernel(**sizes)[grid, threads](*product.arguments())
+    return product.result()

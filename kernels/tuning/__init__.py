@@ -1,0 +1,1 @@
+"""Which rung and which tiles for a shape: predicted, searched, chosen."""

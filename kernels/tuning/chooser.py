@@ -1,0 +1,218 @@
+"""Which rung and which tiles for a shape: measured where a record knows it, predicted elsewhere.
+
+>>> from kernels import matmul
+>>> C = matmul(A, B)                            # doctest: +SKIP
+>>> print(choose(128, 8192, 8192))              # doctest: +SKIP
+
+A large square product is kind to any large tile. A thin one is not: with 128 rows and tiles of
+128×128 there are as many blocks as columns of tiles, and most SMs have nothing to do. Smaller
+tiles, or blocks that share one tile's walk along K, keep them busy; which of these wins depends on
+all three sizes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from kernels import host, records
+from kernels.basics.files import slug
+from kernels.engine import on_gpu
+from kernels.engine.device import device
+from kernels.host import check_sizes, half, tuned
+from kernels.rungs.order import ENGINE_TITLES, LADDER, Options, Rung
+from kernels.tuning.predict import gpu_here, predict
+
+#: Rungs below this one are there to be understood, and are never the fastest.
+FROM = "thread_tiled"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A version of a rung for one shape.
+
+    Attributes
+    ----------
+    rung : str
+    engine : str
+    options : dict of str to int
+    why : str
+        "tuned", "recorded" or "predicted": where the choice comes from.
+    seconds : float
+        The time measured or predicted there.
+    """
+
+    rung: str
+    engine: str
+    options: Options
+    why: str
+    seconds: float
+
+    def __str__(self) -> str:
+        told = " ".join(f"{name}={value}" for name, value in self.options.items())
+        return f"{self.rung} ({ENGINE_TITLES[self.engine]}) {told}: {self.why}"
+
+
+def choose(M: int, N: int, K: int, engine: str = "", dtype: str = "float32") -> Choice:
+    """The version to use for A (M×K) and B (K×N).
+
+    Options tuned on this GPU for this class of shapes come first; then the fastest version that
+    this GPU's record holds for the class; then the version with the least predicted time among
+    those that the record measures.
+
+    Parameters
+    ----------
+    M, N, K : int
+    engine : {"numba", "cpp"}, optional
+        Either language, where it runs: by default both on a GPU, Numba without one.
+    dtype : str
+        Number format of A and B.
+
+    Returns
+    -------
+    Choice
+
+    Raises
+    ------
+    TypeError, ValueError, RuntimeError, LookupError
+        For bad sizes, a language that does not run here, a number format that no rung takes here,
+        or sizes that no launch can have.
+    """
+    check_sizes(M=M, N=N, K=K)
+    if engine:
+        host.check_engine(engine)
+    return _choose(M, N, K, (engine,) if engine else ("cpp", "numba"), dtype)
+
+
+@lru_cache(maxsize=256)
+def _choose(M: int, N: int, K: int, engines: tuple[str, ...], dtype: str) -> Choice:
+    rungs = candidates(dtype, engines)
+    if not rungs:
+        raise LookupError(f"no rung takes {dtype} here in {' or '.join(engines)}: use float32")
+    return (
+        _tuned(rungs, M, N, K, dtype)
+        or _recorded(rungs, M, N, K, dtype)
+        or _predicted(rungs, M, N, K)
+    )
+
+
+def candidates(dtype: str, engines: tuple[str, ...]) -> list[tuple[Rung, str]]:
+    """The rungs, with the language of each, that may be chosen here."""
+    names = list(LADDER)
+    worth = names[names.index(FROM) :] if FROM in names else names
+    return [
+        (LADDER[name], engine)
+        for name in worth
+        for engine in engines
+        if dtype in LADDER[name].dtypes
+        and engine in LADDER[name].engines
+        and (engine == "numba" or on_gpu)
+        and not LADDER[name].missing(dtype)
+    ]
+
+
+def _fits(rung: str, options: Options, M: int, N: int) -> bool:
+    """Whether a version can be launched here: files may hold options of another time or size."""
+    try:
+        LADDER[rung].launch(M, N, **options)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _tuned(rungs: list[tuple[Rung, str]], M: int, N: int, K: int, dtype: str) -> Choice | None:
+    """The fastest of what `tune` stored for this class of shapes."""
+    if not on_gpu:
+        return None
+    kind, known = tuned.shape_class(M, N, K), {(rung.name, engine) for rung, engine in rungs}
+    found = [
+        entry
+        for entry in tuned.known()
+        if (entry.dtype, entry.shape) == (dtype, kind)
+        and (entry.rung, entry.engine) in known
+        and _fits(entry.rung, entry.options, M, N)
+    ]
+    if not found:
+        return None
+    best = min(found, key=lambda entry: entry.seconds)
+    return Choice(best.rung, best.engine, best.options, "tuned", best.seconds)
+
+
+def _recorded(rungs: list[tuple[Rung, str]], M: int, N: int, K: int, dtype: str) -> Choice | None:
+    """The fastest version that the record of this GPU holds for this class of shapes."""
+    here = slug(device().name) if on_gpu else records.DEFAULT_GPU
+    if here not in records.names():
+        return None
+    kind, known = tuned.shape_class(M, N, K), {(rung.name, engine) for rung, engine in rungs}
+    rows = [
+        row
+        for row in records.load(here).rows("timings", dtype=dtype)
+        if (row.rung, row.engine) in known
+        and row.options in LADDER[row.rung].chosen(row.engine)
+        and tuned.shape_class(row.M, row.N, row.K) == kind
+        and _fits(row.rung, row.options, M, N)
+    ]
+    if not rows:
+        return None
+    # Of several sizes in the class, the one nearest to what is asked.
+    size = min(
+        {(row.M, row.N, row.K) for row in rows},
+        key=lambda size: sum(abs(a - b) / b for a, b in zip(size, (M, N, K), strict=True)),
+    )
+    best = min((row for row in rows if (row.M, row.N, row.K) == size), key=lambda row: row.median)
+    return Choice(best.rung, best.engine, best.options, "recorded", best.median)
+
+
+def _predicted(rungs: list[tuple[Rung, str]], M: int, N: int, K: int) -> Choice:
+    """The version with the least predicted time; of equals the one highest on the ladder."""
+    gpu, found, why = gpu_here(), [], ""
+    for place, (rung, engine) in enumerate(rungs):
+        for options in rung.chosen(engine):
+            try:
+                seconds = predict(rung, options, M, N, K, gpu).seconds
+            except ValueError as error:
+                why = f"{error}"  # not on this GPU, or not at these sizes
+                continue
+            found.append((seconds, -place, rung.name, engine, options))
+    if not found:
+        raise LookupError(f"no version of any rung can be launched for {M}×{N}×{K}: {why}")
+    least = min(seconds for seconds, *_ in found)
+    seconds, _, name, engine, options = min(
+        (entry for entry in found if entry[0] <= 1.03 * least), key=lambda entry: entry[1]
+    )
+    return Choice(name, engine, options, "predicted", seconds)
+
+
+def matmul(A, B, out=None, engine=""):
+    """Return C = A·B, computed by the version that `choose` picks for the shape.
+
+    Parameters
+    ----------
+    A, B : array, shapes (M, K) and (K, N)
+        NumPy, CuPy or Numba arrays of float32; on a GPU with tensor cores also of float16 or
+        bfloat16 (see `kernels.host.half`). Sums are in float32, and so is C.
+    out : array of float32, shape (M, N), optional
+        Where C goes, on the side where A and B are.
+    engine : {"numba", "cpp"}, optional
+        Either language; by default the faster one that runs here.
+
+    Returns
+    -------
+    array of float32, shape (M, N)
+        `out`, or a new array of the kind of A and B.
+
+    Raises
+    ------
+    TypeError, ValueError, RuntimeError, MemoryError, LookupError
+        One line that names the value, the limit and the way out.
+    """
+    host.check_engine(engine or "numba")
+    shapes = getattr(A, "shape", ()), getattr(B, "shape", ())
+    dtype = half.dtype_of(A) if hasattr(A, "dtype") else ""
+    known = any(dtype in rung.dtypes for rung in LADDER.values())
+    if not known or [len(shape) for shape in shapes] != [2, 2] or 0 in shapes[0] + shapes[1]:
+        # A rung says what is wrong with them.
+        return LADDER["tiled"].matmul(A, B, out)
+    (M, K), N = shapes[0], shapes[1][1]
+    found = choose(M, N, K, engine, dtype)
+    return LADDER[found.rung].matmul(A, B, out, found.engine, **found.options)

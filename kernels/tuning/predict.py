@@ -1,0 +1,230 @@
+"""How long a launch should take, from its grid, its block and its options alone.
+
+The prediction is there to put choices in order, before any of them runs: what it leaves out (the
+schedule of the compiler, the banks, the power limit) changes times by some ten per cent, and the
+choices it has to tell apart differ by factors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod, sqrt
+
+from kernels.basics import data_sheets
+from kernels.engine import on_gpu
+from kernels.engine.device import device
+from kernels.host import cdiv
+from kernels.measure.occupancy import MAX_REGISTERS, Occupancy, occupancy
+from kernels.rungs.order import Options, Rung
+
+#: A GPU whose data sheet stands in where there is none.
+STAND_IN = "h200"
+#: Shared memory that a Numba kernel or a plain CUDA C++ kernel may declare, in bytes.
+STATIC_SHARED = 48 * 1024
+#: Bytes that the L2 cache hands an SM in a clock cycle.
+L2_BYTES_PER_CLOCK = 32
+#: Seconds from the end of a launch to the end of a small one right after it.
+ANOTHER_LAUNCH = 5e-6
+#: Share of the time of what goes on beside the slowest part that is seen nevertheless.
+HIDDEN = 0.2
+
+
+class Unfit(ValueError):
+    """Options that a GPU cannot launch; one line says which limit they exceed."""
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """What one block takes of an SM.
+
+    Attributes
+    ----------
+    threads : int
+        Threads a block.
+    registers : int
+        Registers a thread, estimated: accumulators, fragments, and what indices need.
+    shared_bytes : int
+        Shared memory a block.
+    outputs : int
+        Elements of C that a thread computes.
+    """
+
+    threads: int
+    registers: int
+    shared_bytes: int
+    outputs: int
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """A launch on a GPU, as far as it can be told beforehand.
+
+    Attributes
+    ----------
+    seconds : float
+        The largest of the three times below, and a little of the others.
+    compute, l2, dram : float
+        Seconds for the arithmetic, for what the blocks ask of the L2 cache, and for what must come
+        from memory at least once.
+    blocks, waves : int
+        Tiles of C, by parts of K, and how many rounds the SMs need for them.
+    tail : float
+        Share of the SMs' time that is used: below 1 where the last round is not full.
+    resident : Occupancy
+        What an SM holds at once.
+    footprint : Footprint
+    """
+
+    seconds: float
+    compute: float
+    l2: float
+    dram: float
+    blocks: int
+    waves: int
+    tail: float
+    resident: Occupancy
+    footprint: Footprint
+
+
+def gpu_here(name: str = "") -> data_sheets.Gpu:
+    """The limits of a GPU: those that the driver tells of the one here, else a data sheet's.
+
+    Parameters
+    ----------
+    name : str
+        Of a data sheet, such as ``"t4"``; empty for the GPU here, or `STAND_IN` without one.
+    """
+    if name or not on_gpu:
+        return data_sheets.gpu(name or STAND_IN)
+    here = device()
+    major, minor = here.compute_capability
+    units = (here.fp32_peak or 0) / (2 * here.sms * here.clock)
+    return data_sheets.Gpu(
+        name=here.name,
+        compute_capability=f"{major}.{minor}",
+        sms=here.sms,
+        cores_per_sm=round(units) or 128,
+        boost_mhz=round(here.clock / 1e6),
+        threads_per_sm=here.max_threads_per_sm,
+        warps_per_sm=here.max_threads_per_sm // here.warp_size,
+        blocks_per_sm=here.max_blocks_per_sm or 16,
+        registers_per_sm=here.registers_per_sm,
+        shared_per_sm=here.shared_per_sm,
+        shared_per_block_optin=here.shared_per_block_optin or here.shared_per_block,
+        l2_bytes=here.l2_bytes,
+        memory_gb=round(here.memory_bytes / 1e9),
+        bandwidth_gbs=(here.bandwidth_peak or 1e12) / 1e9,
+        fp32_tflops=(here.fp32_peak or 0) / 1e12,
+        fp16_tensor_tflops=None,
+        bf16_tensor_tflops=None,
+        pcie_generation=4,
+        source="the driver of this machine",
+    )
+
+
+def block_tile(rung: Rung, options: Options) -> tuple[int, int, int]:
+    """(BM, BN, BK): the part of C that a block computes, and its step along K."""
+    if rung.footprint is not None and "BM" not in options:
+        return rung.footprint(**options)["tile"]
+    side = options.get("tile", options.get("block", 1))
+    # The naive kernels keep no tile: they walk along K one product at a time.
+    step = options.get("BK", side if "tile" in options else 1)
+    return options.get("BM", side), options.get("BN", side), step
+
+
+def footprint(rung: Rung, options: Options) -> Footprint:
+    """What one block of a rung with these options takes of an SM.
+
+    Raises
+    ------
+    Unfit, TypeError, ValueError
+        If the rung itself refuses the options.
+    """
+    options = rung.defaults | options
+    BM, BN, BK = block_tile(rung, options)
+    _, block = rung.launch(BM, BN, **options)
+    threads = prod(block)
+    outputs = max(1, BM * BN // threads)
+    if rung.footprint is not None:
+        used = rung.footprint(**options)
+        return Footprint(threads, used["registers"], used["shared_bytes"], outputs)
+    shared = 4 * BK * (BM + BN) if BK > 1 else 0
+    # Accumulators, a column of A's and a row of B's part, and two dozen for addresses and counters.
+    registers = 24 if outputs == 1 else round(outputs + 4 * sqrt(outputs) + 24)
+    return Footprint(threads, registers, shared, outputs)
+
+
+def predict(
+    rung: Rung, options: Options, M: int, N: int, K: int, gpu: data_sheets.Gpu
+) -> Prediction:
+    """Predict one launch for A (M×K) and B (K×N).
+
+    Parameters
+    ----------
+    rung : Rung
+    options : dict of str to int
+    M, N, K : int
+    gpu : kernels.basics.data_sheets.Gpu
+        As `gpu_here` gives it.
+
+    Returns
+    -------
+    Prediction
+
+    Raises
+    ------
+    Unfit, TypeError, ValueError
+        If the rung refuses the options, or a block of them exceeds a limit of the GPU.
+    """
+    options = rung.defaults | options
+    used = footprint(rung, options)
+    if used.registers > MAX_REGISTERS:
+        raise Unfit(f"about {used.registers} registers a thread; a thread has {MAX_REGISTERS}")
+    limit = gpu.shared_per_block_optin if rung.dynamic_shared else STATIC_SHARED
+    if used.shared_bytes > limit:
+        raise Unfit(f"{used.shared_bytes} bytes of shared memory a block; it may have {limit}")
+    resident = occupancy(
+        used.threads, registers=used.registers, shared_bytes=used.shared_bytes, gpu=gpu
+    )
+    rung.launch(M, N, **options)
+    split = options.get("split", 1)
+    BM, BN, BK = block_tile(rung, options)
+    blocks = cdiv(M, BM) * cdiv(N, BN) * split
+    rounds = cdiv(blocks, gpu.sms)
+    waves = cdiv(blocks, gpu.sms * resident.blocks)
+    # An SM shares its units among its blocks: it is done when the SM with most blocks is.
+    padded = 2 * BM * BN * cdiv(cdiv(K, split), BK) * BK
+    clock = 1e6 * gpu.boost_mhz
+    busy = min(rounds, resident.blocks) * cdiv(used.threads, 32)
+    if rung.dtypes[0] == "float32":
+        peak = 2 * gpu.cores_per_sm * clock * efficiency(used, busy)
+    else:
+        peak = 1e12 * (gpu.fp16_tensor_tflops or 8 * gpu.fp32_tflops) / gpu.sms
+    work = rounds * padded
+    if rung.busiest is not None:
+        work = 2 * rung.busiest(M, N, K, sms=gpu.sms, **options)
+    compute = work / peak
+    model = rung.model(M, N, K, **options)
+    l2 = model.bytes_asked / (L2_BYTES_PER_CLOCK * gpu.sms * clock)
+    dram = model.bytes_compulsory / gpu.bandwidth
+    # Parts of K leave partial sums, which a second launch reads and adds.
+    adding = ANOTHER_LAUNCH + 2 * 4 * M * N * split / gpu.bandwidth if split > 1 else 0.0
+    tail = min(1.0, blocks * padded / (work * gpu.sms))
+    # The three go on at once, though not perfectly: what is hidden still costs a little.
+    seconds = max(compute, l2, dram) + HIDDEN * (compute + l2 + dram - max(compute, l2, dram))
+    seconds += adding
+    return Prediction(seconds, compute, l2, dram, blocks, waves, tail, resident, used)
+
+
+def efficiency(used: Footprint, warps: int) -> float:
+    """Share of an SM's FMA units that its resident warps keep busy.
+
+    A thread with t outputs does t FMAs for each step along K, and loads 2·√t numbers from shared
+    memory for them, four at a time if it has that many neighbours. And each of the SM's four
+    schedulers needs work at hand while results are on their way: four cycles of an FMA and some
+    thirty of shared memory, hidden by other warps or by independent outputs of the same one.
+    """
+    side = sqrt(used.outputs)
+    loads = 2 * side / (4 if side >= 4 else 1)
+    at_hand = warps / 4 * min(used.outputs, 64) / 64
+    return used.outputs / (used.outputs + 2 * loads) * min(1.0, 0.55 + 0.45 * at_hand / 2)

@@ -1,0 +1,177 @@
+"""The reference pages: words are used, messages are the code's, plans add up."""
+
+import ast
+import re
+from functools import cache
+
+import nbformat
+import pytest
+
+from kernels.basics import data_sheets
+from kernels.engine.microscope import LIMITS
+from kernels.lab.notebooks import CHAPTERS, ROOT
+
+CONTENTS = (ROOT / "_toc.yml").read_text(encoding="utf-8")
+ENTRY = re.compile(r"^### (.+)\n\n(.+) \*\[Chapter (\d)\]\((0\3-[\w-]+)\.ipynb\)\*$", re.MULTILINE)
+LINK = re.compile(r"\[([^\]]+)\]\(glossary\.md#([^)]+)\)")
+
+
+def page(name):
+    return (CHAPTERS / f"{name}.md").read_text(encoding="utf-8")
+
+
+TERMS = ENTRY.findall(page("glossary"))
+
+
+def place(heading):
+    """The name that a heading has in an address."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+@cache
+def prose(chapter):
+    cells = nbformat.read(CHAPTERS / f"{chapter}.ipynb", as_version=4).cells
+    return "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+
+
+# -------------------------------------------------------------------------------------- glossary
+
+
+def test_the_glossary_is_long_and_in_order():
+    names = [name for name, *_ in TERMS]
+    assert len(names) >= 70
+    assert names == sorted(names, key=str.lower)
+    assert len({place(name) for name in names}) == len(names) == page("glossary").count("\n### ")
+
+
+@pytest.mark.parametrize("name, text, number, chapter", TERMS, ids=[term[0] for term in TERMS])
+def test_a_word_is_short_and_its_chapter_links_to_it(name, text, number, chapter):
+    sentences = re.findall(r"[.!?:;](?= |$)", re.sub(r"`[^`]*`", "code", text))
+    assert 2 <= len(sentences) <= 5 and len(text.split()) <= 70
+    linked = [found for found in LINK.findall(prose(chapter)) if found[1] == place(name)]
+    assert len(linked) == 1, f"link the first use of {name!r} in {chapter}, and only that"
+
+
+@pytest.mark.parametrize("path", sorted(CHAPTERS.glob("0*.ipynb")), ids=lambda path: path.stem)
+def test_links_to_the_glossary_find_their_word_and_stand_once(path):
+    linked = [target for _, target in LINK.findall(prose(path.stem))]
+    assert linked and len(set(linked)) == len(linked)
+    assert set(linked) <= {place(name) for name, *_ in TERMS}
+
+
+# --------------------------------------------------------------------------------------- messages
+
+
+def strings(tree):
+    """The fixed parts of all strings of a module, without its docstrings."""
+    documentation = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+        and node.body
+        and isinstance(node.body[0], ast.Expr)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            if id(node) not in documentation:
+                yield from re.split(r"%[ds]|\{+\w[^{}]*\}+|[\"\n]", node.value)
+
+
+@cache
+def spoken():
+    """What the course's own code may say."""
+    paths = [*ROOT.glob("kernels/**/*.py"), *ROOT.glob("site/*.py")]
+    parts = {
+        part.strip()
+        for path in paths
+        for part in strings(ast.parse(path.read_text(encoding="utf-8")))
+    }
+    return sorted((part for part in parts if len(part) >= 3), key=len, reverse=True)
+
+
+def said_by_the_code(message):
+    """The share of a message's letters that stand in the code's strings."""
+    rest = re.sub(r"^[A-Za-z]+(?:Error|Result|Bounds|Unsupported): ", "", message)
+    total = len(re.findall(r"[a-z]", rest))
+    for part in spoken():
+        if len(part) >= 6:
+            rest = rest.replace(part, " ")
+    return 1 - len(re.findall(r"[a-z]", rest)) / total
+
+
+OWN = re.findall(r"^```text\n(.+)\n```$", page("troubleshooting"), re.MULTILINE)
+
+
+@pytest.mark.parametrize("message", OWN, ids=lambda message: message[:40])
+def test_the_messages_of_the_course_are_still_its_messages(message):
+    assert said_by_the_code(message) >= 0.7
+
+
+def test_a_message_that_changed_is_seen():
+    assert len(OWN) >= 25
+    changed = "KernelError: the grid of 1.5625 is broken, so divide by something and try it again"
+    assert said_by_the_code(changed) < 0.3
+
+
+# ----------------------------------------------------------------------------------- cheat sheet
+
+
+def test_the_limits_of_the_cheat_sheet_are_those_of_the_sheets():
+    text = page("cheat-sheet")
+    table = text[text.index("## Limits") : text.index("## Traffic")]
+    cells = [cell.strip() for cell in re.findall(r"[^|\n]+(?=\|)", table)]
+    row = dict(zip(cells[0::2], cells[1::2], strict=True))
+    assert row["threads a warp"] == "32"
+    assert row["threads a block"] == f"{LIMITS.threads}, and z at most {LIMITS.block[2]}"
+    assert row["static shared memory a block"].startswith(f"{LIMITS.shared_bytes // 1024} KB")
+    assert LIMITS.grid == (2**31 - 1, 65535, 65535)
+    assert row["blocks of a grid"] == "2³¹ − 1 in x, 65 535 in y and z"
+    sheets = [data_sheets.gpu(name) for name in data_sheets.gpus()]
+    assert {sheet.registers_per_sm for sheet in sheets} == {65_536}
+    assert row["registers a thread, an SM"] == "255, 65 536"
+    threads = sorted({sheet.threads_per_sm for sheet in sheets})
+    assert row["threads an SM"] == f"{', '.join(map(str, threads[:-1]))} or {threads[-1]}"
+
+
+# ------------------------------------------------------------------------------- instructor guide
+
+
+def rows(first):
+    found = re.findall(rf"^\| ({first}) \| (\d+) \|", page("instructor-guide"), re.MULTILINE)
+    return [(start, int(minutes)) for start, minutes in found]
+
+
+def test_the_day_adds_up():
+    plan = rows(r"\d+:\d\d")
+    assert len(plan) >= 10
+    begins = [60 * int(start.split(":")[0]) + int(start.split(":")[1]) for start, _ in plan]
+    ends = [begin + minutes for begin, (_, minutes) in zip(begins, plan, strict=True)]
+    assert begins[1:] == ends[:-1]
+
+
+def test_the_evenings_add_up():
+    plan = rows(r"\d")
+    for evening in "123":
+        assert sum(minutes for which, minutes in plan if which == evening) == 150
+
+
+# ------------------------------------------------------------------------------------ all of them
+
+
+def test_every_page_is_in_the_contents():
+    listed = set(re.findall(r"file: chapters/(\S+)", CONTENTS))
+    assert {path.stem for path in CHAPTERS.glob("*.md")} <= listed
+
+
+@pytest.mark.parametrize("name", ["CONTRIBUTING.md", "chapters/instructor-guide.md"])
+def test_what_the_guides_name_is_there(name):
+    text = (ROOT / name).read_text(encoding="utf-8")
+    named = re.findall(r"`((?:kernels|tests|chapters)/[\w./-]+)`", text)
+    named = [path for path in named if "name" not in path and "NN" not in path]
+    assert named
+    missing = [path for path in named if not (ROOT / path).exists()]
+    assert not missing
+    commands = set(re.findall(r"`make ([a-z]+)|^make ([a-z]+)", text, re.MULTILINE))
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    commands = {first or second for first, second in commands}
+    assert commands and all(f"\n{command}:" in makefile for command in commands)

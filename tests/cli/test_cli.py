@@ -1,0 +1,338 @@
+"""The command line: what it prints, and one line for every bad input."""
+
+import json
+import os
+import subprocess
+import sys
+
+import nbformat
+import pytest
+
+from kernels import cli, records
+from kernels.engine import on_gpu
+from kernels.lab import notebooks
+from kernels.lab.notebooks import ROOT
+from kernels.measure import bench
+from kernels.rungs.order import LADDER
+from tests.records import synthetic
+
+without_gpu = pytest.mark.skipif(on_gpu, reason="there is a GPU")
+
+
+@pytest.fixture(autouse=True)
+def recorded(tmp_path, monkeypatch):
+    monkeypatch.setenv("KERNELS_RECORDS", str(tmp_path / "records"))
+    monkeypatch.setattr(records.record, "_own_gpu", lambda: None)
+    records.write(synthetic.record("h200"))
+    return tmp_path
+
+
+def call(capsys, line):
+    code = cli.main(line.split())
+    return code, *capsys.readouterr()
+
+
+@pytest.mark.parametrize(
+    "line, told",
+    [
+        ("run tiled 64 --tile 64", "tile 64 needs 4096 threads a block; this GPU allows 1024"),
+        ("run tiled 64 --tile 0", "tile must be at least 1, got 0: use 8, 16 or 32"),
+        ("run tiled 64 --tile x", "tile 'x' is no whole number: use 8, 16 or 32"),
+        ("run tiled 0", "size must be at least 1, got 0: use a whole number"),
+        ("run tiled -5", "size -5 is negative: use a whole number of at least 1"),
+        ("run tiled 8 -k -5", "size must be at least 1, got -5: use a whole number"),
+        ("run tiled many", "size 'many' is no whole number: use a whole number of at least 1"),
+        ("run tiled 1.5", "size '1.5' is no whole number: use a whole number of at least 1"),
+        ("run tiled 64 65", "extra argument (65): see `python -m kernels run --help`"),
+        ("run", "Missing argument 'RUNG': see `python -m kernels run --help`"),
+        ("run tiled", "give SIZE, or all of -m, -n and -k"),
+        ("run tiled -m 3 -n 4", "give SIZE, or all of -m, -n and -k"),
+        ("run tield 64", "no rung 'tield': did you mean 'tiled'? There are swapped, naive"),
+        ("run qqq 64", "no rung 'qqq': There are swapped, naive"),
+        ("run naive 64 --tile 8", "naive has no option 'tile': it takes block=8|16|32"),
+        ("run tiled 64 --engine rust", "'rust' is not one of 'numba', 'cpp'"),
+        ("run tiled 64 --tilee 8", "No such option '--tilee'. Did you mean '--tile'?"),
+        ("trace tiled none", "size 'none' is no whole number"),
+        ("trace tiled 100000", "size 100000 is too large to trace: use 4096 or less"),
+        ("compare --sizes 64,,100", "size '' is no whole number"),
+        ("compare --sizes 64,-3", "size must be at least 1, got -3: use a whole number"),
+        ("compare --sizes 33 --json /dev/null/x.json", "cannot write to the folder /dev/null"),
+        ("record --engine cpu --preview /dev/null/x", "cannot write to the folder /dev/null/x"),
+        ("record --only 77 --engine cpu", "no chapter '77' in chapters/: there are"),
+        ("dance", "Did you mean 'trace'?: see `python -m kernels --help`"),
+        pytest.param("run tiled 64 --engine cpp", "engine 'cpp' needs an NVIDIA GPU",
+                     marks=without_gpu),
+        pytest.param("record", "recording needs an NVIDIA GPU", marks=without_gpu),
+        pytest.param("bench", "recording needs an NVIDIA GPU", marks=without_gpu),
+        pytest.param("compare --sizes 3000", "size 3000 is too large for the CPU interpreter to "
+                     "count, and not one of 1024, 2048, 4096, 8192, recorded: use 192 or less",
+                     marks=without_gpu),
+    ],
+)  # fmt: skip
+def test_bad_input_is_one_line(capsys, line, told):
+    code, _, error = call(capsys, line)
+    assert code == 2
+    assert error.startswith("error: ") and error.count("\n") == 1
+    assert told in error
+
+
+def test_no_traceback_reaches_the_shell():
+    done = subprocess.run(
+        [sys.executable, "-m", "kernels", "run", "tiled", "33", "--tile", "64"],
+        cwd=ROOT, capture_output=True, text=True,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+
+
+@pytest.mark.parametrize("engine", ["banana", pytest.param("gpu", marks=without_gpu)])
+def test_an_engine_that_is_not_there_is_one_line(engine):
+    done = subprocess.run(
+        [sys.executable, "-m", "kernels", "info"], cwd=ROOT, capture_output=True, text=True,
+        env={**os.environ, "KERNELS_ENGINE": engine},
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert done.stderr.startswith("error: KERNELS_ENGINE=")
+
+
+@pytest.mark.parametrize("text", ['{"provenance": {"gpu"', "[]", '{"provenance": {}}'])
+def test_half_a_record_is_one_line(capsys, recorded, text):
+    (recorded / "records" / "h200.json").write_text(text)
+    code, _, error = call(capsys, "readme")
+    assert code == 2 and error.count("\n") == 1
+    assert error.startswith("error: h200.json ") and "restore it from git" in error
+
+
+def test_a_record_of_a_gpu_without_a_data_sheet_is_shown(capsys, recorded):
+    (recorded / "records" / "h200.json").unlink()
+    records.write(synthetic.record("quadro-x"))
+    assert call(capsys, "info")[1].rstrip().endswith("recorded  quadro-x")
+
+
+@pytest.mark.parametrize("line", ["--help", ""])
+def test_help_is_no_error(capsys, line):
+    code, out, error = call(capsys, line)
+    assert (code, error) == (0, "")
+    assert all(name in out for name in ("info", "run", "compare", "trace", "bench", "record"))
+
+
+def test_info_names_device_versions_and_records(capsys):
+    code, out, _ = call(capsys, "info")
+    assert code == 0
+    assert "numpy" in out and "1024 threads" in out
+    assert out.rstrip().endswith("recorded  h200")
+
+
+@without_gpu
+def test_run_on_the_cpu_checks_and_shows_the_record(capsys):
+    code, out, _ = call(capsys, "run tiled -m 33 -n 17 -k 5 --tile 8")
+    assert code == 0
+    assert "A 33×5, B 5×17, C 33×17: 5,610 FLOP" in out
+    assert "grid (3, 5), block (8, 8): 64 threads a block" in out
+    assert "512 bytes a block" in out
+    assert "no GPU: " in out and "CPU interpreter's time" in out
+    assert "right: all 33 × 17 elements" in out
+    assert "at 8192³, 8.0 % of cuBLAS. Recorded on H200, synthetic" in out
+
+
+@without_gpu
+def test_a_size_beyond_the_interpreter_is_not_run(capsys):
+    code, out, _ = call(capsys, "run tiled 4096 --tile 32")
+    assert code == 0
+    assert "not run: the CPU interpreter takes minutes at this size" in out
+    assert "640 GFLOP/s at 4096³, 16 % of cuBLAS." in out
+
+
+def test_trace_counts_requests(capsys):
+    code, out, _ = call(capsys, "trace tiled 32 --tile 16")
+    assert code == 0
+    assert "load A[row, k0 + tx]" in out and "No problem found." in out
+
+
+def test_trace_of_a_large_size_is_one_block(capsys):
+    code, out, _ = call(capsys, "trace naive 256")
+    assert code == 0
+    assert "Block (0, 0) alone: sizes up to 192 are traced whole." in out
+
+
+@without_gpu
+def test_compare_on_the_cpu_counts_and_writes_json(capsys, tmp_path):
+    file = tmp_path / "ladder.json"
+    code, out, _ = call(capsys, f"compare --sizes 33,40 --json {file}")
+    assert code == 0
+    written = json.loads(file.read_text(encoding="utf-8"))
+    assert written["provenance"]["gpu"] is None
+    rows = {(row["rung"], row["M"]): row for row in written["timings"]}
+    rungs = [name for name, rung in LADDER.items() if "numba" in rung.engines]
+    assert rows.keys() == {(name, size) for name in rungs for size in (33, 40)}
+    assert all(row["correct"] for row in rows.values())
+    assert "nothing is measured here" in out
+    # The tiled kernel (T = 16) asks 16 times less often, whole tiles at the edges included.
+    assert rows["naive", 40]["requests"] > 8 * rows["tiled", 40]["requests"]
+
+
+@without_gpu
+def test_compare_on_the_cpu_shows_what_is_recorded_of_large_sizes(capsys, tmp_path):
+    file = tmp_path / "ladder.json"
+    code, out, _ = call(capsys, f"compare --sizes 2048,4096 --json {file}")
+    assert code == 0
+    assert "recorded GFLOP/s" in out and "640 (16 %)" in out
+    assert "Recorded on H200, synthetic" in out
+    written = json.loads(file.read_text(encoding="utf-8"))
+    assert written["timings"] == []
+    assert {row["M"] for row in written["recorded"]["timings"]} == {2048, 4096}
+
+
+@pytest.fixture
+def chapters(tmp_path, monkeypatch):
+    """Two small chapters in a folder of their own; the second one can be made to fail."""
+    folder = tmp_path / "chapters"
+    folder.mkdir()
+    for name, source in (("01-one", "print(2 + 3)"), ("02-two", "print('two')")):
+        cell = nbformat.v4.new_code_cell(source, id="only")
+        nbformat.write(nbformat.v4.new_notebook(cells=[cell]), folder / f"{name}.ipynb")
+    find = notebooks.chapters
+    monkeypatch.setattr(notebooks, "chapters", lambda only: find(only, folder))
+    monkeypatch.setattr(cli, "STAGING", tmp_path / "staging")
+    return folder
+
+
+def stored(path):
+    return nbformat.read(path, as_version=4).cells[0]
+
+
+def test_record_stores_outputs(capsys, chapters):
+    code, out, error = call(capsys, "record --engine cpu")
+    assert code == 0, error
+    assert stored(chapters / "01-one.ipynb").outputs[0].text == "5\n"
+    assert stored(chapters / "02-two.ipynb").execution_count == 1
+
+
+def test_preview_leaves_the_chapters_alone(capsys, chapters, tmp_path):
+    code, *_ = call(capsys, f"record --engine cpu --only 01 --preview {tmp_path / 'there'}")
+    assert code == 0
+    assert stored(chapters / "01-one.ipynb").outputs == []
+    assert stored(tmp_path / "there" / "01-one.ipynb").outputs[0].text == "5\n"
+
+
+def test_a_failing_chapter_changes_none(capsys, chapters):
+    cell = nbformat.v4.new_code_cell("1 / 0", id="broken")
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), chapters / "02-two.ipynb")
+    code, _, error = call(capsys, "record --engine cpu")
+    assert code == 2
+    assert error == "error: 02-two, cell broken: ZeroDivisionError: division by zero\n"
+    assert stored(chapters / "01-one.ipynb").outputs == []
+
+
+def test_an_interrupted_recording_changes_nothing(capsys, chapters, monkeypatch):
+    execute = notebooks.execute
+
+    def interrupted(path, **rest):
+        if path.stem == "02-two":
+            raise KeyboardInterrupt
+        return execute(path, **rest)
+
+    monkeypatch.setattr(notebooks, "execute", interrupted)
+    code, _, error = call(capsys, "record --engine cpu")
+    assert code == 130
+    # Click ends the terminal's own ^C with a new line.
+    assert error.strip().startswith("error: interrupted: no chapter and no record was changed")
+    assert stored(chapters / "01-one.ipynb").outputs == []
+
+
+def test_another_recording_meanwhile_disturbs_none(capsys, chapters, monkeypatch, tmp_path):
+    preview = f"record --engine cpu --only 01 --preview {tmp_path / 'there'}"
+    codes = []
+
+    def execute(path, **_):
+        if path.stem == "02-two":
+            codes.append(call(capsys, preview)[0])
+        return nbformat.read(path, as_version=4)
+
+    monkeypatch.setattr(notebooks, "execute", execute)
+    codes.append(call(capsys, "record --engine cpu")[0])
+    assert codes == [0, 0] and (tmp_path / "there" / "01-one.ipynb").exists()
+    assert not list(cli.STAGING.iterdir()), "nothing is left behind"
+
+
+@pytest.mark.gpu
+def test_run_on_the_gpu_prints_speed_and_verdict(capsys):
+    for engine in ("numba", "cpp"):
+        code, out, _ = call(capsys, f"run tiled -m 300 -n 200 -k 100 --tile 32 --engine {engine}")
+        assert code == 0
+        assert "8,192 bytes a block" in out and "of cuBLAS" in out
+        assert "right: all 300 × 200 elements" in out
+
+
+@pytest.mark.gpu
+def test_matrices_beyond_the_memory_are_one_line(capsys):
+    code, _, error = call(capsys, "run tiled 400000")
+    assert code == 2
+    assert "the arrays need 1920.00 GB; this GPU has" in error
+
+
+@pytest.mark.gpu
+def test_compare_on_the_gpu(capsys, tmp_path):
+    file = tmp_path / "ladder.json"
+    code, out, _ = call(capsys, f"compare --sizes 256 --json {file}")
+    assert code == 0 and "WRONG" not in out
+    rows = json.loads(file.read_text(encoding="utf-8"))["timings"]
+    assert rows[0]["rung"] == "cublas" and all(row["correct"] for row in rows)
+
+
+@pytest.fixture
+def a_gpu_to_record(chapters, monkeypatch, tmp_path):
+    """A stand-in for a GPU: it returns what was measured, and the chapters that were executed."""
+    measured, executed = [], []
+
+    def measure(folder):
+        measured.append(folder)
+        bench.KEPT.write_text("{}")
+        path = folder / "test-1.json"
+        path.write_text("{}")
+        return path
+
+    def execute(path, *, environment, execute=notebooks.execute, **rest):
+        executed.append(path.stem)
+        on_cpu = environment | {"KERNELS_ENGINE": "cpu"}
+        return execute(path, **rest | {"cpu": True}, environment=on_cpu)
+
+    monkeypatch.setattr(bench, "KEPT", tmp_path / "bench.json")
+    monkeypatch.setattr(cli, "on_gpu", True)
+    monkeypatch.setattr(cli, "_measure", measure)
+    monkeypatch.setattr(cli, "_front_page", lambda record: None)
+    monkeypatch.setattr(records, "folder", lambda: tmp_path / "records")
+    monkeypatch.setattr(records, "load", lambda *_: None)
+    monkeypatch.setattr(notebooks, "execute", execute)
+    return measured, executed
+
+
+def test_what_was_recorded_survives_a_failing_chapter(capsys, chapters, a_gpu_to_record, tmp_path):
+    measured, executed = a_gpu_to_record
+    text = (chapters / "02-two.ipynb").read_text()
+    cell = nbformat.v4.new_code_cell("1 / 0", id="broken")
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), chapters / "02-two.ipynb")
+    assert call(capsys, "record")[0] == 2
+    assert executed == ["01-one", "02-two"]
+    assert bench.KEPT.exists() and not (tmp_path / "records" / "test-1.json").exists()
+    assert stored(chapters / "01-one.ipynb").outputs == []
+    (chapters / "02-two.ipynb").write_text(text)
+    code, _, error = call(capsys, "record")
+    assert code == 0, error
+    assert (tmp_path / "records" / "test-1.json").exists() and not bench.KEPT.exists()
+    assert len(measured) == 2, "asked again, it reads what was kept"
+    assert executed[2:] == ["02-two"], "the first chapter was kept"
+    assert stored(chapters / "01-one.ipynb").outputs != []
+    assert not list(cli.STAGING.iterdir()), "nothing is left behind"
+
+
+def test_a_chapter_that_changed_since_is_executed_again(capsys, chapters, a_gpu_to_record):
+    _, executed = a_gpu_to_record
+    one, two = chapters / "01-one.ipynb", chapters / "02-two.ipynb"
+    good = two.read_text()
+    two.write_text(good.replace("print('two')", "1 / 0"))
+    assert call(capsys, "record")[0] == 2
+    two.write_text(good)
+    one.write_text(one.read_text().replace("2 + 3", "3 + 3"))
+    assert call(capsys, "record")[0] == 0
+    assert executed == ["01-one", "02-two", "01-one", "02-two"]
+    assert stored(one).outputs[0].text == "6\n"

@@ -1,0 +1,93 @@
+"""The engine is chosen once, from what there is and from KERNELS_ENGINE."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kernels import cuda, cupy, float32, float64, int32, on_gpu, uint32
+from kernels import engine as backend
+
+ROOT = Path(backend.__file__).parents[2]
+
+
+def python(code: str, **environment) -> subprocess.CompletedProcess:
+    """Run code in a new process that sees the repository."""
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def test_cpu_on_request():
+    run = python(
+        "import kernels; from kernels import engine;"
+        "print(kernels.on_gpu, engine.engine_name, engine.why_cpu)",
+        KERNELS_ENGINE="CPU",
+    )
+    assert run.stdout.strip() == "False cpu KERNELS_ENGINE=cpu asks for the CPU"
+
+
+def test_the_cpu_engine_needs_neither_numba_nor_cupy():
+    run = python(
+        "import sys; sys.modules['numba'] = sys.modules['cupy'] = None\n"
+        "from kernels import LADDER\nfrom kernels.measure import oracle\n"
+        "for rung in LADDER.values():\n"
+        "    if 'numba' in rung.engines: oracle.verify(rung.matmul, [(17, 5, 31)])\n"
+        "print('right')",
+        KERNELS_ENGINE="cpu",
+    )
+    assert run.stdout.strip() == "right", run.stderr
+
+
+@pytest.mark.skipif(on_gpu, reason="there is a GPU")
+def test_a_gpu_that_is_not_there_is_one_clear_line():
+    run = python("import kernels", KERNELS_ENGINE="gpu")
+    assert run.returncode == 1
+    last = run.stderr.strip().splitlines()[-1]
+    assert last.startswith("RuntimeError: KERNELS_ENGINE=gpu, but ")
+    assert last.endswith(": use KERNELS_ENGINE=cpu")
+
+
+def test_an_unknown_engine_is_one_clear_line():
+    run = python("import kernels", KERNELS_ENGINE="tpu")
+    assert run.stderr.strip().splitlines()[-1] == (
+        "ValueError: KERNELS_ENGINE='tpu' is no engine: use cpu, gpu, or leave it unset"
+    )
+
+
+def test_only_the_backend_runs_kernels_with_numba_cuda():
+    """One other module imports it: to read the code that its compiler makes, without a GPU."""
+    importers = [
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "kernels").rglob("*.py")
+        if "from numba import cuda" in path.read_text(encoding="utf-8")
+        or "numba.cuda import" in path.read_text(encoding="utf-8")
+        or "import numba.cuda" in path.read_text(encoding="utf-8")
+    ]
+    assert sorted(importers) == ["kernels/engine/__init__.py", "kernels/measure/ptx.py"]
+
+
+def test_scalar_types_make_scalars_of_their_size():
+    for kind, size in ((float32, 4), (float64, 8), (int32, 4), (uint32, 4)):
+        assert np.dtype(str(kind) if on_gpu else kind).itemsize == size
+
+
+def test_small_grids_are_no_warning(recwarn):
+    @cuda.jit
+    def fill(x):
+        i = cuda.grid(1)
+        if i < x.size:
+            x[i] = i
+
+    x = cupy.zeros(5, cupy.float32)
+    fill[1, 32](x)
+    assert cupy.asnumpy(x).tolist() == [0, 1, 2, 3, 4]
+    assert not [w for w in recwarn if "under-utilization" in str(w.message)]

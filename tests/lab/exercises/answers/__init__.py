@@ -1,0 +1,71 @@
+"""Wrong answers and right ones, made from the solutions: a table for each exercise.
+
+A module here is named like its exercise (with ``_`` for ``-``) and has
+
+- ``WRONG``: rows ``(what, old, new, kind)``. Where the solution says `old` the wrong kernel says
+  `new`, and `kind` is what the grader must call it. A tuple of two kinds allows either.
+- ``OPTIONS``, if it needs any: what `judge` gets beside the kernel.
+- ``RIGHT``: rows ``(what, old, new)`` of other ways to do it right, or ``(what, text)``.
+
+An `old` that occurs more than once is replaced everywhere.
+"""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+
+from kernels.lab.exercises import EXERCISES, Kind
+from kernels.lab.exercises.exercise import KernelExercise
+
+KERNELS = {name: e for name, e in EXERCISES.items() if isinstance(e, KernelExercise)}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A kernel's text, what is special about it, and what the grader must say (None: right)."""
+
+    exercise: str
+    what: str
+    text: str
+    kinds: tuple[Kind, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """For the name of a test."""
+        return f"{self.exercise}: {self.what}"
+
+
+def options(name: str) -> dict:
+    """What an exercise's answers choose beside the kernel."""
+    return getattr(table(name), "OPTIONS", {})
+
+
+def table(name: str):
+    """The module with an exercise's tables."""
+    return importlib.import_module(f"tests.lab.exercises.answers.{name.replace('-', '_')}")
+
+
+def changed(text: str, old: str, new: str) -> str:
+    """The text with `old` exchanged; an error if it is not there."""
+    if old not in text:
+        raise LookupError(f"the solution does not say {old!r}")
+    return text.replace(old, new)
+
+
+def wrong(name: str) -> list[Answer]:
+    """All wrong kernels of an exercise."""
+    text, rows = KERNELS[name].solution_text, table(name).WRONG
+    return [
+        Answer(name, what, changed(text, old, new), kind if isinstance(kind, tuple) else (kind,))
+        for what, old, new, kind in rows
+    ]
+
+
+def right(name: str) -> list[Answer]:
+    """The solution and the other right kernels."""
+    text = KERNELS[name].solution_text
+    found = [Answer(name, "the solution", text)]
+    for what, *change in table(name).RIGHT:
+        found.append(Answer(name, what, changed(text, *change) if len(change) == 2 else change[0]))
+    return found

@@ -1,0 +1,6 @@
+"""The tiled product, mended: a third of the wrong kernels of `tiled`, and all right ones."""
+
+from tests.lab.exercises.answers import tiled
+
+WRONG = tiled.WRONG[0::3]
+RIGHT = tiled.RIGHT

@@ -1,0 +1,138 @@
+"""Pictures: readable in both themes and without colour, the same bytes each time."""
+
+import re
+import xml.etree.ElementTree as ElementTree
+from functools import cache
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_rgb
+
+from kernels.lab import plots
+from kernels.records import Record
+from kernels.records.roofline import Point, Roof
+from tests.colours import contrast
+from tests.records import synthetic
+
+
+@pytest.mark.parametrize("colour", sorted({*plots.PALETTE.values(), *plots.MEMORY.values()}))
+def test_every_colour_stands_out_in_both_themes(colour):
+    assert contrast(to_rgb(colour), to_rgb("#ffffff")) >= 3
+    assert contrast(to_rgb(colour), to_rgb("#121212")) >= 3
+
+
+def test_engines_and_matrices_differ_without_colour():
+    for group in (("A", "B", "C", "tile"), ("numba", "cpp", "library")):
+        assert len({plots.HATCH[name] for name in group}) == len(group)
+
+
+RECORD = synthetic.record()
+ROOF = Roof("made up", 2e12, 60e12)
+PICTURES = {
+    "ladder": lambda: plots.ladder(RECORD.ladder()),
+    "climb": lambda: plots.climb({"fp32": RECORD.ladder()}, {"tiled": "Tiled"}),
+    "roofline": lambda: plots.roofline(ROOF, [Point("x", 4.0, 1e12)], Roof("other", 3e12, 60e12)),
+    "bandwidth": lambda: plots.bandwidth(RECORD),
+    "transfers": lambda: plots.transfers(RECORD),
+    "break_even": lambda: plots.break_even(RECORD),
+    "latency": lambda: plots.latency(RECORD),
+    "pyramid": lambda: plots.pyramid([{"level": name} for name in plots.MEMORY]),
+    "hierarchy": plots.hierarchy,
+    "product": lambda: plots.product(5, 7, 3, tile=2, step=1, block=(3, 2), thread=(0, 0)),
+    "heat": lambda: plots.heat({"A": np.arange(15).reshape(3, 5), "x": np.ones(4, int)}),
+    "empty": lambda: plots.empty("nothing"),
+}
+
+
+@cache
+def drawn(name):
+    return plots.svg(PICTURES[name]())
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_a_picture_is_stable_whole_and_takes_the_page_s_ink(name):
+    one = drawn(name)
+    assert one == plots.svg(PICTURES[name]())
+    ElementTree.fromstring(one)
+    assert "currentColor" in one and plots.INK not in one
+    assert "stroke: #000000" not in one and "fill: #000000" not in one
+    assert "<metadata" not in one and "/tmp" not in one
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_all_references_inside_a_picture_hold(name):
+    text = drawn(name)
+    ids = set(re.findall(r'\bid="([^"]*)"', text))
+    used = set(re.findall(r'href="#([^"]*)"|url\(#([^)]*)\)', text))
+    assert {one or other for one, other in used} <= ids
+
+
+def test_coordinates_are_shortened_and_figures_are_not():
+    fig, ax = plots.picture.figure()
+    ax.text(0.123456, 0.5, "0.4991 and 12.3456")
+    text = plots.svg(fig)
+    assert ">0.4991 and 12.3456<" in text
+    assert not re.search(r'[" ]\d+\.\d{3,}', re.sub(r">[^<]*<", "><", text))
+
+
+def test_two_pictures_of_a_page_share_no_id():
+    texts = [drawn(name) for name in PICTURES]
+    ids = [name for text in texts for name in set(re.findall(r'\bid="([^"]*)"', text))]
+    assert len(ids) == len(set(ids))
+
+
+def test_the_ladder_says_speed_and_share_in_words():
+    text = drawn("ladder")
+    assert "640 GFLOP/s, 16 %" in text and "tiled 32" in text and "CUDA C++" in text
+    assert "4.00 TFLOP/s" in text
+
+
+def test_the_climb_says_speed_and_share_and_keeps_number_formats_apart():
+    half = [row | {"dtype": "float16", "gflops": 8000.0} for row in RECORD.ladder()[-2:]]
+    text = plots.svg(plots.climb({"fp32": RECORD.ladder(), "fp16": half, "int8": []}, {}))
+    assert "0.64 (16 %)" in text and "Numba" in text and "CUDA C++" in text and "libraries" in text
+    assert text.index("fp32") < text.index("fp16") and "int8" not in text
+    assert float(re.search(r'viewBox="0 0 ([\d.]+)', text)[1]) < 360, "points: a telephone's width"
+
+
+@pytest.mark.parametrize(
+    "draw", [plots.bandwidth, plots.transfers, plots.break_even, plots.latency]
+)
+def test_without_a_record_a_chart_says_so(draw):
+    assert "Nothing is recorded yet" in plots.svg(draw(Record("")))
+
+
+def test_without_rows_the_ladder_says_so():
+    assert "Nothing is recorded yet" in plots.svg(plots.ladder([]))
+    assert "Nothing is recorded yet" in plots.svg(plots.climb({"fp32": []}, {}))
+
+
+def test_an_ink_of_one_s_own():
+    text = plots.svg(PICTURES["ladder"](), ink="#123456")
+    assert "#123456" in text and "currentColor" not in text
+
+
+def test_a_picture_has_words_for_it():
+    picture = plots.Picture(plots.empty("x"), 'alt with <i> and "quotes"', "See   this.")
+    assert repr(picture) == '[figure: alt with <i> and "quotes"]\nSee this.'
+    html = picture._repr_html_()
+    assert 'role="img" aria-label="alt with &lt;i&gt; and &quot;quotes&quot;"' in html
+    assert "<figcaption>See this.</figcaption>" in html
+    assert re.search(r"<svg[^>]*max-width:\d+px;width:100%", html)
+
+
+def test_show_displays_a_picture(capsys):
+    plots.show(plots.empty("x"), alt="an empty figure")
+    assert capsys.readouterr().out.strip() == "[figure: an empty figure]"
+
+
+def test_product_marks_what_one_thread_needs():
+    fig = plots.product(6, 4, 5, tile=2, step=2, block=(1, 2), thread=(1, 0))
+    spots = {
+        (patch.get_x(), patch.get_y(), patch.get_width(), patch.get_height())
+        for patch in fig.axes[0].patches
+        if np.allclose(patch.get_edgecolor()[:3], to_rgb(plots.THREAD))
+    }
+    # A lies at (0, 6.6), B at (6.6, 0), C at (6.6, 6.6); the last step along K = 5 is one wide.
+    found = {tuple(round(float(value), 2) for value in spot) for spot in spots}
+    assert found == {(4, 10.6, 1, 1), (9.6, 4, 1, 1), (9.6, 10.6, 1, 1)}

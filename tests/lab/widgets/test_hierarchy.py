@@ -1,0 +1,181 @@
+"""Hierarchy: its arithmetic against the occupancy calculator, and its picture in a browser."""
+
+import pytest
+import traitlets
+
+from kernels.basics import data_sheets
+from kernels.lab.widgets import Hierarchy
+from kernels.measure.occupancy import occupancy
+from tests.lab.widgets.redraws import redraw_time
+
+PROFILES = [(width, mode) for width in (1280, 390) for mode in ("light", "dark")]
+
+
+@pytest.mark.parametrize("name", data_sheets.gpus())
+def test_resident_blocks_are_the_calculators_for_every_block_size(formulas, name):
+    gpu = Hierarchy().gpus[name]
+    found = formulas(Hierarchy, "Array.from({length: 1024}, (_, i) => f.occupancy(i + 1, x))", gpu)
+    for threads, resident in enumerate(found, start=1):
+        python = occupancy(threads, gpu=name)
+        assert resident == {
+            "blocks": python.blocks,
+            "warps": python.warps,
+            "threads": python.threads,
+            "fraction": pytest.approx(python.fraction),
+            "limiter": python.limiter,
+        }
+
+
+def dealt_one_by_one(blocks: int, sms: int, resident: int) -> list[list[int]]:
+    """Blocks on each SM, wave by wave: block after block goes to the next SM with a place."""
+    waves = []
+    while blocks:
+        here = [0] * sms
+        for place in range(min(blocks, sms * resident)):
+            here[place % sms] += 1
+        waves.append(here)
+        blocks -= sum(here)
+    return waves
+
+
+@pytest.mark.parametrize("name", ("t4", "rtx-3090", "h200"))
+@pytest.mark.parametrize(
+    ("grid", "block"),
+    [((1, 1), (1, 1)), ((1057, 1), (16, 16)), ((37, 29), (33, 3)), ((500, 7), (1024, 1))],
+)
+def test_waves_are_those_of_dealing_the_blocks_out(formulas, name, grid, block):
+    gpu = Hierarchy().gpus[name]
+    found = formulas(
+        Hierarchy,
+        "(p => ({...p, dealt: Array.from({length: p.waves}, (_, w) => f.dealt(w, p, x[2].sms))}))"
+        "(f.placement(...x))",
+        [grid, block, gpu],
+    )
+    threads = block[0] * block[1]
+    resident = occupancy(threads, gpu=name).blocks
+    waves = dealt_one_by_one(grid[0] * grid[1], gpu["sms"], resident)
+    assert found["dealt"] == waves
+    assert found["waves"] == len(waves)
+    assert found["last"] == sum(waves[-1])
+    assert found["lastShare"] == pytest.approx(sum(waves[-1]) / (gpu["sms"] * resident))
+    assert found["idleLanes"] == -threads % 32
+
+
+def test_a_thread_sits_where_the_hardware_numbers_it(formulas):
+    x, y = 24, 11
+    found = formulas(Hierarchy, "Array.from({length: 264}, (_, i) => f.seat(i, x))", [x, y])
+    expected = [(tx, ty) for ty in range(y) for tx in range(x)]
+    assert [(s["tx"], s["ty"]) for s in found] == expected
+    assert [32 * s["warp"] + s["lane"] for s in found] == list(range(x * y))
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        (["0", "1", "16", "16"], "grid x is 0: use a whole number from 1 to 2 147 483 647."),
+        (["1", "65536", "16", "16"], "grid y is 65536: use a whole number from 1 to 65 535."),
+        (["1", "1", "many", "16"], "block x is “many”: use a whole number from 1 to 1 024."),
+        (["1", "1", "33", "32"], "A block of 33 × 32 has 1 056 threads and may have 1024:"),
+        (["1", "1", "32", "32"], ""),
+    ],
+)
+def test_a_bad_value_is_named_with_its_limit(formulas, fields, said):
+    text = formulas(Hierarchy, "f.fault(x.slice(0, 2), x.slice(2))", fields)
+    assert text.replace("\u202f", " ").startswith(said) and bool(text) == bool(said)
+
+
+def test_python_refuses_what_the_fields_refuse():
+    for settings in (
+        {"gpu": "abacus"},
+        {"grid": (0, 1)},
+        {"block": (33, 32)},
+        {"grid": (1, 65536)},
+    ):
+        with pytest.raises(traitlets.TraitError, match="use"):
+            Hierarchy(**settings)
+    assert repr(Hierarchy(gpu="t4")) == "Hierarchy(gpu='t4', grid=(1057, 1), block=(16, 16))"
+
+
+@pytest.mark.parametrize(("width", "mode"), PROFILES)
+def test_it_is_silent_and_fits(mounted, width, mode):
+    shown = mounted(Hierarchy(), width=width, mode=mode)
+    assert (shown.errors, shown.foreign) == ([], [])
+    assert shown.overflow <= 0
+
+
+def number(shown, what: str) -> str:
+    """What the table says of something."""
+    row = shown.page.locator("tr", has_text=what).first
+    return row.locator("td").text_content().replace("\u202f", " ")
+
+
+def test_controls_change_the_picture_and_the_numbers(mounted):
+    shown = mounted(Hierarchy())
+    page = shown.page
+    assert [number(shown, w) for w in ("waves", "blocks in the last wave")] == ["2", "1"]
+    assert page.locator("svg text", has_text="wave 1 of 2").count() == 1
+    page.locator("select").select_option("rtx-3090")
+    page.get_by_label("block x").fill("33")
+    page.get_by_label("block y").fill("31")
+    shown.settled()
+    # 1023 threads are 32 warps of 48: one block an SM, 82 at once, and one lane is left over.
+    assert number(shown, "blocks on the GPU at once") == "82"
+    assert number(shown, "waves") == "13"
+    assert number(shown, "blocks in the last wave") == str(1057 - 12 * 82)
+    assert number(shown, "lanes without a thread") == "1"
+    assert page.locator("svg path.idle").count() == 1
+    assert number(shown, "occupancy") == "67 %"
+    page.get_by_role("slider", name="Wave").fill("13")
+    shown.settled()
+    assert page.locator("svg text.middle", has_text="–").count() == 82 - (1057 - 12 * 82)
+    assert shown.errors == []
+
+
+def test_the_keyboard_is_enough(mounted):
+    shown = mounted(Hierarchy())
+    thread = shown.page.get_by_role("slider", name="Thread of a block")
+    thread.focus()
+    for _ in range(37):
+        shown.page.keyboard.press("ArrowRight")
+    shown.page.wait_for_function(
+        "document.querySelector('.summary').textContent.includes('Thread 37 (x 5, y 2)')"
+    )
+    assert "lane 5 of warp 1" in shown.page.inner_text(".summary")
+
+
+def test_the_pointer_picks_a_thread(mounted):
+    shown = mounted(Hierarchy(block=(16, 4)))
+    box = shown.page.locator("svg").bounding_box()
+    shown.page.mouse.move(box["x"] + box["width"] - 5, box["y"] + box["height"] - 30)
+    shown.page.wait_for_function(
+        "document.querySelector('.summary').textContent.includes('Thread 63 (x 15, y 3)')"
+    )
+
+
+def test_a_bad_block_is_answered_and_the_picture_stays(mounted):
+    shown = mounted(Hierarchy())
+    shown.page.get_by_label("block x").fill("65")
+    shown.settled()
+    warning = shown.page.get_by_role("alert")
+    assert "65 × 16 has 1 040 threads" in warning.inner_text().replace("\u202f", " ")
+    assert "y goes up to 15" in warning.inner_text()
+    assert number(shown, "threads a block") == "256"
+    shown.page.get_by_label("block y").fill("15")
+    shown.settled()
+    assert not warning.is_visible()
+    assert number(shown, "threads a block") == "975"
+
+
+@pytest.mark.alone
+def test_a_redraw_fits_into_a_frame(mounted):
+    shown = mounted(Hierarchy(gpu="b200", grid=(65535, 7), block=(1, 1)))
+    assert redraw_time(shown, "Threads along x", range(1, 1024, 47)) <= 16
+    assert redraw_time(shown, "Wave", range(1, 90, 4)) <= 16
+
+
+def test_the_numbers_are_printed_and_the_controls_are_not(mounted):
+    page = mounted(Hierarchy()).page
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+    assert page.locator("details table").is_visible()
+    assert not page.locator(".controls").is_visible()

@@ -1,0 +1,190 @@
+"""Launch: its counts against the microscope's, and its picture in a browser."""
+
+import numpy as np
+import pytest
+import traitlets
+
+from kernels import cuda, lab
+from kernels.lab.widgets import Launch
+from kernels.patterns import vector_add
+from tests.lab.widgets.redraws import redraw_time
+
+PROFILES = [(width, mode) for width in (1280, 390) for mode in ("light", "dark")]
+SETTINGS = [(n, block) for n in (1, 31, 50, 64, 97, 1000) for block in (1, 32, 33, 48, 256, 1024)]
+
+
+@cuda.jit
+def unguarded(a, b, c):
+    i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+    c[i] = a[i] + b[i]
+
+
+def traced(kernel, n: int, block: int):
+    a = np.zeros(n, np.float32)
+    return lab.trace(kernel, -(-n // block), block, a, a.copy(), a.copy())
+
+
+def test_counts_are_the_microscopes(formulas):
+    for n, block in SETTINGS:
+        counted = formulas(Launch, "f.count(...x)", [n, block])
+        trace = traced(vector_add.vector_add, n, block)
+        for site in trace.sites:
+            assert (counted["requests"], counted["sectors"]) == (site.requests, site.sectors)
+        blocks = trace.grid[0]
+        assert counted["blocks"] == blocks
+        assert counted["threads"] == blocks * block
+        assert counted["beyond"] == blocks * block - n
+        assert counted["warps"] == blocks * trace.warps_per_block
+        assert counted["empty"] == 32 * counted["warps"] - counted["threads"]
+
+
+def test_without_the_guard_as_many_threads_go_astray_as_the_microscope_reports(formulas):
+    for n, block in SETTINGS:
+        beyond = formulas(Launch, "f.count(...x).beyond", [n, block])
+        problems = traced(unguarded, n, block).problems
+        assert [problem.count for problem in problems] == ([beyond] * 3 if beyond else [])
+
+
+@pytest.mark.parametrize("block", (32, 33, 100))
+def test_every_thread_gets_the_index_of_the_formula(formulas, block):
+    n = 250
+    seats = formulas(
+        Launch,
+        "Array.from({length: f.count(...x).threads}, (_, i) => f.seat(i, ...x))",
+        [n, block],
+    )
+    for i, seat in enumerate(seats):
+        assert seat["blockIdx"] * block + seat["threadIdx"] == i
+        assert 32 * seat["warp"] + seat["lane"] == seat["threadIdx"] < block
+        assert seat["works"] == (i < n)
+
+
+def test_too_many_warps_are_left_out_in_the_middle(formulas):
+    rows = formulas(Launch, "f.rowsToDraw(100000, 100, 24)")
+    assert len(rows) == 24 and rows.count(None) == 1
+    assert rows[0] == [0, 0] and rows[-1] == [999, 3]
+    assert formulas(Launch, "f.rowsToDraw(50, 33, 24)") == [[0, 0], [0, 1], [1, 0], [1, 1]]
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        (["0", "32"], "n is 0: use a whole number from 1 to 100 000."),
+        (["50", "0"], "The block size is 0: use a whole number from 1 to 1 024."),
+        (["50", "1025"], "The block size is 1025: use a whole number from 1 to 1 024."),
+        (["fifty", "32"], "n is “fifty”: use a whole number from 1 to 100 000."),
+        (["-3", "32"], "n is “-3”: use a whole number from 1 to 100 000."),
+        (["50", "33"], ""),
+    ],
+)
+def test_a_bad_value_is_named_with_its_limit(formulas, fields, said):
+    assert formulas(Launch, "f.fault(...x)", fields).replace("\u202f", " ") == said
+
+
+def test_python_refuses_what_the_fields_refuse():
+    for settings in ({"n": 0}, {"n": 100_001}, {"block": 1025}):
+        with pytest.raises(traitlets.TraitError, match="use 1 to"):
+            Launch(**settings)
+
+
+@pytest.mark.parametrize(("width", "mode"), PROFILES)
+def test_it_is_silent_and_fits(mounted, width, mode):
+    shown = mounted(Launch(n=1000, block=33), width=width, mode=mode)
+    assert (shown.errors, shown.foreign) == ([], [])
+    assert shown.overflow <= 0
+
+
+def number(shown, what: str) -> str:
+    """What the table says of something."""
+    row = shown.page.locator("tr", has_text=what).first
+    return row.locator("td").text_content().replace("\u202f", " ")
+
+
+def cells(shown, kind: str) -> int:
+    """Cells of one kind in the picture."""
+    return shown.page.locator(f".picture path.{kind}").get_attribute("d").count("M")
+
+
+def test_controls_change_the_picture_and_the_numbers(mounted):
+    shown = mounted(Launch(n=50, block=32))
+    assert [cells(shown, kind) for kind in ("works", "beyond", "empty")] == [50, 14, 0]
+    shown.page.get_by_label("threads a block").fill("33")
+    shown.settled()
+    assert [cells(shown, kind) for kind in ("works", "beyond", "empty")] == [50, 16, 62]
+    assert number(shown, "lanes without a thread") == "62"
+    assert number(shown, "lanes at work") == "39 %"
+    shown.page.get_by_label("n, elements").fill("66")
+    shown.settled()
+    assert cells(shown, "beyond") == 0
+    shown.page.wait_for_function(
+        "document.querySelector('.summary').textContent.includes('guard stops nobody')"
+    )
+    assert shown.errors == []
+
+
+def test_without_the_guard_it_names_the_elements_that_do_not_exist(mounted):
+    shown = mounted(Launch(n=50, block=32, thread=55))
+    assert "50 < 50" not in shown.page.inner_text(".formula")
+    shown.page.get_by_label("guard").uncheck()
+    shown.settled()
+    said = shown.page.inner_text(".formula")
+    assert "1 * 32 + 23 = 55" in said and "writes c[55]: none of them exists" in said
+    shown.page.wait_for_function(
+        "document.querySelector('.summary').textContent.includes('elements 50 to 63 do not exist')"
+    )
+    assert number(shown, "out of bounds") == "14"
+
+
+def test_the_keyboard_is_enough(mounted):
+    shown = mounted(Launch(n=50, block=33, thread=0))
+    slider = shown.page.get_by_role("slider", name="Thread")
+    slider.focus()
+    shown.page.keyboard.press("End")
+    shown.settled()
+    said = shown.page.inner_text(".formula")
+    assert "1 * 33 + 32 = 65" in said and "no element: the guard stops it" in said
+    assert slider.get_attribute("aria-valuetext").startswith("65: block 1, thread 32, warp 1")
+    shown.page.keyboard.press("ArrowLeft")
+    shown.settled()
+    assert "1 * 33 + 31 = 64" in shown.page.inner_text(".formula")
+
+
+def test_the_pointer_picks_a_thread(mounted):
+    shown = mounted(Launch(n=50, block=33))
+    box = shown.page.locator(".picture svg").bounding_box()
+    shown.page.mouse.move(box["x"] + 95, box["y"] + box["height"] - 10)
+    shown.settled()
+    assert "= 1 * 33 + 32 = 65" in shown.page.inner_text(".formula")
+
+
+def test_a_bad_value_is_answered_and_the_picture_stays(mounted):
+    shown = mounted(Launch(n=50, block=32))
+    field = shown.page.get_by_label("threads a block")
+    field.fill("1025")
+    shown.settled()
+    warning = shown.page.get_by_role("alert")
+    assert warning.inner_text().replace("\u202f", " ").startswith("The block size is 1025: use")
+    assert cells(shown, "works") == 50
+    field.fill("")
+    shown.settled()
+    assert "The block size is “”" in warning.inner_text()
+    field.fill("25")
+    shown.settled()
+    assert not warning.is_visible()
+    assert number(shown, "blocks: cdiv") == "2"
+
+
+@pytest.mark.alone
+def test_a_redraw_fits_into_a_frame(mounted):
+    shown = mounted(Launch(n=200, block=128))
+    assert redraw_time(shown, "Elements", range(1, 200, 9)) <= 16
+    shown = mounted(Launch(n=100_000, block=1))
+    assert redraw_time(shown, "Thread", range(0, 100_000, 7000)) <= 16
+
+
+def test_the_numbers_are_printed_and_the_controls_are_not(mounted):
+    page = mounted(Launch()).page
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+    assert page.locator("details table").is_visible()
+    assert not page.locator(".controls").is_visible()

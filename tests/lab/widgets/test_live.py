@@ -1,0 +1,83 @@
+"""The tile player with a kernel behind it, in a live page of the book."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from kernels.lab import notebooks
+
+ROOT = Path(__file__).parents[3]
+SETUP = f"import sys\nsys.path.insert(0, {str(ROOT)!r})"
+SHOW = "from kernels.lab.widgets import TilePlayer\n\nplayer = TilePlayer(M=5, N=7, K=9)\nplayer"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """A book of one page with the widget, executed and stored as a chapter is."""
+    folder = tmp_path_factory.mktemp("live")
+    cells = [
+        new_markdown_cell("# A page\n\n<!-- badges -->\n<!-- /badges -->\n", id="title"),
+        new_code_cell(SETUP, id="set-up", metadata={"tags": ["hide-input", "thebe-init"]}),
+        new_code_cell(SHOW, id="player"),
+        new_code_cell("print(player.tile, len(player.measured))", id="ask"),
+    ]
+    path = folder / "page.ipynb"
+    nbformat.write(new_notebook(cells=cells), path)
+    nbformat.write(notebooks.execute(path), path)
+    fixture = ROOT / "tests/site/fixture"
+    for name in ("_toc.yml", "index.md"):
+        shutil.copy(fixture / name, folder / name)
+    return folder
+
+
+def free_port() -> str:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return str(probe.getsockname()[1])
+
+
+def use_the_player(page, root: str) -> None:
+    """Change the tile, launch the kernel, and wait for its time."""
+    player = page.locator(f"{root} .tile-player").last
+    player.get_by_text("It runs on:").wait_for(timeout=60_000)
+    player.get_by_label("Tile", exact=True).focus()
+    for _ in range(4):
+        page.keyboard.press("ArrowRight")
+    player.get_by_text("64", exact=True).first.wait_for()
+    player.get_by_role("button", name="Run on this machine").click()
+    player.get_by_text("Right, and measured here:").wait_for(timeout=60_000)
+
+
+def test_in_a_live_page_the_button_launches_the_kernel(browser, folder, tmp_path):
+    command = [sys.executable, str(ROOT / "site/serve.py"), "--port", free_port()]
+    command += ["--source", str(folder), "--output", str(tmp_path)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        said = (re.search(r"(http\S+)book/\?token=(\S+)", line) for line in process.stdout)
+        address = next(filter(None, said))
+        page = browser.new_page()
+        page.goto(f"{address[1]}book/page.html?token={address[2]}")
+        page.wait_for_selector(".widget[data-mounted] .tile-player")
+        page.click(".live-start")
+        page.wait_for_selector('.live-bar[data-state="ready"]', timeout=60_000)
+        page.click(".thebe-run-button >> nth=1")
+        use_the_player(page, ".jp-OutputArea")
+        page.click(".thebe-run-button >> nth=2")
+        page.locator("div.cell").nth(2).get_by_text("8 1", exact=True).wait_for(timeout=30_000)
+        process.kill()
+        page.wait_for_selector('.live-bar[data-state="failed"]', timeout=20_000)
+        player = page.locator(".jp-OutputArea .tile-player").last
+        player.get_by_role("button", name="Run on this machine").click()
+        player.get_by_text("No answer: the kernel is busy, has died, or none").wait_for()
+        page.close()
+    finally:
+        process.kill()

@@ -1,0 +1,220 @@
+"""Quizzes: they are well formed, every answer says why, and nothing that is stored is trusted."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from bs4 import BeautifulSoup
+
+from kernels.lab.widgets import Quiz
+from kernels.lab.widgets.quiz import FOLDER, QuizError, load
+from kernels.lab.widgets.stills import still
+
+ROOT = Path(__file__).parents[3]
+QUIZZES = sorted(path.stem for path in FOLDER.glob("*.toml"))
+KEY = "tile-by-tile.progress"
+PROFILES = [(width, mode) for width in (1280, 390) for mode in ("light", "dark")]
+OPTIONS = [
+    {"text": "`a`", "right": False, "why": "No: <b>not</b> so."},
+    {"text": "b", "right": True, "why": "`b` it is."},
+    {"text": "c", "right": False, "why": "Nearly."},
+]
+QUESTIONS = [{"id": f"q{i}", "ask": f"Which of `x{i}`?", "options": OPTIONS} for i in range(5)]
+
+
+def test_every_chapter_has_its_quiz_and_every_quiz_its_chapter():
+    chapters = {path.stem for path in (ROOT / "chapters").glob("0[1-8]-*.ipynb")}
+    assert chapters <= set(QUIZZES) and len(QUIZZES) >= 8
+    for name in chapters:
+        cells = json.loads((ROOT / f"chapters/{name}.ipynb").read_text())["cells"]
+        sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+        assert sum(f'Quiz("{name}")' in source for source in sources) == 1, name
+
+
+@pytest.mark.parametrize("name", QUIZZES)
+def test_the_book_shows_the_questions_as_they_are_now(name):
+    """A page shows what was stored when its chapter was executed."""
+    metadata = json.loads((ROOT / f"chapters/{name}.ipynb").read_text())["metadata"]
+    models = metadata["widgets"]["application/vnd.jupyter.widget-state+json"]["state"].values()
+    (stored,) = (each["state"] for each in models if each["state"].get("chapter") == name)
+    assert stored["questions"] == load(name), f"record {name} again"
+
+
+@pytest.mark.parametrize("name", QUIZZES)
+def test_every_answer_has_a_reason_of_its_own(name):
+    questions = load(name)
+    assert len(questions) >= 5
+    for question in questions:
+        assert question["ask"].rstrip().endswith(("?", "…")), question["ask"]
+        reasons = [option["why"] for option in question["options"]]
+        assert len(set(reasons)) == len(reasons) and all(len(why) > 20 for why in reasons), reasons
+        for text in (question["ask"], *reasons, *(each["text"] for each in question["options"])):
+            assert text.count("`") % 2 == 0, text
+
+
+@pytest.mark.parametrize("name", QUIZZES)
+def test_the_place_of_an_answer_tells_nothing(name):
+    places = [
+        [option["right"] for option in question["options"]].index(True) for question in load(name)
+    ]
+    assert len(set(places)) >= 3
+    assert max(map(places.count, places)) <= len(places) / 2
+
+
+def toml(*, drop: str = "", change: tuple[str, str] = ("", ""), questions: int = 5) -> str:
+    parts = []
+    for i in range(questions):
+        parts.append(f'[[questions]]\nid = "q{i}"\nask = "Which?"')
+        for option in OPTIONS:
+            right = "\nright = true" if option["right"] else ""
+            parts.append(f'[[questions.options]]\ntext = "{option["text"]}"{right}\nwhy = "So."')
+    return "\n".join(parts).replace(drop, "", 1 if drop else 0).replace(*change, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (toml(questions=4), "has 4 questions: write 5"),
+        (toml(drop='id = "q0"'), "question 1: it has no 'id'"),
+        (toml(drop='ask = "Which?"'), "question 1: it has no 'ask'"),
+        (toml(change=('id = "q1"', 'id = "q0"')), "question 1: the id 'q0' is taken"),
+        (toml(drop="right = true"), "question 1: 0 of its options are right"),
+        (toml(change=('text = "c"', 'text = "c"\nright = true')), "2 of its options are right"),
+        (toml(change=('text = "c"', 'text = "b"')), "question 1: two options are the same"),
+        (toml(drop='why = "So."'), "question 1: an option needs a 'text' and a 'why'"),
+        (toml(change=('[[questions.options]]\ntext = "c"\nwhy = "So."', "")), "it has 2 options"),
+        ("questions = [", "broken.toml: "),
+    ],
+)
+def test_a_quiz_that_is_not_well_formed_is_named(tmp_path, text, said):
+    (tmp_path / "broken.toml").write_text(text)
+    with pytest.raises(QuizError, match=re.escape(said)):
+        load("broken", tmp_path)
+
+
+def test_an_unknown_quiz_is_named_with_those_that_are_there():
+    with pytest.raises(QuizError, match="no quiz '99-none' in quizzes/: there are 01-hardware"):
+        Quiz("99-none")
+
+
+def test_without_a_script_every_question_can_be_read():
+    markup = BeautifulSoup(still("Quiz", {"questions": QUESTIONS}), "html.parser")
+    assert len(markup.select("ol > li")) == 5 and len(markup.select("details")) == 15
+    assert markup.select("summary")[0].decode_contents() == "<code>a</code>"
+    assert markup.select("details p")[0].text == "Not so. No: <b>not</b> so."
+    assert markup.select("details p")[1].text.startswith("Right. ")
+
+
+def made() -> Quiz:
+    quiz = Quiz("01-hardware")
+    quiz.chapter, quiz.questions = "x", QUESTIONS
+    return quiz
+
+
+@pytest.mark.parametrize(("width", "mode"), PROFILES)
+@pytest.mark.parametrize("name", QUIZZES)
+def test_it_is_silent_and_fits(mounted, name, width, mode):
+    shown = mounted(Quiz(name), width=width, mode=mode)
+    assert (shown.errors, shown.foreign, shown.overflow) == ([], [], 0)
+    assert shown.page.locator(".quiz li").count() == len(load(name))
+
+
+def test_an_answer_says_whether_it_is_right_and_why(mounted):
+    page = mounted(made()).page
+    options = page.locator(".quiz .option")
+    options.nth(0).locator("summary").click()
+    assert options.nth(0).locator("p").inner_text() == "Not so. No: <b>not</b> so."
+    options.nth(1).locator("summary").click()
+    assert options.nth(1).locator("p").inner_text() == "Right. b it is."
+    status = page.locator(".quiz [role=status]")
+    # A browser tells of an opened answer a moment after it shows it.
+    status.get_by_text("1 of 5 answered, 0 at the first try.").wait_for()
+    assert options.nth(1).get_attribute("class") == "option right"
+    page.get_by_role("button", name="Start again").click()
+    assert status.inner_text().startswith("0 of 5 answered.")
+    assert page.locator(".quiz details[open]").count() == 0
+
+
+def test_keys_are_enough_and_each_question_names_its_answers(mounted):
+    page = mounted(made()).page
+    group = page.get_by_role("group", name="Which of x1?")
+    first = group.locator("summary").nth(1)
+    first.focus()
+    page.keyboard.press("Enter")
+    page.locator(".quiz [role=status]").get_by_text("1 of 5 answered, 1 at").wait_for()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Space")
+    assert group.locator("details").nth(2).get_attribute("open") is not None
+
+
+@pytest.fixture
+def stored(browser, tmp_path):
+    """Open a page with a quiz whose storage holds some text; return the page."""
+    from tests.lab.widgets.conftest import page_of
+
+    path = tmp_path / "page.html"
+    path.write_text(page_of(made(), "light"), encoding="utf-8")
+    context = browser.new_context()
+
+    def opened(text: str | None):
+        page = context.new_page()
+        page.set_default_timeout(5000)
+        page.goto(path.as_uri())
+        if text is not None:
+            page.evaluate("(pair) => localStorage.setItem(...pair)", [KEY, text])
+            page.reload()
+        page.wait_for_selector(".widget[data-mounted]")
+        return page
+
+    yield opened
+    context.close()
+
+
+def test_answers_are_there_after_a_reload_and_others_are_left_alone(stored):
+    other = {"format": 1, "exercises": {"p": {"e": True}}, "quizzes": {"y": {"q": [0]}}}
+    page = stored(json.dumps(other))
+    page.locator(".quiz summary").nth(1).click()
+    page.locator(".quiz .option.right").wait_for()
+    page.reload()
+    page.wait_for_selector(".quiz .option.right[open]")
+    assert "1 of 5 answered, 1 at the first try." in page.inner_text(".quiz [role=status]")
+    kept = json.loads(page.evaluate("(key) => localStorage.getItem(key)", KEY))
+    assert kept["exercises"] == other["exercises"] and kept["quizzes"]["y"] == {"q": [0]}
+    assert kept["quizzes"]["x"]["q0"] == [1]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "{", "null", "[]", "7", '"x"', '{"format": 2, "quizzes": {"x": {"q0": [1]}}}',
+        '{"format": 1, "quizzes": []}', '{"format": 1, "quizzes": {"x": [1]}}',
+        '{"format": 1, "quizzes": {"x": {"q0": {"length": 9}}}}',
+        '{"format": 1, "quizzes": {"x": {"q0": [-1, 3, 1.5, "1", null, [1]], "z": [1]}}}',
+        '{"format": 1, "quizzes": {"x": {"__proto__": [1], "constructor": [1]}}}',
+        '{"format": 1, "quizzes": {"x": {"q0": "<img src=x onerror=alert(1)>"}}}',
+    ],
+)  # fmt: skip
+def test_forged_or_broken_storage_counts_as_nothing(stored, text):
+    page = stored(text)
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    assert page.inner_text(".quiz [role=status]").startswith("0 of 5 answered.")
+    page.locator(".quiz summary").nth(1).click()
+    page.locator(".quiz [role=status]").get_by_text("1 of 5 answered").wait_for()
+    assert json.loads(page.evaluate("(key) => localStorage.getItem(key)", KEY))["format"] == 1
+    assert errors == []
+
+
+def test_a_browser_that_keeps_nothing_is_told(mounted):
+    shown = mounted(made())  # a page without an address has no storage
+    assert "Your browser keeps nothing" in shown.page.inner_text(".quiz [role=status]")
+    shown.page.locator(".quiz summary").nth(1).click()
+    shown.page.locator(".quiz [role=status]").get_by_text("1 of 5 answered").wait_for()
+    assert shown.errors == []
+
+
+def test_its_text_form_is_stable():
+    assert repr(Quiz("04-tiled")) == "Quiz(chapter='04-tiled')"

@@ -1,0 +1,143 @@
+"""The roofline widget: the same roofs as the Python arithmetic, and a reading that follows."""
+
+from __future__ import annotations
+
+import pytest
+
+from kernels import records
+from kernels.basics import data_sheets
+from kernels.lab.widgets import Roofline
+from kernels.records import roofline
+from tests.lab.widgets.redraws import redraw_time
+from tests.records import synthetic
+
+PROFILES = [(width, mode) for width in (1280, 390) for mode in ("light", "dark")]
+
+
+@pytest.fixture
+def recorded(tmp_path, monkeypatch):
+    """A made-up record in place of the course's own."""
+    monkeypatch.setenv("KERNELS_RECORDS", str(tmp_path))
+    records.write(synthetic.record("h200"))
+
+
+def test_the_formulas_are_those_of_the_roofline_module(formulas):
+    intensities = [2 ** (power / 4) for power in range(-16, 49)]
+    for sheet in data_sheets.gpus().values():
+        roof = roofline.data_sheet(sheet)
+        told = formulas(
+            Roofline,
+            "x[1].map((i) => [f.attainable(x[0], i), f.limitOf(x[0], i), f.ridge(x[0])])",
+            [vars(roof), intensities],
+        )
+        for intensity, (attainable, limit, ridge) in zip(intensities, told, strict=True):
+            assert attainable == pytest.approx(roof.attainable(intensity), rel=1e-14)
+            assert limit == roof.limit(intensity)
+            assert ridge == pytest.approx(roof.ridge, rel=1e-14)
+
+
+def test_numbers_are_moved_apart_as_little_as_can_be(formulas):
+    ways = [
+        ([10, 40, 90], 12, 0, 100, [10, 40, 90]),  # far enough: none moves
+        ([50, 50, 50], 12, 0, 100, [38, 50, 62]),  # around their middle
+        ([10, 50, 52, 90], 12, 0, 100, [10, 45, 57, 90]),  # only those that meet
+        ([1, 2, 3], 12, 0, 100, [0, 12, 24]),  # not beyond the ends
+        ([97, 98, 99], 12, 0, 100, [76, 88, 100]),
+        ([], 12, 0, 100, []),
+    ]
+    for wanted, gap, low, high, expected in ways:
+        assert formulas(Roofline, "f.spread(...x)", [wanted, gap, low, high]) == expected
+
+
+@pytest.mark.parametrize("counted", ["asked", "compulsory"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_number_of_every_recorded_point_can_be_read(mounted, width, counted):
+    widget = mounted(Roofline(counted=counted), width=width)  # the course's own record
+    boxes = """() => [".picture text.halo", ".picture .point"].map(
+        (part) => [...document.querySelectorAll(part)].map((each) => {
+            const { x, y, width, height } = each.getBoundingClientRect();
+            return { text: each.textContent, x, y, width, height };
+        }))"""
+    page = widget.page
+    numbers, points = page.evaluate(boxes)  # of one drawing, whatever is drawn meanwhile
+    assert len(numbers) == len(points) == page.locator(".legend li").count() > 15
+    listed = page.eval_on_selector_all(".legend li", "(all) => all.map((li) => String(li.value))")
+    assert sorted(each["text"] for each in numbers) == sorted(listed)
+    assert min(each["height"] for each in numbers) >= 11
+
+    def meet(a, b) -> bool:
+        across = min(a["x"] + a["width"], b["x"] + b["width"]) - max(a["x"], b["x"])
+        # The box of a text has room for accents and descenders, which figures have not.
+        down = min(a["y"] + a["height"], b["y"] + b["height"]) - max(a["y"], b["y"])
+        return across > 0.5 and down > 4
+
+    met = [(a["text"], b["text"]) for a in numbers for b in numbers if a is not b and meet(a, b)]
+    hidden = [a["text"] for a in numbers for point in points if meet(a, point)]
+    assert (met, hidden) == ([], [])
+
+
+@pytest.mark.parametrize(("width", "mode"), PROFILES)
+def test_it_is_silent_and_fits(mounted, recorded, width, mode):
+    widget = mounted(Roofline(), width=width, mode=mode)
+    widget.page.click("summary")
+    assert (widget.errors, widget.foreign, widget.overflow) == ([], [], 0)
+    assert widget.page.locator(".point").count() == 6
+    assert widget.page.locator("details tbody tr").count() == 6
+
+
+def test_the_reading_follows_the_intensity_by_keys(mounted, recorded):
+    widget = mounted(Roofline(gpu="t4", intensity=1.0))
+    page = widget.page
+    assert page.inner_text(".summary").startswith("At 1 FLOP/byte the roof is 320 GFLOP/s")
+    page.get_by_label("Intensity").focus()
+    for _ in range(4):
+        page.keyboard.press("ArrowRight")
+    page.wait_for_timeout(700)
+    assert page.inner_text(".summary").startswith("At 2 FLOP/byte the roof is 640 GFLOP/s")
+    page.keyboard.press("End")
+    page.wait_for_timeout(700)
+    assert "limit: arithmetic" in page.inner_text(".summary")
+
+
+def test_a_gpu_without_a_record_shows_its_data_sheet_and_says_so(mounted, recorded):
+    widget = mounted(Roofline())
+    page = widget.page
+    page.get_by_label("GPU", exact=True).select_option("t4")
+    widget.settled()
+    assert page.locator(".point").count() == 0
+    assert page.locator(".roof").count() == 1
+    assert "Nothing is recorded on the Tesla T4" in page.inner_text(".roofline")
+
+
+def test_the_library_has_no_known_bytes_asked(mounted, recorded):
+    widget = mounted(Roofline())
+    page = widget.page
+    assert "cuBLAS" not in page.inner_text(".legend")
+    page.get_by_label("Bytes of the points").select_option("compulsory")
+    widget.settled()
+    assert "cuBLAS: 4.00 TFLOP/s" in page.inner_text(".legend")
+    assert page.locator(".point").count() == 7
+
+
+def test_points_above_the_roof_are_told(mounted, recorded):
+    widget = mounted(Roofline())
+    gpus = widget.page.evaluate(
+        "JSON.parse(document.querySelector('.widget script').textContent).gpus"
+    )
+    gpus["h200"]["points"][0]["flops"] = 1e13
+    page = mounted(Roofline(gpus=gpus)).page
+    assert "1 of 6 points stand above the roof" in page.inner_text(".summary")
+
+
+def test_without_any_record_every_gpu_has_its_data_sheet(tmp_path, monkeypatch, mounted):
+    monkeypatch.setenv("KERNELS_RECORDS", str(tmp_path))
+    widget = Roofline()
+    assert set(widget.gpus) == set(data_sheets.gpus())
+    assert "data sheet alone" in mounted(widget).page.inner_text(".roofline")
+    assert repr(widget) == "Roofline(gpu='h200', intensity=0.25, counted='asked')"
+
+
+@pytest.mark.alone
+def test_a_redraw_fits_into_a_frame(mounted, recorded):
+    shown = mounted(Roofline())
+    assert redraw_time(shown, "Intensity", [power / 4 for power in range(-16, 49, 2)]) <= 16

@@ -1,0 +1,357 @@
+"""The tile player in a page: controls change the picture and the numbers, with any input."""
+
+from __future__ import annotations
+
+import pytest
+
+from kernels import records
+from kernels.lab.widgets import TilePlayer
+from tests.records import synthetic
+
+PROFILES = [(width, mode) for width in (1280, 390) for mode in ("light", "dark")]
+
+
+@pytest.fixture
+def recorded(tmp_path, monkeypatch):
+    """A made-up record in place of the course's own."""
+    monkeypatch.setenv("KERNELS_RECORDS", str(tmp_path))
+    records.write(synthetic.record("h200"))
+
+
+def rows(page, heading: str) -> dict[str, list[str]]:
+    """A table of the ledger, by its first heading."""
+    table = page.locator(".tile-player table", has=page.get_by_text(heading, exact=True))
+    return {
+        line.locator("th").inner_text(): line.locator("td").all_inner_texts()
+        for line in table.locator("tbody tr").all()
+    }
+
+
+@pytest.mark.parametrize(("width", "mode"), PROFILES)
+def test_it_is_silent_fits_and_has_the_ledger(mounted, width, mode):
+    widget = mounted(TilePlayer(M=13, N=11, K=21, tile=8), width=width, mode=mode)
+    assert (widget.errors, widget.foreign, widget.overflow) == ([], [], 0)
+    block, product = rows(widget.page, "one block"), rows(widget.page, "the whole product")
+    assert block["threads a block"] == ["64"]
+    assert block["shared bytes a block"] == ["512"]
+    assert block["intensity of the loads, T/4"] == ["2 FLOP/byte"]
+    assert product["global loads"] == ["1\u202f008", "6\u202f006", "5.96×"]
+    paper = widget.page.evaluate(
+        "getComputedStyle(document.querySelector('.tile-widget')).backgroundColor"
+    )
+    assert paper == {"light": "rgb(253, 252, 249)", "dark": "rgb(20, 23, 28)"}[mode]
+
+
+def test_the_tile_size_changes_everything(mounted, recorded):
+    widget = mounted(TilePlayer(M=64, N=64, K=64, tile=8))
+    page = widget.page
+    assert "320 GFLOP/s (Numba on" in page.inner_text(".tile-player")
+    page.get_by_label("Tile size", exact=True).fill("32")
+    widget.settled()
+    product = rows(page, "the whole product")
+    assert product["global loads"] == ["16\u202f384", "524\u202f288", "32×"]
+    assert product["load requests"] == ["512", "16\u202f384", "32×"]
+    assert product["sectors"] == ["2\u202f048", "40\u202f960", "20×"]
+    assert rows(page, "one block")["threads a block"] == ["1\u202f024"]
+    assert "640 GFLOP/s (Numba on" in page.inner_text(".tile-player")
+    assert page.locator("svg[role=img] circle").count() == 3
+    page.get_by_label("Tile size", exact=True).fill("20")
+    widget.settled()
+    text = page.inner_text(".tile-player")
+    assert "No speed is recorded for tile 20; recorded are 8, 16, 32." in text
+    assert rows(page, "the whole product")["load requests"] == ["not alike", "not alike", "–"]
+
+
+def test_without_a_record_it_says_so(mounted, tmp_path, monkeypatch):
+    monkeypatch.setenv("KERNELS_RECORDS", str(tmp_path))
+    page = mounted(TilePlayer()).page
+    assert "Nothing is recorded yet" in page.inner_text(".tile-player")
+    assert not page.locator("svg[role=img]").is_visible()
+
+
+def test_a_sum_is_written_out(mounted):
+    widget = mounted(TilePlayer())
+    page = widget.page
+    page.get_by_label("Moment", exact=True).fill("37")
+    widget.settled()
+    said = page.inner_text(".sum")
+    assert said.startswith("Thread (1, 2) of block (2, 1) owns C[6, 9].")
+    want = page.evaluate(
+        """async () => {
+            const state = JSON.parse(document.querySelector(".widget script").textContent);
+            const url = URL.createObjectURL(new Blob([state._esm], { type: "text/javascript" }));
+            const { formulas: f } = await import(url);
+            let sum = 0;
+            for (let k = 0; k < 16; k++) sum += f.elementA(6, k) * f.elementB(k, 9);
+            return sum;
+        }"""
+    )
+    assert said.endswith(f"acc = {want} goes to C[6, 9].".replace("-", "−"))
+    page.click("summary")
+    table = page.locator("details table tbody tr")
+    assert table.count() == 4
+    assert table.last.locator("td").last.inner_text() == str(want).replace("-", "−")
+
+
+def test_keys_alone_play_it(mounted):
+    widget = mounted(TilePlayer())
+    page = widget.page
+
+    def press(*keys: str) -> None:
+        for key in keys:
+            page.keyboard.press(key)
+        widget.settled()
+
+    page.get_by_label("Tile", exact=True).focus()
+    press("ArrowRight")
+    assert page.get_by_label("Tile size", exact=True).input_value() == "5"
+    press("End")
+    assert page.get_by_label("Tile size", exact=True).input_value() == "32"
+    press("Home")
+    page.get_by_role("button", name="One moment on").focus()
+    press("Enter", "Enter", "Enter")
+    page.wait_for_timeout(600)
+    assert "The quick ones (first half of the warp) add term k = 0" in page.inner_text(".summary")
+    page.get_by_role("button", name="On to the next tile").focus()
+    press("Enter")
+    page.wait_for_timeout(600)
+    assert page.inner_text(".summary").startswith("Tile t = 1 of 4. The quick ones")
+    assert "load tile 1" in page.inner_text(".summary")
+    page.locator(".stage").focus()
+    press("ArrowRight", "ArrowDown")
+    assert page.inner_text(".sum").startswith("Thread (2, 3) of block (2, 1) owns C[7, 10].")
+    press("ArrowDown", "ArrowDown")
+    assert page.inner_text(".sum").startswith("Thread (2, 3) of block (2, 1)")
+    page.get_by_label("Barrier 1").focus()
+    press("Space")
+    assert "put cuda.syncthreads() between the two" not in page.inner_text(".race")
+    assert "nothing orders them" in page.inner_text(".race")
+
+
+def test_a_pointer_picks_a_thread(mounted):
+    widget = mounted(TilePlayer(M=13, N=11, K=21, tile=8))
+    page = widget.page
+    bench = page.locator(".stage svg").nth(1)
+    box = bench.bounding_box()
+    scale = box["width"] / 400
+    # The cell in row 6, column 2 of sB.
+    x, y = (212 + 2.5 * 178 / 8) * scale, (24 + 6.5 * 178 / 8) * scale
+    bench.click(position={"x": x, "y": y})
+    widget.settled()
+    said = page.inner_text(".sum")
+    assert said.startswith("Thread (2, 6) of block (1, 0) owns C[6, 10].")
+    x = (212 + 3.5 * 178 / 8) * scale
+    bench.click(position={"x": x, "y": y})
+    widget.settled()
+    assert "owns no element of C, and loads all the same" in page.inner_text(".sum")
+
+
+def test_it_plays_to_the_end_and_stops(mounted):
+    widget = mounted(TilePlayer(M=3, N=2, K=5, tile=4))
+    page = widget.page
+    page.get_by_label("Pace").select_option("60")
+    page.get_by_role("button", name="Play").click()
+    page.get_by_role("button", name="Pause").wait_for()
+    page.get_by_role("button", name="Play").wait_for(timeout=10_000)
+    last = int(page.get_by_label("Moment", exact=True).get_attribute("max"))
+    assert int(page.get_by_label("Moment", exact=True).input_value()) == last
+    assert "acc = " in page.inner_text(".sum")
+
+
+def test_without_the_first_barrier_a_thread_reads_too_early(mounted):
+    widget = mounted(TilePlayer(M=13, N=11, K=21, tile=8, row=2, col=9))
+    page = widget.page
+    assert page.inner_text(".race") == ""
+    page.get_by_label("Barrier 1").uncheck()
+    page.get_by_label("Moment", exact=True).fill("9")
+    widget.settled()
+    said = page.inner_text(".race")
+    assert "thread (0, 0, 0) writes sB[0, 0] at line" in said
+    assert "put cuda.syncthreads() between the two" in said
+    assert "thread (1, 2) reads sB[7, 1] before thread (1, 7) has written anything there" in said
+    assert page.locator(".sum .wrong").count() == 4
+    assert page.get_by_text("removed", exact=True).count() == 1
+
+
+def test_without_the_second_barrier_a_tile_is_overwritten(mounted):
+    widget = mounted(TilePlayer(M=13, N=11, K=21, tile=8, row=6, col=9))
+    page = widget.page
+    page.get_by_label("Barrier 2").uncheck()
+    page.get_by_label("Moment", exact=True).fill("14")
+    widget.settled()
+    said = page.inner_text(".race")
+    assert "thread (0, 7, 0) reads sB[0, 0] at line" in said
+    assert "has overwritten it with tile 1" in said
+    page.get_by_label("K", exact=True).fill("8")
+    widget.settled()
+    assert "One tile only" in page.inner_text(".race")
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "says"),
+    [
+        ("Tile size", "64", "tile 64 needs 4096 threads a block; this GPU allows 1024: use 8, 16"),
+        ("Tile size", "3", "tile 3: the player shows tiles of 4 to 32"),
+        ("K", "65", "K = 65: the player shows sizes of 1 to 64"),
+        ("M", "0", "M = 0: the player shows sizes of 1 to 64"),
+    ],
+)
+def test_bad_input_is_refused_with_a_way_out(mounted, field, value, says):
+    widget = mounted(TilePlayer())
+    page = widget.page
+    page.get_by_label(field, exact=True).fill(value)
+    widget.settled()
+    assert page.get_by_role("alert").inner_text().startswith(says)
+    assert rows(page, "one block")["threads a block"] == ["16"]
+    page.get_by_label(field, exact=True).fill("7")
+    widget.settled()
+    assert not page.get_by_role("alert").is_visible()
+    assert widget.errors == []
+
+
+def test_matrices_of_one_element_work(mounted):
+    widget = mounted(TilePlayer(M=1, N=1, K=1, tile=32, row=0, col=0))
+    page = widget.page
+    page.get_by_label("Moment", exact=True).fill("40")
+    widget.settled()
+    assert "goes to C[0, 0]" in page.inner_text(".sum")
+    assert rows(page, "the whole product")["global loads"] == ["2", "2", "1×"]
+    assert widget.errors == []
+
+
+def test_a_redraw_takes_at_most_a_frame(mounted):
+    widget = mounted(TilePlayer(M=64, N=64, K=64, tile=32, barrier1=False))
+    times = widget.page.evaluate(
+        """async () => {
+            const input = document.querySelector('.tile-player input[type=range][min="0"]');
+            const frame = () => new Promise((done) => requestAnimationFrame(done));
+            const times = [];
+            for (let step = 0; step < 60; step++) {
+                await frame();
+                input.value = String(step);
+                input.dispatchEvent(new Event("input", { bubbles: true }));
+                // The widget asked for its frame before we ask for ours.
+                const start = await new Promise((done) => requestAnimationFrame(() => 0)
+                    && requestAnimationFrame(done));
+                document.body.offsetHeight;
+                times.push(performance.now() - start);
+            }
+            return times;
+        }"""
+    )
+    times.sort()
+    print(f"redraw: median {times[30]:.1f} ms, 95 % {times[56]:.1f} ms")
+    assert times[30] <= 16
+
+
+def test_what_is_folded_away_is_printed(mounted):
+    page = mounted(TilePlayer()).page
+    assert not page.locator("details table").is_visible()
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+    assert page.locator("details table").is_visible()
+    assert not page.get_by_role("button", name="Play").is_visible()
+
+
+def test_the_static_page_says_that_a_kernel_is_needed(mounted):
+    page = mounted(TilePlayer()).page
+    page.get_by_role("button", name="Run on this machine").click()
+    assert "no kernel behind it" in page.inner_text(".run")
+
+
+def test_python_runs_the_kernel_and_tells_how_it_went():
+    widget, sent = TilePlayer(M=5, N=7, K=9), []
+    widget.send = sent.append
+    widget._handle_custom_msg({"type": "hello"}, [])
+    widget._handle_custom_msg({"type": "run", "tile": 8}, [])
+    kinds = [message["type"] for message in sent]
+    assert kinds == ["here", "progress", "progress", "progress", "result"]
+    assert sent[-1]["seconds"] > 0
+    assert widget.measured[0]["tile"] == 8
+    widget._handle_custom_msg({"type": "run", "tile": 64}, [])
+    assert sent[-1]["type"] == "error"
+    assert "tile 64 needs 4096 threads a block" in sent[-1]["text"]
+
+
+LIVE = """async () => {
+    const state = JSON.parse(document.querySelector(".widget script").textContent);
+    const url = URL.createObjectURL(new Blob([state._esm], { type: "text/javascript" }));
+    const widget = (await import(url)).default, heard = {};
+    window.sent = [];
+    window.answer = (message) => heard["msg:custom"](message);
+    window.model = {
+        get: (key) => state[key],
+        set: (key, value) => { state[key] = value; heard[`change:${key}`]?.(); },
+        on: (event, f) => { heard[event] = f; }, off: (event) => { delete heard[event]; },
+        save_changes() {}, send: (message) => sent.push(message), widget_manager: {},
+    };
+    window.heard = heard;
+    const el = document.createElement("div");
+    document.querySelector("main").replaceChildren(el);
+    window.close_ = await widget.render({ model, el });
+}"""
+
+
+def test_a_kernel_that_answers_is_shown(mounted, recorded):
+    widget = mounted(TilePlayer(tile=16))
+    page = widget.page
+    page.evaluate(LIVE)
+    assert page.evaluate("sent") == [{"type": "hello"}]
+    page.evaluate("answer({ type: 'here', text: 'a GPU' })")
+    assert page.inner_text(".run [role=status]") == "It runs on: a GPU."
+    button = page.get_by_role("button", name="Run on this machine")
+    button.click()
+    assert page.evaluate("sent[1]") == {"type": "run", "tile": 16}
+    assert button.is_disabled() and page.locator("progress").is_visible()
+    page.evaluate("answer({ type: 'progress', text: 'Compiling for tile 16 …' })")
+    assert page.inner_text(".run [role=status]") == "Compiling for tile 16 …"
+    found = {"tile": 16, "gflops": 444.0, "on_gpu": True, "gpu": "a GPU", "type": "result"}
+    page.evaluate(
+        "(found) => { model.set('measured', [found]); answer({ ...found, text: 'Right.' }); }",
+        found,
+    )
+    widget.settled()
+    assert page.inner_text(".run [role=status]") == "Right. 444 GFLOP/s."
+    assert page.locator(".speed.here").count() == 1
+    assert "444 GFLOP/s (measured here on a GPU)" in page.inner_text(".tile-player")
+    button.click()
+    page.evaluate("answer({ type: 'error', text: 'MemoryError: <b>full</b>' })")
+    assert page.inner_text(".run [role=status]") == "MemoryError: <b>full</b>"
+    assert not button.is_disabled()
+    page.evaluate("close_()")
+    assert page.evaluate("Object.keys(heard)") == []
+    assert page.locator(".tile-player").count() == 0
+
+
+def test_a_kernel_that_falls_silent_ends_the_wait(mounted):
+    page = mounted(TilePlayer()).page
+    page.clock.install()
+    page.evaluate(LIVE)
+    button = page.get_by_role("button", name="Run on this machine")
+    button.click()
+    page.clock.run_for(4_900)
+    for text in ("Compiling …", "Timing …"):  # each word from the kernel starts the wait anew
+        page.evaluate("(text) => answer({ type: 'progress', text })", text)
+        page.clock.run_for(29_000)
+        assert page.inner_text(".run [role=status]") == text
+        assert button.is_disabled()
+    page.clock.run_for(2_000)
+    assert page.inner_text(".run [role=status]").startswith(
+        "No answer: the kernel is busy, has died"
+    )
+    assert not button.is_disabled() and not page.locator("progress").is_visible()
+    page.evaluate("answer({ type: 'progress', text: 'late' })")
+    assert page.inner_text(".run [role=status]").startswith("No answer")
+    page.evaluate("close_()")
+
+
+def test_keys_scroll_the_code(mounted):
+    page = mounted(TilePlayer(), width=390).page
+    code = page.get_by_role("list", name="The loop of the kernel")
+    code.focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("document.querySelector('.code').scrollLeft > 0")
+
+
+def test_its_text_form_is_stable():
+    assert repr(TilePlayer()) == "TilePlayer(M=8, N=12, K=16, tile=4)"

@@ -1,0 +1,140 @@
+"""The probes of access patterns: every case is right, a wrong one is seen, rows are complete."""
+
+from itertools import chain
+
+import numpy as np
+import pytest
+
+from kernels import records
+from kernels.engine import on_gpu
+from kernels.measure import bench, memory_probes, ncu
+from kernels.patterns import copies
+from kernels.records import counters
+
+SMALL = {
+    "strides": lambda: memory_probes.stride_cases(100, memory_probes.ENGINES),
+    "layouts": lambda: chain(memory_probes.layout_cases(256), memory_probes.line_cases(128)),
+    "banks": lambda: memory_probes.bank_cases(256),
+    "transpose": lambda: memory_probes.transpose_cases(70),
+}
+
+
+@pytest.fixture(autouse=True)
+def numba_alone(monkeypatch):
+    if not on_gpu:
+        monkeypatch.setattr(memory_probes, "ENGINES", ("numba",))
+
+
+def test_every_table_is_tried():
+    assert set(SMALL) == set(memory_probes.TABLES)
+
+
+@pytest.mark.parametrize("table", SMALL)
+def test_every_case_is_right(table):
+    seen = set()
+    for case in SMALL[table]():
+        assert case.right(), case.what
+        key = records.key_of({**case.what, "seconds": {}})
+        assert key not in seen, "two rows would be taken for one"
+        seen.add(key)
+    assert len(seen) >= 2
+
+
+@pytest.mark.parametrize(
+    "name, wrong",
+    [
+        ("strided_load", lambda a, b, stride: None),
+        ("strided_store", lambda a, b, stride: b.fill(0)),
+        ("shifted", lambda a, b, offset: b.__setitem__(slice(None), a[: b.size])),
+    ],
+)
+def test_a_wrong_kernel_is_recorded_as_wrong(name, wrong, monkeypatch):
+    if on_gpu:
+        pytest.skip("the interpreter runs the wrong kernel")
+
+    class Launches:
+        def __getitem__(self, launched):
+            return wrong
+
+    monkeypatch.setattr(copies, name, Launches())
+    cases = (c for c in SMALL["strides"]() if c.what["what"] == name)
+    judged = [case.right() for case in cases]
+    assert not all(judged) and (name == "shifted" or not any(judged))
+
+
+def test_rows_are_measured_against_the_copy_of_the_same_run(monkeypatch):
+    def cases():
+        for number, case in enumerate(SMALL["transpose"]()):
+            if number < 3:
+                yield case
+
+    rows = memory_probes.measure("transpose", cases())["transpose"]
+    assert [row["what"] for row in rows] == ["copy", "plain_copy", "row_read"]
+    assert rows[0]["share_of_copy"] == 1.0
+    assert all(row["correct"] and row["bytes"] == 8 * 70 * 70 for row in rows)
+    speed = rows[2]["bytes"] / rows[2]["seconds"]["median"]
+    assert rows[2]["bytes_per_second"] == pytest.approx(speed, rel=1e-3)
+
+
+def test_a_bank_row_has_no_bytes():
+    rows = memory_probes.measure("banks", iter([next(SMALL["banks"]())]))["banks"]
+    assert rows[0]["stride"] == 0 and "bytes" not in rows[0] and rows[0]["correct"]
+
+
+def test_counters_are_put_beside_the_rows_they_belong_to(monkeypatch):
+    monkeypatch.setitem(memory_probes.TABLES, "transpose", lambda: list(SMALL["transpose"]())[:4])
+    metric = counters.COUNTS["sectors"]
+    launches = [ncu.Launch("k", {metric: 7 * i}) for i in range(3)]
+    asked = {}
+
+    def profile(command, metrics, **options):
+        asked.update(options, command=command, metrics=metrics)
+        return launches
+
+    monkeypatch.setattr(ncu, "profile", profile)
+    rows = memory_probes.recorded("transpose")["transpose"]
+    assert ["sectors" in row for row in rows] == [False, True, True, True]
+    assert [row["sectors"] for row in rows[1:]] == [0, 7, 14]
+    assert asked["command"][-1] == "transpose" and asked["marked"] and metric in asked["metrics"]
+    assert set(memory_probes.COUNTED) == set(memory_probes.TABLES)
+    names = {name for table in memory_probes.COUNTED.values() for name in table}
+    assert names <= records.MEASURED & counters.COUNTS.keys()
+    launches.pop()
+    with pytest.raises(ncu.ProfilerError, match="expected 3 launches, counted 2"):
+        memory_probes.recorded("transpose")
+
+
+def test_without_counters_the_times_stand_alone(monkeypatch):
+    def refuse(*arguments, **options):
+        raise ncu.ProfilerError("not here")
+
+    monkeypatch.setattr(ncu, "profile", refuse)
+    monkeypatch.setitem(memory_probes.TABLES, "banks", lambda: iter([next(SMALL["banks"]())]))
+    with pytest.warns(UserWarning, match="no hardware counters: not here"):
+        rows = memory_probes.recorded("banks")["banks"]
+    assert len(rows) == 1 and rows[0]["correct"]
+
+
+def test_a_stopwatch_that_finds_a_wrong_result_says_so():
+    case = next(SMALL["transpose"]())
+    wrong = memory_probes.Case(case.what, case.nbytes, case.launch, lambda: False)
+    assert memory_probes.measure("transpose", iter([wrong]))["transpose"][0]["correct"] is False
+
+
+def test_the_benchmark_has_a_step_for_each_table(monkeypatch):
+    class Device:
+        memory_bytes = 2**37
+
+    monkeypatch.setattr(bench, "device", lambda: Device)
+    monkeypatch.setattr(memory_probes, "recorded", lambda table: {table: []})
+    steps = [step for step in bench.steps() if step.name.startswith("memory access")]
+    assert [list(step.measure()) for step in steps] == [[table] for table in memory_probes.TABLES]
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("table", SMALL)
+def test_both_engines_on_the_gpu(table):
+    rows = memory_probes.measure(table, SMALL[table]())[table]
+    assert all(row["correct"] for row in rows)
+    assert {row["engine"] for row in rows} >= {"numba", "cpp"}
+    assert all(np.isfinite(row["seconds"]["median"]) for row in rows)

@@ -1,0 +1,196 @@
+"""Profiles of the rungs: launches told apart by marks, figures under our names, nothing lost."""
+
+import json
+import warnings
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from kernels import LADDER
+from kernels.measure import ncu, profiler
+from kernels.measure.traced import versions as versions_traced
+from kernels.records import counters
+
+JOBS = list(profiler.jobs(64, small=((16, 24, 8),)))
+METRICS = {
+    "dram__bytes_read.sum": 512,
+    "dram__bytes_write.sum": 256,
+    "lts__t_sectors_srcunit_tex_lookup_hit.sum": 300,
+    "lts__t_sectors_srcunit_tex_lookup_miss.sum": 100,
+    "gpu__time_duration.sum": 2000,
+    "sm__throughput.avg.pct_of_peak_sustained_elapsed": 40.0,
+    "launch__registers_per_thread": 32,
+    "launch__shared_mem_per_block_static": 1024,
+    "launch__shared_mem_per_block_dynamic": 2048,
+}
+
+
+def mark(number):
+    return ncu.Launch("tile_by_tile_mark", {}, (number + 1, 1, 1))
+
+
+@pytest.fixture
+def profiled(monkeypatch):
+    """A stand-in for Nsight Compute: the program's log, and the launches it is to have seen."""
+
+    def install(launches, log=()):
+        def profile(command, metrics, folder, marked):
+            assert marked and set(metrics) == set(counters.METRICS)
+            todo = json.loads(Path(command[-2]).read_text())
+            assert [profiler.Job(**job) for job in todo] == JOBS
+            Path(command[-1]).write_text("".join(json.dumps(entry) + "\n" for entry in log))
+            return launches
+
+        monkeypatch.setattr(ncu, "profile", profile)
+
+    return install
+
+
+def test_every_rung_is_counted_and_the_small_ones_are_those_that_are_traced():
+    versions = [
+        (rung.name, engine, options)
+        for rung in LADDER.values()
+        for engine, options in rung.versions()
+        if rung.name in ("naive", "tiled") or options == rung.default(engine)
+    ]
+    assert {(name, engine) for name, engine, _ in versions} == {
+        (rung.name, engine) for rung in LADDER.values() for engine in rung.engines
+    }
+    large, small = ([j for j in JOBS if (j.M == 64) == whole] for whole in (True, False))
+    told = [(job.rung, job.engine, job.options) for job in large]
+    assert told == [*versions, ("cublas", "library", {})]
+    traced = [(rung.name, "numba", options) for rung, options in versions_traced()]
+    assert [(job.rung, job.engine, job.options) for job in small] == traced
+
+
+def test_small_products_have_a_table_of_their_own():
+    rows = [{"M": 2048, "a": 1}, {"M": 200, "a": 2}]
+    assert profiler.tables(rows) == {"profiles": [rows[0]], "counted": [rows[1]]}
+
+
+def test_rows_follow_the_marks(profiled):
+    launches = []
+    for number in range(len(JOBS)):
+        launches += [mark(number), ncu.Launch("some kernel", METRICS)]
+    profiled(launches)
+    rows = profiler.profiles(JOBS)
+    assert [(r["rung"], r["engine"], r["options"], r["M"]) for r in rows] == [
+        (job.rung, job.engine, job.options, job.M) for job in JOBS
+    ]
+    for row in rows:
+        assert (row["dram_read_bytes"], row["l2_hit_rate"], row["duration"]) == (512, 0.75, 2e-6)
+        assert (row["sm_throughput"], row["registers"], row["shared_bytes"]) == (0.4, 32, 3072)
+
+
+def test_a_rung_that_does_not_launch_is_named_and_the_others_are_kept(profiled):
+    launches = [mark(0)]
+    for number in range(1, len(JOBS)):
+        launches += [mark(number), ncu.Launch("some kernel", METRICS)]
+    profiled(launches, [[0, "CUDADriverError: invalid argument"], *([n, ""] for n in (1, 2))])
+    with pytest.warns(UserWarning, match=r"not counted: swapped \(numba.*invalid argument"):
+        rows = profiler.profiles(JOBS)
+    assert len(rows) == len(JOBS) - 1
+
+
+def test_a_launch_that_was_not_seen_is_named(profiled):
+    launches = []
+    for number in range(len(JOBS) - 1):
+        launches += [mark(number), ncu.Launch("some kernel", METRICS)]
+    profiled([*launches, mark(len(JOBS) - 1)])
+    with pytest.warns(UserWarning, match="not counted: .*: nothing was launched"):
+        assert len(profiler.profiles(JOBS)) == len(JOBS) - 1
+
+
+def test_nothing_that_launches_is_an_error(profiled):
+    profiled([], [[0, "RuntimeError: no kernel image"]])
+    with warnings.catch_warnings(), pytest.raises(ncu.ProfilerError, match="no kernel image"):
+        warnings.simplefilter("ignore")
+        profiler.profiles(JOBS)
+
+
+def test_a_product_of_several_launches_is_one_profile():
+    def launch(time, hits, share, stall):
+        name = next(iter(counters.STALLS.values()))
+        return ncu.Launch("part", {
+            "gpu__time_duration.sum": time, "lts__t_sectors_srcunit_tex_lookup_hit.sum": hits,
+            "lts__t_sectors_srcunit_tex_lookup_miss.sum": 10,
+            "sm__throughput.avg.pct_of_peak_sustained_elapsed": share,
+            "launch__registers_per_thread": time, name: stall,
+        })  # fmt: skip
+
+    found = counters.figures([launch(30, 10, 80, 2.0), launch(10, 70, 40, 6.0)])
+    assert found["l2_hit_rate"] == 0.8
+    assert found["sm_throughput"] == 0.7, "each launch weighs as long as it took"
+    assert (found["registers"], found["duration"]) == (30, 4e-8)
+    assert found["stalls"] == {"long_scoreboard": 3.0}
+
+
+def test_a_hit_rate_is_never_more_than_all():
+    hits, misses = "l1tex__t_sectors_lookup_hit.sum", "l1tex__t_sectors_lookup_miss.sum"
+    assert counters.figures([ncu.Launch("k", {hits: 1000, misses: 0})]) == {"l1_hit_rate": 1.0}
+    assert counters.figures([ncu.Launch("k", {hits: 0, misses: 0})]) == {"l1_hit_rate": 0.0}
+
+
+def test_what_an_old_profiler_does_not_count_is_left_out_and_named():
+    found = counters.figures([ncu.Launch("k", METRICS)])
+    assert "requests" not in found and "stalls" not in found and "l1_hit_rate" not in found
+    lacking = counters.missing(found)
+    assert {"requests", "stalls", "l1_hit_rate"} <= set(lacking)
+    assert not set(lacking) & set(found)
+    assert counters.figures([]) == {}
+
+
+def test_bytes_at_each_level():
+    row = {"l1_wavefronts": 10, "l2_read_bytes": 64, "l2_write_bytes": 32, "dram_read_bytes": 32}
+    assert counters.bytes_at(row) == {"L1 and shared": 1280, "L2": 96}
+    assert counters.bytes_at(row | {"dram_write_bytes": 8})["DRAM"] == 40
+
+
+class Gpu:
+    """The parts of CuPy that the profiled program uses; it notes what is launched and when."""
+
+    def __init__(self):
+        self.seen = []
+        self.cuda = SimpleNamespace(
+            runtime=SimpleNamespace(
+                profilerStart=lambda: self.seen.append("start"),
+                profilerStop=lambda: self.seen.append("stop"),
+            ),
+            Device=lambda: SimpleNamespace(synchronize=lambda: None),
+        )
+
+    def RawKernel(self, code, name):
+        return lambda grid, block, arguments: self.seen.append(grid[0])
+
+
+def test_the_program_goes_on_after_a_failed_launch(monkeypatch, tmp_path):
+    gpu = Gpu()
+
+    def prepared(job):
+        if job.rung == "naive":
+            raise RuntimeError("invalid\nconfiguration")
+        return lambda: gpu.seen.append(job.rung)
+
+    monkeypatch.setattr(profiler, "cupy", gpu)
+    monkeypatch.setattr(profiler, "prepared", prepared)
+    todo = [profiler.Job(rung, "cpp", {}, 8, 8, 8) for rung in ("swapped", "naive", "tiled")]
+    profiler.launch_all(todo, tmp_path / "log")
+    told = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
+    assert told == [[0, ""], [1, "RuntimeError: invalid configuration"], [2, ""]]
+    assert gpu.seen[1:] == ["swapped", "start", 1, "swapped", "stop",
+                            "tiled", "start", 3, "tiled", "stop"]  # fmt: skip
+
+
+@pytest.mark.gpu
+def test_counters_of_a_rung_on_the_gpu():
+    if ncu.missing():
+        pytest.skip(ncu.missing())
+    jobs = [profiler.Job("naive", "numba", {"block": 32}, 64, 64, 64),
+            profiler.Job("tiled", "cpp", {"tile": 16}, 64, 64, 64)]  # fmt: skip
+    try:
+        rows = profiler.profiles(jobs)
+    except ncu.ProfilerError as error:
+        pytest.skip(str(error))
+    assert [row["ffma"] for row in rows] == [64**3, 64**3]
+    assert rows[0]["requests"] == 2 * 64**3 // 32

@@ -1,0 +1,193 @@
+"""``python -m kernels profile``: counted here, or recorded; one line for whatever is in the way."""
+
+import json
+
+import pytest
+
+from kernels import cli, records
+from kernels.measure import ncu, profiler, report
+from kernels.records import counters
+from tests.records import synthetic
+
+PROFILE = {
+    "rung": "tiled", "engine": "numba", "options": {"tile": 16}, "dtype": "float32",
+    "M": 2048, "N": 2048, "K": 2048,
+    **{name: 1000 for name in counters.COUNTS if name in counters.NAMES},
+    **{name: 0.5 for name in counters.SHARES},
+    "ipc": 1.5, "registers": 32, "shared_bytes": 2048, "duration": 0.002,
+    "l1_hit_rate": 0.25, "l2_hit_rate": 0.75,
+    "stalls": {name: 3.0 if name == "barrier" else 0.1 for name in counters.STALL_WORDS},
+}  # fmt: skip
+
+
+@pytest.fixture
+def recorded(tmp_path, monkeypatch):
+    """A record with profiles of the tiled rung, in both languages and at two sizes."""
+    monkeypatch.setenv("KERNELS_RECORDS", str(tmp_path / "records"))
+    monkeypatch.setattr(records.record, "_own_gpu", lambda: None)
+    monkeypatch.setattr(report, "FOLDER", tmp_path / "profiles")
+    record = synthetic.record("h200")
+    record.tables["profiles"] = [
+        records.Row({**PROFILE, "engine": engine, "M": size, "options": {"tile": tile},
+                     "date": synthetic.DATE})
+        for engine in ("numba", "cpp") for size in (256, 2048) for tile in (8, 16)
+    ]  # fmt: skip
+    records.write(record)
+    return tmp_path
+
+
+@pytest.fixture
+def counting(recorded, monkeypatch):
+    """A machine that can count."""
+    monkeypatch.setattr(report, "unable", lambda rung: "")
+    about = {"gpu": "NVIDIA Test 1", "driver": "1.0", "date": "2001-01-01 00:00 UTC"}
+    monkeypatch.setattr(report.bench, "provenance", lambda: about)
+
+    def install(row):
+        def profiles(jobs):
+            if isinstance(row, Exception):
+                raise row
+            job = jobs[0]
+            return [{**row, "rung": job.rung, "engine": job.engine, "options": job.options,
+                     "M": job.M}]  # fmt: skip
+
+        monkeypatch.setattr(profiler, "profiles", profiles)
+
+    return install
+
+
+def call(capsys, line):
+    code = cli.main(line.split())
+    return code, *capsys.readouterr()
+
+
+def test_a_profile_is_drawn_and_stored(capsys, counting, recorded):
+    counting(PROFILE)
+    code, out, error = call(capsys, "profile tiled --tile 8 --size 64 --engine cpp")
+    assert (code, error) == (0, "")
+    assert "Tiled in shared memory, CUDA C++, tile 8, 64×2048×2048" in out
+    assert "the other warps, at a barrier" in out and "75 %" in out
+    assert "occupancy: 50 % fits, 50 % achieved; 32 registers a thread" in out
+    assert "Counted on NVIDIA Test 1" in out and "not counted" not in out
+    file = recorded / "profiles" / "tiled-cpp-tile8-64.json"
+    stored = json.loads(file.read_text())
+    assert stored["provenance"]["gpu"] == "NVIDIA Test 1"
+    assert stored["profile"]["stalls"]["barrier"] == 3.0
+
+
+def test_what_an_old_ncu_does_not_know_is_named(capsys, counting):
+    counting({key: value for key, value in PROFILE.items() if key not in ("stalls", "requests")})
+    code, out, _ = call(capsys, "profile tiled --size 64")
+    assert code == 0
+    assert "not counted by this ncu or GPU: requests, stalls" in out
+    assert "a warp waits for" not in out and "multiply-add units" in out
+
+
+@pytest.mark.parametrize(
+    "error, told",
+    [
+        ("this machine does not let users read GPU counters (ERR_NVGPUCTRPERM)", "counters (ERR"),
+        ("tiled (numba) could not be counted: CUDADriverError: invalid argument", "invalid arg"),
+        ("ncu was not done after 600 s: use less", "not done after 600 s"),
+    ],
+)
+def test_where_counting_fails_the_record_is_shown(capsys, counting, error, told):
+    counting(ncu.ProfilerError(error))
+    code, out, _ = call(capsys, "profile tiled")
+    assert code == 0
+    first = out.splitlines()[0]
+    assert first.startswith("Nothing is counted here: ") and told in first
+    assert "Recorded on H200, synthetic" in out
+
+
+@pytest.mark.parametrize(
+    "gpu, tool, told",
+    [
+        (False, "ncu", "no GPU, "),
+        (True, None, "ncu (Nsight Compute) is not on PATH"),
+    ],
+)
+def test_what_is_missing_is_said_in_one_line(capsys, recorded, monkeypatch, gpu, tool, told):
+    monkeypatch.setattr(report, "on_gpu", gpu)
+    monkeypatch.setattr(ncu.shutil, "which", lambda name: tool)
+    code, out, _ = call(capsys, "profile tiled --engine cpp --tile 8")
+    assert code == 0
+    assert out.startswith(f"Nothing is counted here: {told}")
+    assert "Tiled in shared memory, CUDA C++, tile 8, 2048×2048×2048" in out
+
+
+def test_the_nearest_record_is_shown(recorded):
+    record = records.load("h200")
+
+    def found(engine, tile, size):
+        job = profiler.Job("tiled", engine, {"tile": tile}, size, size, size)
+        row = report.nearest(record, job)
+        return row.engine, row.options["tile"], row.M
+
+    assert found("cpp", 8, 256) == ("cpp", 8, 256)
+    assert found("cpp", 8, 4096) == ("cpp", 8, 2048), "else the largest"
+    assert found("numba", 32, 256)[::2] == ("numba", 256), "else other options"
+
+
+def test_a_rung_without_a_record_is_one_line(capsys, recorded, monkeypatch):
+    monkeypatch.setattr(report, "unable", lambda rung: "no GPU")
+    code, _, error = call(capsys, "profile naive")
+    assert (code, error.count("\n")) == (2, 1)
+    assert "nothing is counted here (no GPU), and no profile of naive is recorded" in error
+    assert "recorded are tiled" in error
+
+
+def test_without_any_record_there_is_a_way_out(capsys, recorded, monkeypatch):
+    monkeypatch.setattr(report, "unable", lambda rung: "no GPU")
+    (recorded / "records" / "h200.json").unlink()
+    code, _, error = call(capsys, "profile naive")
+    assert (code, error.count("\n")) == (2, 1)
+    assert "nothing is recorded yet: run `make record` where there is a GPU" in error
+
+
+@pytest.mark.parametrize("text", ['{"provenance": {"gpu"', "[]", '{"provenance": {}}'])
+def test_half_a_record_is_one_line(capsys, recorded, monkeypatch, text):
+    monkeypatch.setattr(report, "unable", lambda rung: "no GPU")
+    (recorded / "records" / "h200.json").write_text(text)
+    code, _, error = call(capsys, "profile tiled")
+    assert (code, error.count("\n")) == (2, 1)
+    assert error.startswith("error: h200.json ") and "restore it from git" in error
+
+
+def test_the_record_of_an_unknown_gpu_is_shown(capsys, recorded, monkeypatch):
+    monkeypatch.setattr(report, "unable", lambda rung: "no GPU")
+    kept = records.read(recorded / "records" / "h200.json")
+    (recorded / "records" / "h200.json").unlink()
+    records.write(
+        records.Record("quadro-x", {**kept.provenance, "gpu": "Quadro X"}, {}, kept.tables)
+    )
+    code, out, _ = call(capsys, "profile tiled")
+    assert code == 0 and "Recorded on Quadro X" in out and "occupancy: 50 % fits" in out
+
+
+@pytest.mark.parametrize(
+    "line, told",
+    [
+        ("profile tiled --tile 64", "tile 64 needs 4096 threads a block"),
+        ("profile tiled --size 0", "size must be at least 1, got 0"),
+        ("profile tiled --engine rust", "'rust' is not one of 'numba', 'cpp'"),
+        ("profile naive --tile 8", "naive has no option 'tile'"),
+        ("profile tiled --json /dev/null/x.json", "cannot write to the folder /dev/null"),
+        ("profile", "Missing argument 'RUNG'"),
+        ("profile mma --engine numba", "mma is not written for engine 'numba': use 'cpp'"),
+    ],
+)
+def test_bad_input_is_one_line(capsys, recorded, line, told):
+    code, _, error = call(capsys, line)
+    assert code == 2 and error.count("\n") == 1
+    assert told in error
+
+
+def test_a_recorded_report_can_be_stored(capsys, recorded, monkeypatch):
+    monkeypatch.setattr(report, "unable", lambda rung: "no GPU")
+    file = recorded / "mine.json"
+    code, out, _ = call(capsys, f"profile tiled --json {file}")
+    assert code == 0 and "what is recorded is written to" in out
+    stored = json.loads(file.read_text())
+    assert stored["provenance"]["gpu"].startswith("H200, synthetic")
+    assert stored["profile"]["date"] == synthetic.DATE

@@ -1,0 +1,96 @@
+"""The stopwatch: what it measures, and what it says of it."""
+
+import time as clock
+
+import pytest
+
+from kernels import lab, on_gpu
+from kernels.measure.timing import Timing, time, time_in_turn
+
+cpu_only = pytest.mark.skipif(on_gpu, reason="times the GPU here")
+
+
+def test_figures_from_a_timing():
+    timing = Timing(median=2e-3, q1=1.9e-3, q3=2.2e-3, n=20, flushed=True)
+    assert timing.gflops(8e9) == pytest.approx(4000)
+    assert timing.bandwidth(6e6) == pytest.approx(3)
+
+
+@pytest.mark.parametrize(
+    "timing, text",
+    (
+        (Timing(2e-3, 1.9e-3, 2.1e-3, 20, True), "2 ms (quartiles 1.9 to 2.1, n = 20, L2 flushed)"),
+        (Timing(3.21, 3.2, 3.3, 3, False), "3.21 s (quartiles 3.2 to 3.3, n = 3, L2 not flushed)"),
+        (
+            Timing(4.2e-6, 4.1e-6, 4.4e-6, 20, False, batch=250),
+            "4.2 µs (quartiles 4.1 to 4.4, n = 20, batches of 250 launches, L2 not flushed)",
+        ),
+        (
+            Timing(5e-7, 4e-7, 6e-7, 5, False, on_gpu=False),
+            "0.5 µs (quartiles 0.4 to 0.6, n = 5, time of the CPU interpreter, not of a GPU)",
+        ),
+    ),
+)
+def test_it_prints_its_unit_and_how_it_was_measured(timing, text):
+    assert repr(timing) == text
+
+
+@cpu_only
+@pytest.mark.alone
+def test_the_interpreter_is_timed_and_said_to_be():
+    calls = []
+
+    def launch():
+        calls.append(1)
+        clock.sleep(0.01)
+
+    timing = time(launch, repeat=4, warmup=3)
+    assert len(calls) == 7 and timing.n == 4
+    assert 0.01 <= timing.q1 <= timing.median <= timing.q3 < 0.2
+    assert not timing.on_gpu and not timing.flushed
+    assert "time of the CPU interpreter, not of a GPU" in repr(timing)
+
+
+@cpu_only
+def test_slow_launches_are_not_repeated_for_ever():
+    assert time(lambda: clock.sleep(0.02), repeat=1000, limit=0.1).n < 10
+    assert time(lambda: clock.sleep(0.02), repeat=1000, limit=0).n == 3
+    assert time(lambda: None, repeat=1).n == 1
+
+
+@pytest.mark.alone
+def test_launches_to_compare_are_timed_in_turn():
+    order = []
+    slow = lambda: (order.append("b"), clock.sleep(0.002))  # noqa: E731
+    found = time_in_turn([lambda: order.append("a"), slow], repeat=3, flush_l2=False)
+    if not on_gpu:
+        assert "".join(order) == "aabb" + "ababab"
+        assert found[0].median < 0.002 <= found[1].median
+    assert [one.n for one in found] == [3, 3]
+    with pytest.raises(TypeError, match="got NoneType: wrap the"):
+        time_in_turn([lambda: None, None])
+
+
+@pytest.mark.alone
+def test_a_rest_is_as_long_as_asked_and_not_counted():
+    start = clock.perf_counter()
+    found = time_in_turn([lambda: clock.sleep(0.01)] * 2, repeat=3, flush_l2=False, rest=2)
+    assert clock.perf_counter() - start > 0.04 + 6 * 0.03
+    assert on_gpu or max(one.median for one in found) < 0.03
+
+
+def test_bad_arguments_are_one_clear_line():
+    with pytest.raises(TypeError, match="^time needs a function to call, got NoneType: wrap the"):
+        time(None)
+    with pytest.raises(ValueError, match="^repeat=0, warmup=2: use at least 1 and at least 0$"):
+        time(lambda: None, repeat=0)
+    assert lab.time is time
+
+
+@cpu_only
+def test_the_interpreter_has_the_limits_of_a_gpu_and_no_clock():
+    device = lab.device()
+    assert device.name == "CPU interpreter"
+    assert (device.max_threads_per_block, device.warp_size) == (1024, 32)
+    assert device.shared_per_block == 48 * 1024
+    assert device.sms is device.clock is device.fp32_peak is device.bandwidth_peak is None

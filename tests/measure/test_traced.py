@@ -1,0 +1,40 @@
+"""The committed counts of the microscope are those that it counts today."""
+
+import json
+
+import pytest
+
+from kernels.measure import profiler, traced
+from kernels.records.side_by_side import traced as traced_rows
+
+ROWS = {
+    (row["rung"], json.dumps(row["options"], sort_keys=True), row["M"]): row
+    for row in traced_rows()
+}
+VERSIONS = [(rung, options) for rung, options in traced.versions()]
+
+
+def key(rung, options, M):
+    return rung.name, json.dumps(options, sort_keys=True), M
+
+
+def test_every_version_is_there_at_every_size():
+    wanted = {key(*version, M) for version in VERSIONS for M, _, _ in profiler.SMALL}
+    assert set(ROWS) == wanted, "run `python -m kernels.measure.traced`"
+
+
+@pytest.mark.parametrize("version", VERSIONS, ids=lambda v: f"{v[0].name}-{v[1]}")
+def test_counts_are_up_to_date(version):
+    shape = min(profiler.SMALL)
+    assert traced.traced_row(*version, *shape) == ROWS[key(*version, shape[0])]
+
+
+@pytest.mark.parametrize("shape", profiler.SMALL)
+def test_they_are_what_the_model_predicts(shape):
+    for rung, options in VERSIONS:
+        row, model = ROWS[key(rung, options, shape[0])], rung.model(*shape, **options)
+        assert row["loads"] == sum(model.loads.values()), (rung, options)
+        for what in ("requests", "sectors"):
+            predicted = [getattr(access, what) for access in model.reads.values()]
+            if None not in predicted:
+                assert row[what] == sum(predicted), (rung, options, what)

@@ -1,0 +1,219 @@
+"""Records: found, read, merged and written, with errors that say what there is."""
+
+import json
+import re
+
+import pytest
+
+from kernels import records
+from kernels.basics import files
+from kernels.records import Record, RecordError, Row, Table
+from tests.records import synthetic
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("KERNELS_RECORDS", str(tmp_path))
+    return tmp_path
+
+
+def test_a_written_record_reads_the_same(folder):
+    record = synthetic.record()
+    path = records.write(record)
+    assert path == folder / "synthetic.json"
+    assert records.read(path) == record
+    assert [p.name for p in folder.iterdir()] == ["synthetic.json"]
+
+
+def test_one_row_a_line(folder):
+    text = records.write(synthetic.record()).read_text()
+    rows = sum(len(table) for table in synthetic.record().tables.values())
+    assert sum(line.startswith(' {"') for line in text.split("\n")) == rows
+    assert text.endswith("}\n") and "\r" not in text
+
+
+def test_nothing_recorded_is_an_empty_record(folder):
+    record = records.load()
+    assert not record
+    assert record.caption() == (
+        "Nothing is recorded yet: run `make record` on a machine with an NVIDIA GPU."
+    )
+    assert record.rows("timings") == record.ladder() == []
+    with pytest.raises(RecordError, match="Nothing is recorded yet"):
+        record.timing("tiled")
+
+
+def test_an_unknown_gpu_is_told_what_is_recorded(folder):
+    with pytest.raises(RecordError, match="no record of GPU 'h200': nothing is recorded"):
+        records.load("h200")
+    records.write(synthetic.record("t4"))
+    with pytest.raises(RecordError, match="no record of GPU 'h300': recorded are t4"):
+        records.load("h300")
+
+
+def test_the_default_gpu_is_shown_before_others(folder, monkeypatch):
+    for name in ("a100", "h200", "t4"):
+        records.write(synthetic.record(name))
+    monkeypatch.setattr(records.record, "_own_gpu", lambda: None)
+    assert records.load().name == "h200"
+    monkeypatch.setattr(records.record, "_own_gpu", lambda: "t4")
+    assert records.load().name == "t4"
+    monkeypatch.setattr(records.record, "_own_gpu", lambda: "rtx-9999")
+    assert records.load().name == "h200"
+    (folder / "h200.json").unlink()
+    assert records.load().name == "a100"
+
+
+@pytest.mark.parametrize(
+    "text, told", [('{"provenance": {"gpu"', "not whole JSON"), ("{}", "no provenance and no tim")]
+)
+def test_a_broken_file_is_named(folder, text, told):
+    (folder / "h200.json").write_text(text)
+    with pytest.raises(RecordError, match=f"h200.json .*{told}"):
+        records.load("h200")
+
+
+def test_a_timing_is_found_by_its_options():
+    record = synthetic.record()
+    row = record.timing("tiled", M=2048, tile=32)
+    assert (row.gflops, row.share, row.options) == (320.0, 0.16, {"tile": 32})
+    assert record.timing("tiled", engine="cpp", tile=32).gflops == 720.0
+    assert record.timing("cublas", M=1024).share == 1.0
+    assert record.timing("tiled") == record.timing("tiled", tile=16), "the rung's default"
+    assert str(row) == (
+        "K=2048 M=2048 N=2048 dtype=float32 engine=numba rung=tiled tile=32: "
+        "320 GFLOP/s, 16 % of cuBLAS"
+    )
+
+
+@pytest.mark.parametrize(
+    "asked, told",
+    [
+        (dict(rung="tiled", M=512), "M=512.*Recorded: .*M: 1024, 2048, 4096"),
+        (dict(rung="tiled", tile=64), "tile=64.*tile: 16, 32, 8, None"),
+        (dict(rung="warped"), "rung=warped.*rung: cublas, naive, swapped, tiled"),
+    ],
+)
+def test_a_missing_row_says_what_is_recorded(asked, told):
+    with pytest.raises(RecordError, match=told):
+        synthetic.record().timing(**asked)
+
+
+def test_several_rows_and_unknown_tables_are_errors():
+    record = synthetic.record()
+    with pytest.raises(RecordError, match=r"\d+ rows of 'timings' match rung=tiled: say more"):
+        record.row("timings", rung="tiled")
+    with pytest.raises(RecordError, match="no table 'timing'; it has timings, resources"):
+        record.rows("timing")
+
+
+def test_the_ladder_has_the_fastest_version_of_each_rung_and_the_library_last():
+    rows = synthetic.record().ladder(M=2048)
+    assert [(row.rung, row.engine) for row in rows] == [
+        ("swapped", "numba"), ("swapped", "cpp"), ("naive", "numba"), ("naive", "cpp"),
+        ("tiled", "numba"), ("tiled", "cpp"), ("cublas", "library"),
+    ]  # fmt: skip
+    assert {row.options["tile"] for row in rows if row.rung == "tiled"} == {32}
+
+
+def test_number_formats_are_kept_apart():
+    record = synthetic.record()
+    half = [Row(row | {"dtype": "float16", "gflops": 9e3}) for row in record.ladder(M=2048)[-2:]]
+    half.append(Row(half[-1] | {"rung": "triton"}))
+    record.tables["timings"] += half
+    assert record.dtypes() == ["float32", "float16"]
+    assert [row.rung for row in record.ladder(M=2048, dtype="float16")] == [
+        "tiled", "triton", "cublas",
+    ]  # fmt: skip
+    assert record.ladder(M=2048)[-1].gflops == 2000.0
+    assert record.timing("cublas", M=2048, dtype="float16").gflops == 9e3
+    assert record.timing("triton", M=2048, dtype="float16").engine == "library"
+
+
+def test_merging_keeps_old_rows_with_their_own_provenance():
+    old = synthetic.record()
+    row = synthetic.timing("tiled", "numba", 32, 4096, date="2002-02-02 00:00 UTC")
+    row["gflops"] = 1234.0
+    about = {**old.provenance, "driver": "9.9", "date": "2002-02-02 00:00 UTC"}
+    merged = records.merge(old, Record(old.name, about, {}, {"timings": [row]}))
+    assert merged.timing("tiled", tile=32).gflops == 1234.0
+    assert len(merged.tables["timings"]) == len(old.tables["timings"])
+    assert merged.earlier == [old.provenance]
+    assert "driver 9.9" in merged.caption(merged.timing("tiled", tile=32))
+    assert "2001-02-03 (driver 0.0" in merged.caption(merged.timing("tiled", tile=16))
+    assert "2001-02-03 and 2002-02-02 (driver 0.0 and 9.9," in merged.caption()
+    assert merged.device == old.device
+    again = records.merge(merged, synthetic.record(date="2003-03-03 00:00 UTC"))
+    assert again.earlier == [], "no row of the older runs is left"
+
+
+def test_an_interrupted_write_leaves_the_old_file(folder, monkeypatch):
+    path = records.write(synthetic.record())
+    before = path.read_text()
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(files.os, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        records.write(Record("synthetic", {"gpu": "x"}, {}, {"timings": []}))
+    assert path.read_text() == before
+    assert list(folder.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    "gpu, name",
+    [("NVIDIA H200", "h200"), ("Tesla T4", "t4"), ("NVIDIA GeForce RTX 3090", "rtx-3090")],
+)
+def test_file_names_of_gpus(gpu, name):
+    assert files.slug(gpu) == name
+
+
+def test_a_row_is_read_by_attribute_and_names_what_it_has():
+    row = Row(rung="naive", seconds=synthetic.spread(2e-3))
+    assert (row.rung, row.median, row.speed) == ("naive", 2e-3, "2.00 ms")
+    used = Row(rung="naive", registers=40, occupancy=0.75, date="2001-01-01")
+    assert str(used) == "rung=naive: registers 40, occupancy 0.75"
+    with pytest.raises(AttributeError, match="no 'gflops'; it has rung, seconds"):
+        row.gflops  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("cells", "align"),
+    [
+        (["1.5 µs", "–"], "right"), (["+0.2 %", "−1.8 %"], "right"),
+        (["504 µs to 505 µs"], "right"), (["498 GFLOP/s to 6.23 TFLOP/s"], "left"),
+        (["12", "twelve"], "left"), (["–"], "left"),
+    ],
+)  # fmt: skip
+def test_figures_are_set_right_and_words_left(cells, align):
+    html = Table([(cell,) for cell in cells], ["measured"])._repr_html_()
+    assert re.findall(r"<td style=\"text-align:(\w+)", html) == [align] * len(cells)
+    assert ("nowrap" in html) is (align == "right")
+
+
+def test_a_table_reads_as_text_and_escapes_html():
+    rows = [Row(rung="a<b", options={"tile": 8}, n=1.5), Row(rung="c", n=None)]
+    columns = {"rung": "rung", "tile": "tile", "twice": lambda r: r["n"] and 2 * r["n"], "n": "n"}
+    table = Table(rows, columns, "From & to")
+    assert repr(table).split("\n") == [
+        "rung  tile  twice    n",
+        "----  ----  -----  ---",
+        "a<b      8      3  1.5",
+        "c        –      –    –",
+        "From & to",
+    ]
+    html = table._repr_html_()
+    assert "a&lt;b" in html and "<figcaption>From &amp; to</figcaption>" in html
+    assert repr(Table([(1, "x")], ["one", "two"])).startswith("one  two")
+
+
+def test_stored_records_are_whole():
+    for path in records.FOLDER.glob("*.json"):
+        record = records.read(path)
+        assert path.stem == files.slug(record.provenance["gpu"])
+        assert {"driver", "cuda", "versions", "date", "clocks"} <= record.provenance.keys()
+        assert all(row.correct for row in record.tables["timings"])
+        dates = {run["date"] for run in [record.provenance, *record.earlier]}
+        assert {row["date"] for rows in record.tables.values() for row in rows} <= dates
+        assert json.loads(path.read_text(encoding="utf-8"))

@@ -1,0 +1,110 @@
+"""Who may import whom: nothing imports upwards or in a circle; the microscope needs NumPy alone.
+
+The floors are the folders of ``kernels/``. To draw them: ``python -m tests.test_floors``.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+#: The folders from the ground up; those that share a floor do not import each other.
+FLOORS = [
+    ("basics",),
+    ("engine",),
+    ("host",),
+    ("rungs", "patterns"),
+    ("records",),
+    ("measure",),
+    ("tuning",),
+    ("lab",),
+    ("cli",),
+]
+#: The face of the course, above all floors.
+FACE = ("kernels", "kernels.__main__")
+MODULES = {
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+    for path in sorted((ROOT / "kernels").rglob("*.py"))
+}
+
+
+def room(module: str) -> str:
+    """The folder that a module lies in: ``"engine"`` for ``"kernels.engine.microscope.trace"``."""
+    return module.split(".")[1] if "." in module else ""
+
+
+def floor(folder: str) -> int:
+    """How high a folder stands."""
+    return next(number for number, folders in enumerate(FLOORS) if folder in folders)
+
+
+def imports(module: str) -> set[str]:
+    """The modules that a module imports anywhere in its text, a function's body included."""
+    path = MODULES[module]
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            above = ".".join(package.split(".")[: len(package.split(".")) - node.level + 1])
+            base = ".".join(filter(None, (above if node.level else "", node.module)))
+            names = {f"{base}.{alias.name}" for alias in node.names}
+            found |= {name if name in MODULES else base for name in names}
+    return found - {module}
+
+
+def within(module: str) -> list[str]:
+    """The course's own modules among those that a module imports."""
+    return sorted(name for name in imports(module) if name in MODULES)
+
+
+def test_every_folder_has_a_floor():
+    folders = {path.name for path in (ROOT / "kernels").iterdir() if any(path.glob("*.py"))}
+    assert folders == {folder for floor in FLOORS for folder in floor}
+
+
+@pytest.mark.parametrize("module", [name for name in MODULES if name not in FACE])
+def test_nothing_imports_upwards(module):
+    own = room(module)
+    for name in within(module):
+        assert name not in FACE
+        assert room(name) == own or floor(room(name)) < floor(own), name
+
+
+def test_nothing_imports_in_a_circle():
+    try:
+        TopologicalSorter({module: within(module) for module in MODULES}).prepare()
+    except CycleError as error:
+        pytest.fail(" → ".join(error.args[1]))
+
+
+@pytest.mark.parametrize(
+    "module", [m for m in MODULES if m.startswith("kernels.engine.microscope")]
+)
+def test_the_microscope_needs_numpy_alone(module):
+    outside = {name.partition(".")[0] for name in imports(module)} - {"kernels"}
+    assert outside <= {"numpy", *sys.stdlib_module_names}
+    assert all(name.startswith("kernels.engine.microscope") for name in within(module))
+
+
+def drawing() -> str:
+    """The floors from the top, with the files and lines of each folder and what it imports."""
+    lines = []
+    for folders in reversed(FLOORS):
+        for folder in folders:
+            own = [name for name in MODULES if name not in FACE and room(name) == folder]
+            size = sum(len(MODULES[name].read_text(encoding="utf-8").splitlines()) for name in own)
+            below = {room(name) for module in own for name in within(module)} - {folder}
+            stands_on = ", ".join(sorted(below, key=floor, reverse=True)) or "nothing"
+            lines.append(f"{folder:9} {len(own):3} files {size:6} lines, imports {stands_on}")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    print(drawing())

@@ -1,0 +1,202 @@
+"""Choosing a rung by shape: what was tuned, recorded or predicted, and the product."""
+
+import numpy as np
+import pytest
+
+import kernels
+from kernels import lab, records
+from kernels.basics import data_sheets
+from kernels.engine import on_gpu
+from kernels.host import tuned
+from kernels.measure import bench, oracle
+from kernels.records import Record, Row
+from kernels.rungs.order import LADDER
+from kernels.tuning import chooser
+from kernels.tuning.chooser import choose
+from kernels.tuning.predict import predict
+from tests.records import synthetic
+
+THIN = ((128, 8192, 8192), (8192, 128, 8192))
+without_gpu = pytest.mark.skipif(on_gpu, reason="there is a GPU: its own record is used")
+
+
+@pytest.fixture(autouse=True)
+def nothing_recorded(tmp_path, monkeypatch):
+    monkeypatch.setenv("KERNELS_RECORDS", str(tmp_path / "records"))
+    monkeypatch.setenv("KERNELS_TUNED", str(tmp_path / "tuned"))
+    chooser._choose.cache_clear()
+    yield tmp_path
+    chooser._choose.cache_clear()
+
+
+def measured(rung, engine, shape, gflops, options=None, dtype="float32"):
+    M, N, K = shape
+    return Row(
+        rung=rung, engine=engine, options=options or LADDER[rung].default(engine), dtype=dtype,
+        M=M, N=N, K=K, gflops=gflops, seconds=synthetic.spread(2 * M * N * K / gflops / 1e9),
+        cublas_gflops=1e4, correct=True, date=synthetic.DATE,
+    )  # fmt: skip
+
+
+def record(*rows):
+    provenance = {"gpu": "NVIDIA H200", "date": synthetic.DATE}
+    records.write(Record("h200", provenance, {}, {"timings": list(rows)}))
+
+
+@without_gpu
+def test_the_fastest_recorded_version_of_the_class_is_taken():
+    thin = THIN[0]
+    other = LADDER["swizzled"].chosen("numba")[1]
+    record(
+        measured("thread_tiled", "numba", thin, 900.0),
+        measured("swizzled", "numba", thin, 2000.0),
+        measured("swizzled", "numba", thin, 3000.0, other),
+        measured("swizzled", "cpp", thin, 9000.0),
+        measured("warp_tiled", "numba", (4096,) * 3, 5000.0),
+        measured("vectorized", "numba", (4097,) * 3, 6000.0),
+    )
+    found = choose(120, 8000, 9000)
+    assert (found.rung, found.engine, found.options, found.why) == (
+        "swizzled", "numba", other, "recorded",
+    )  # fmt: skip
+    assert found.seconds == pytest.approx(2 * 128 * 8192 * 8192 / 3e12)
+    assert choose(4096, 4096, 4096).rung == "warp_tiled", "the nearest size of the class"
+    assert choose(4098, 4097, 4097).rung == "vectorized"
+    assert str(found).startswith("swizzled (Numba) BM=128 ") and str(found).endswith(": recorded")
+
+
+@without_gpu
+def test_options_that_are_no_longer_measured_are_passed_over():
+    record(measured("swizzled", "numba", THIN[0], 9000.0, {"BM": 999}))
+    assert choose(*THIN[0]).why == "predicted"
+
+
+@without_gpu
+@pytest.mark.parametrize("shape", THIN)
+def test_where_nothing_is_recorded_thin_shapes_get_more_blocks(shape):
+    found = choose(*shape)
+    assert found.why == "predicted"
+    gpu = data_sheets.gpu("h200")
+    whole = predict(LADDER["warp_tiled"], {}, *shape, gpu)
+    chosen = predict(LADDER[found.rung], found.options, *shape, gpu)
+    assert whole.blocks < gpu.sms <= chosen.blocks
+    assert chosen.seconds < 0.7 * whole.seconds
+
+
+@without_gpu
+def test_a_large_square_needs_no_shares_of_k():
+    found = choose(4096, 4096, 4096)
+    assert found.options.get("split", 1) == 1 and found.options["BM"] >= 128
+
+
+@without_gpu
+def test_small_products_get_small_tiles():
+    assert choose(64, 64, 64).options["BM"] == 64
+
+
+def test_what_was_tuned_here_comes_first(monkeypatch):
+    class Here:
+        name = "NVIDIA Test 1"
+        compute_capability = (9, 0)
+        sms = 132
+
+    for module in (chooser, tuned):
+        monkeypatch.setattr(module, "on_gpu", True)
+        monkeypatch.setattr(module, "device", lambda: Here)
+    tuned._read_once.cache_clear()
+    for engine, seconds in (("numba", 2e-3), ("cpp", 1e-3)):
+        tuned.write(
+            tuned.Tuned(
+                "warp_tiled", engine, "float32", "128x8192x8192", {"BM": 64}, [128, 8192, 8192],
+                seconds, 5e-3, 9, {"gpu": Here.name},
+            ),
+            Here.name,
+        )  # fmt: skip
+    found = choose(130, 8000, 8000)
+    assert (found.rung, found.engine, found.why) == ("warp_tiled", "cpp", "tuned")
+    assert choose(130, 8000, 8000, engine="numba").engine == "numba"
+
+
+def test_what_cannot_be_launched_is_passed_over(monkeypatch):
+    entries = [
+        tuned.Tuned(rung, "numba", "float32", "16384x64x64", options, [16384, 64, 64],
+                    seconds, 1.0, 1, {"gpu": "a GPU"})
+        for rung, options, seconds in (
+            ("swizzled", {"BM": 64, "BN": 64, "WM": 32, "WN": 32, "TM": 4}, 1e-3),
+            ("warp_tiled", {"of another time": 1}, 2e-3),
+            ("vectorized", {"BK": 16}, 3e-3),
+        )
+    ]  # fmt: skip
+    monkeypatch.setattr(chooser, "on_gpu", True)
+    monkeypatch.setattr(tuned, "known", lambda: entries)
+    every = [(rung, "numba") for rung in LADDER.values()]
+    assert chooser._tuned(every, 16384, 64, 64, "float32").rung == "swizzled"
+    # More rows than 65535 blocks of 64 rows have.
+    assert chooser._tuned(every, 5_000_000, 64, 64, "float32").rung == "vectorized"
+    entries.pop()
+    assert chooser._tuned(every, 5_000_000, 64, 64, "float32") is None
+
+
+@without_gpu
+def test_a_recorded_version_that_cannot_be_launched_is_passed_over():
+    small = LADDER["swizzled"].chosen("numba")[3]
+    shape = 16384, 64, 64
+    record(
+        measured("swizzled", "numba", shape, 9000.0, small),
+        measured("warp_tiled", "numba", shape, 900.0),
+    )
+    assert choose(*shape).rung == "swizzled"
+    assert choose(5_000_000, 64, 64).rung == "warp_tiled"
+
+
+@without_gpu
+def test_sizes_and_languages_that_nothing_can_launch_are_one_line():
+    for sizes, engine, error, told in (
+        ((10_000_000, 1, 1), "", LookupError, "no version of any rung can be launched for "
+         "10000000×1×1: .* blocks along y are too many; this GPU allows 65535: use larger blocks"),
+        ((8, 8, 8), "cpp", RuntimeError, "engine 'cpp' needs an NVIDIA GPU .*: use engine='numba'"),
+        ((8, 8, 8), "cuda", ValueError, "unknown engine 'cuda': use 'numba' or 'cpp'"),
+    ):  # fmt: skip
+        with pytest.raises(error, match=told) as caught:
+            choose(*sizes, engine=engine)
+        assert "\n" not in str(caught.value)
+
+
+@without_gpu
+def test_the_entry_multiplies_and_says_what_is_wrong():
+    A, B = oracle.inputs(70, 33, 129)
+    lab.check(kernels.matmul(A, B), A, B)
+    out = oracle.poisoned(70, 33)
+    assert kernels.matmul(A, B, out) is out
+    lab.check(out, A, B)
+    for left, right, error, told in (
+        (A, A, ValueError, "B must have as many rows as A has columns"),
+        (A[:0], B, ValueError, "every size must be at least 1"),
+        (A[0], B, ValueError, "expected 2 dimensions"),
+        (A.astype(float), B, TypeError, "A holds float64; expected float32"),
+        ([[1.0]], B, TypeError, "A must be an array"),
+        (A.astype(np.float16), B.astype(np.float16), LookupError, "no rung takes float16 here"),
+    ):
+        with pytest.raises(error, match=told):
+            kernels.matmul(left, right)
+    with pytest.raises(RuntimeError, match="engine 'cpp' needs an NVIDIA GPU"):
+        kernels.matmul(A, B, engine="cpp")
+
+
+@pytest.mark.parametrize("size", [0, -1, 2.5, "8"])
+def test_bad_sizes(size):
+    with pytest.raises((TypeError, ValueError), match="^K must be"):
+        choose(8, 8, size)
+
+
+@pytest.mark.parametrize("shape", bench.SHAPES)
+def test_the_choice_reaches_80_percent_of_cublas_at_every_thin_or_odd_shape(shape, monkeypatch):
+    monkeypatch.delenv("KERNELS_RECORDS")
+    M, N, K = shape
+    known = records.load(records.DEFAULT_GPU)
+    if not known.rows("timings", M=M, N=N, K=K):
+        pytest.skip("no record of this shape yet: run `make bench` on that GPU")
+    both = [(rung, engine) for rung in LADDER.values() for engine in rung.engines]
+    found = chooser._recorded(both, M, N, K, "float32")
+    row = known.timing(found.rung, found.engine, M, N, K, **found.options)
+    assert row.correct and row.share >= 0.8
