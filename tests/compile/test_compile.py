@@ -26,7 +26,7 @@ MACROS = {"tiled": [{"TILE": tile} for tile in LADDER["tiled"].options["tile"]]}
 TENSOR_CORES = {"emulated", "mma", "mma_sm75", "persistent", "specialized", "stream_k", "wgmma"}
 TWINS = [
     (path.stem, macros)
-    for path in sorted(cpp.SOURCES.glob("*.cu"))
+    for path in cpp.SOURCES.values()
     if path.stem not in TENSOR_CORES
     for macros in MACROS.get(path.stem, [{}])
 ]
