@@ -35,8 +35,8 @@ test-colab:  ## the chapters under Colab's versions, GPU and CPU image (minutes;
 adopt:  ## make the course yours: REPO=owner/name
 	@$(PYTHON) site/adopt.py "$(REPO)"
 
-lock:  ## resolve the locks anew from pyproject.toml (needs uv)
-	@$(PYTHON) site/lock.py
+lock:  ## bring the locks up to pyproject.toml (needs uv; ARGS=--upgrade: to the newest)
+	@$(PYTHON) site/lock.py $(ARGS)
 
 cells:  ## copy the kernels into the chapters' kernel cells
 	@$(RUN) site/cells.py
