@@ -6,7 +6,7 @@ RUN = $(PYTHON) site/env.py
 RUN_TEST = $(PYTHON) site/env.py --test
 
 .DEFAULT_GOAL := help
-.PHONY: help serve lab book bench record test test-colab adopt lock cells pictures vendor clean
+.PHONY: help serve lab book bench record test test-colab test-hosts adopt lock cells pictures vendor clean
 
 help:  ## say what each command does
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1@\2/p' Makefile | awk -F@ '{printf "%-17s %s\n", $$1, $$2}'
@@ -32,11 +32,14 @@ test:  ## the whole test suite in two processes (ARGS="-k name" narrows it, in o
 test-colab:  ## the chapters under Colab's versions, GPU and CPU image (minutes; not in `make test`)
 	@$(PYTHON) site/colab.py $(ARGS)
 
+test-hosts:  ## the chapters as other processors, locales and Pythons run them (half an hour)
+	@$(RUN_TEST) -m tests.chapters.hosts $(ARGS)
+
 adopt:  ## make the course yours: REPO=owner/name
 	@$(PYTHON) site/adopt.py "$(REPO)"
 
-lock:  ## resolve the locks anew from pyproject.toml (needs uv)
-	@$(PYTHON) site/lock.py
+lock:  ## bring the locks up to pyproject.toml (needs uv; ARGS=--upgrade: to the newest)
+	@$(PYTHON) site/lock.py $(ARGS)
 
 cells:  ## copy the kernels into the chapters' kernel cells
 	@$(RUN) site/cells.py

@@ -14,6 +14,8 @@ import sys
 
 import env
 
+#: The newest Python that Colab's versions have packages for.
+NEWEST = (3, 13)
 IMAGES = {"gpu": "colab", "cpu": "colab-cpu"}
 TESTS = {"gpu": ["tests/colab/image.py", "tests/compile"], "cpu": ["tests/colab/image.py"]}
 PYTEST = ["-m", "pytest", "-q", "--disable-warnings"]
@@ -29,7 +31,7 @@ def main(arguments: list[str]) -> int:
     """
     failed = 0
     for image, name in IMAGES.items():
-        python = env.fill(env.ROOT / f".venv-{name}", [f"requirements-{name}.lock"])
+        python = env.fill(env.ROOT / f".venv-{name}", [f"{name}.lock"], NEWEST)
         print(f"Colab's {image.upper()} image:", flush=True)
         settings = {"COLAB_IMAGE": image, "CUDA_VISIBLE_DEVICES": "", "KERNELS_ENGINE": ""}
         command = [str(python), *PYTEST, *TESTS[image], *arguments]

@@ -21,9 +21,9 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-OLDEST, NEWEST = (3, 11), (3, 13)
+OLDEST, NEWEST = (3, 11), (3, 14)
 STAMP = "tile-by-tile.json"
-MINUTES = {"requirements.lock": "about a minute", "requirements-test.lock": "about two minutes"}
+MINUTES = {"course.lock": "about a minute", "test.lock": "about two minutes"}
 
 
 def fail(line):
@@ -42,18 +42,18 @@ def version_of(python):
         return None
 
 
-def find_python():
-    """Return an interpreter that the locks were made for: this one if it is."""
+def find_python(newest):
+    """Return an interpreter that the locks were made for, up to `newest`: this one if it is."""
     names = [sys.executable] + [
-        "python3.%d" % minor for minor in range(NEWEST[1], OLDEST[1] - 1, -1)
+        "python3.%d" % minor for minor in range(newest[1], OLDEST[1] - 1, -1)
     ]
     for name in names:
         path = shutil.which(name)
-        if path and OLDEST <= (version_of(path) or (0, 0)) <= NEWEST:
+        if path and OLDEST <= (version_of(path) or (0, 0)) <= newest:
             return path
     return fail(
-        "python3 is %d.%d; the course needs 3.11, 3.12 or 3.13: install one, or name it with "
-        "`make PYTHON=/path/to/python3.13 …`" % sys.version_info[:2]
+        "python3 is %d.%d; the course needs %d.%d to %d.%d: install one of them, or name it with "
+        "`make PYTHON=/path/to/python%d.%d …`" % (sys.version_info[:2] + OLDEST + newest + newest)
     )
 
 
@@ -87,24 +87,29 @@ def locks(cuda, test):
     list of str
         In the order in which to install them.
     """
-    gpu = ["requirements-cuda%d.lock" % min(cuda, 13)] if cuda and cuda >= 12 else []
+    gpu = ["cuda%d.lock" % min(cuda, 13)] if cuda and cuda >= 12 else []
     if not test:
-        return gpu or ["requirements.lock"]
-    if gpu == ["requirements-cuda12.lock"]:
+        return gpu or ["course.lock"]
+    if gpu == ["cuda12.lock"]:
         print("The GPU tests need a driver for CUDA 13 (580 or newer): testing on the CPU engine.")
         os.environ["KERNELS_ENGINE"] = "cpu"
         gpu = []
-    return gpu + ["requirements-test.lock"]
+    return gpu + ["test.lock"]
+
+
+def path_of(lock):
+    """Return where a lock lies."""
+    return ROOT / "locks" / lock
 
 
 def digest(lock):
     """Return the SHA-256 of a lock."""
-    return hashlib.sha256((ROOT / lock).read_bytes()).hexdigest()
+    return hashlib.sha256(path_of(lock).read_bytes()).hexdigest()
 
 
-def create(venv):
+def create(venv, newest):
     """Make an empty virtual environment, in place of a broken one."""
-    python = find_python()
+    python = find_python(newest)
     made = subprocess.run(
         [python, "-m", "venv", "--clear", str(venv)],
         stdout=subprocess.PIPE,
@@ -121,7 +126,7 @@ def create(venv):
 def install(python, lock):
     """Install what one lock names, each file checked against its hash."""
     print(
-        "Installing what %s names (%s, once) …" % (lock, MINUTES.get(lock, "a few minutes")),
+        "Installing what locks/%s names (%s, once) …" % (lock, MINUTES.get(lock, "a few minutes")),
         flush=True,
     )
     command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
@@ -131,7 +136,7 @@ def install(python, lock):
         "2",
         "--require-hashes",
         "-r",
-        str(ROOT / lock),
+        str(path_of(lock)),
     ]
     pip = subprocess.run(command, stderr=subprocess.PIPE)
     if pip.returncode:
@@ -139,10 +144,12 @@ def install(python, lock):
             line for line in pip.stderr.decode(errors="replace").splitlines() if "ERROR" in line
         ]
         reason = said[-1] if said else "exit status %d" % pip.returncode
-        fail("pip could not install %s: is the network reachable? It said: %s" % (lock, reason))
+        fail(
+            "pip could not install locks/%s: is the network reachable? It said: %s" % (lock, reason)
+        )
 
 
-def fill(venv, names):
+def fill(venv, names, newest=NEWEST):
     """Bring an environment to what its locks say.
 
     Parameters
@@ -151,6 +158,8 @@ def fill(venv, names):
         The environment's folder, made if it is missing.
     names : list of str
         The locks, in the order in which to install them.
+    newest : tuple of int
+        The (major, minor) of the newest Python that these locks were made for.
 
     Returns
     -------
@@ -161,8 +170,8 @@ def fill(venv, names):
     stamp = venv / STAMP
     held = json.loads(stamp.read_text()) if stamp.exists() else {}
     moved = held.get("venv", str(venv)) != str(venv)  # its scripts hold the place it was made in
-    if moved or not OLDEST <= (version_of(python) or (0, 0)) <= NEWEST:
-        create(venv)
+    if moved or not OLDEST <= (version_of(python) or (0, 0)) <= newest:
+        create(venv, newest)
         held = {}
     for lock in names:
         if held.get(lock) == digest(lock):
@@ -171,8 +180,8 @@ def fill(venv, names):
             stamp.unlink()
         install(python, lock)
         held[lock] = digest(lock)
-        if lock == "requirements-test.lock":  # it holds all of the plain one, at the same versions
-            held["requirements.lock"] = digest("requirements.lock")
+        if lock == "test.lock":  # it holds all of the plain one, at the same versions
+            held["course.lock"] = digest("course.lock")
         held["venv"] = str(venv)
         stamp.write_text(json.dumps(held, indent=1) + "\n")
     return python

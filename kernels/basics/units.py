@@ -28,14 +28,13 @@ def quantity(value: float, unit: str, digits: int = 3) -> str:
         return "–"
     if value == 0:
         return f"0 {unit}"
-    exponent = math.floor(math.log10(abs(value)))
-    # 999.96 rounds up to the next prefix: decide on the rounded number.
-    rounded = round(value, digits - 1 - exponent)
-    step = 3 * (math.floor(math.log10(abs(rounded))) // 3)
+    # 999.96 rounds up to the next prefix, so round first: as text, which no math library alters.
+    mantissa, _, exponent = f"{value:.{digits - 1}e}".partition("e")
+    step = 3 * (int(exponent) // 3)
     step = min(max(step, min(PREFIXES)), max(PREFIXES))
-    scaled = rounded / 10.0**step
-    decimals = max(0, digits - 1 - math.floor(math.log10(abs(scaled))))
-    return f"{scaled:.{decimals}f} {PREFIXES[step]}{unit}"
+    above = int(exponent) - step
+    decimals = max(0, digits - 1 - above)
+    return f"{float(f'{mantissa}e{above}'):.{decimals}f} {PREFIXES[step]}{unit}"
 
 
 def size(count: float) -> str:

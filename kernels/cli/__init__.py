@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from difflib import get_close_matches
 from math import prod
 from pathlib import Path
@@ -25,7 +26,7 @@ from kernels.basics import data_sheets, files
 from kernels.basics.units import percent, quantity
 from kernels.engine import cupy, engine_name, on_gpu, why_cpu
 from kernels.host import half, tuned
-from kernels.measure import bench, oracle, peers, profiler, report
+from kernels.measure import bench, host_bench, oracle, peers, profiler, report
 from kernels.measure.timing import time as time_launch
 from kernels.measure.timing import time_in_turn
 from kernels.rungs.order import ENGINE_TITLES, LADDER, Rung
@@ -538,13 +539,45 @@ def _count_requests(sizes: list[int]) -> list[dict[str, Any]]:
 @cli.command("bench")
 @click.option("--folder", type=click.Path(path_type=Path, file_okay=False),
               help="Write the record here and leave the front page alone.")  # fmt: skip
-def run_bench(folder: Path | None) -> None:
-    """Measure all that a record of this GPU holds; an interrupted run goes on where it stopped."""
+@click.option("--host", "of_host", is_flag=True,
+              help="Time the interpreter on this machine's processor; record nothing.")  # fmt: skip
+@click.option("--json", "file", type=click.Path(path_type=Path, dir_okay=False),
+              help="With --host: the figures also here.")  # fmt: skip
+def run_bench(folder: Path | None, of_host: bool, file: Path | None) -> None:
+    """Measure all that a record of this GPU holds; an interrupted run resumes where it stopped."""
+    if of_host and folder:
+        raise ValueError("--folder is for a record, and --host writes none: use --json FILE")
+    if of_host:
+        return _time_the_host(file)
+    if file:
+        raise ValueError("--json goes with --host; a record is a JSON file itself: use --folder")
     path = _measure(folder)
     bench.KEPT.unlink(missing_ok=True)
     out.print(f"recorded in {_near(path)}", markup=False)
     if folder is None:
         _front_page(records.read(path))
+
+
+def _time_the_host(file: Path | None) -> None:
+    if file:
+        files.check_folder(file.absolute().parent)
+    about, rows = host_bench.about(), []
+    columns = (("", "left"), ("median", "right"), ("quartiles", "right"), ("n", "right"))
+    table = Table(box=box.SIMPLE_HEAD)
+    for heading, justify in (*columns, ("memory", "right")):
+        table.add_column(heading, justify=justify, no_wrap=True)
+    with busy("timing the interpreter"):
+        for row in host_bench.measure():
+            rows.append(asdict(row))
+            spread = f"{quantity(row.q1, 's')} to {quantity(row.q3, 's')}"
+            figures = (quantity(row.median, "s"), spread, str(row.n), quantity(row.peak, "B"))
+            table.add_row(row.name, *figures)
+    out.print(table)
+    out.print(", ".join(f"{name} {value}" for name, value in about.items()), markup=False)
+    if file:
+        told = {"about": about, "rows": rows}
+        files.replace_text(file, json.dumps(told, indent=1, ensure_ascii=False) + "\n")
+        out.print(f"written to {file}", markup=False)
 
 
 def _measure(folder: Path | None) -> Path:

@@ -18,6 +18,10 @@ from kernels.basics.units import grouped, percent, quantity, size
         (-1500.0, "B", "-1.50 kB"),
         (1e-12, "s", "0.00100 ns"),
         (1.0, "s", "1.00 s"),
+        (1000.0, "s", "1.00 ks"),
+        (1e-6, "s", "1.00 µs"),
+        (1e15, "B", "1.00 PB"),
+        (9.99e17, "B", "999 PB"),
     ],
 )
 def test_quantities(value, unit, text):

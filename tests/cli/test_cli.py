@@ -12,7 +12,7 @@ from kernels import cli, records
 from kernels.engine import on_gpu
 from kernels.lab import notebooks
 from kernels.lab.notebooks import ROOT
-from kernels.measure import bench
+from kernels.measure import bench, host_bench
 from kernels.rungs.order import LADDER
 from tests.records import synthetic
 
@@ -59,6 +59,9 @@ def call(capsys, line):
         ("compare --sizes 33 --json /dev/null/x.json", "cannot write to the folder /dev/null"),
         ("record --engine cpu --preview /dev/null/x", "cannot write to the folder /dev/null/x"),
         ("record --only 77 --engine cpu", "no chapter '77' in chapters/: there are"),
+        ("bench --json x.json", "--json goes with --host; a record is a JSON file itself"),
+        ("bench --host --folder x", "--folder is for a record, and --host writes none: use --json"),
+        ("bench --host --json /dev/null/x.json", "cannot write to the folder /dev/null"),
         ("dance", "Did you mean 'trace'?: see `python -m kernels --help`"),
         pytest.param("run tiled 64 --engine cpp", "engine 'cpp' needs an NVIDIA GPU",
                      marks=without_gpu),
@@ -168,6 +171,18 @@ def test_compare_on_the_cpu_counts_and_writes_json(capsys, tmp_path):
     assert "nothing is measured here" in out
     # The tiled kernel (T = 16) asks 16 times less often, whole tiles at the edges included.
     assert rows["naive", 40]["requests"] > 8 * rows["tiled", 40]["requests"]
+
+
+def test_the_host_is_timed_and_nothing_is_recorded(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr(host_bench, "CASES", host_bench.CASES[:1])
+    monkeypatch.setattr(host_bench, "IMPORTS", 1)
+    file, before = tmp_path / "host.json", sorted(records.folder().iterdir())
+    code, out, _ = call(capsys, f"bench --host --json {file}")
+    assert code == 0 and sorted(records.folder().iterdir()) == before
+    rows = json.loads(file.read_text(encoding="utf-8"))["rows"]
+    assert [row["name"] for row in rows] == ["import kernels", "one tiled block, traced"]
+    assert all(row["name"] in out and 0 < row["q1"] <= row["median"] <= row["q3"] for row in rows)
+    assert [row["n"] for row in rows] == [1, 20] and all(row["peak"] > 2**20 for row in rows)
 
 
 @without_gpu

@@ -8,7 +8,6 @@ set-up cell that clones the course there. Two things differ: the clone comes fro
 import json
 import os
 import subprocess
-import sys
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,6 +19,7 @@ from kernels import engine as backend
 from kernels.lab import widgets
 from kernels.lab.notebooks import CHAPTERS, ROOT, STATE
 from kernels.lab.widgets.base import Widget
+from tests.chapters.compare import compare
 
 NOTEBOOKS = sorted(CHAPTERS.glob("*.ipynb"))
 #: What anywidget asks of ``google.colab.output`` so that Colab shows a widget that is not its own.
@@ -81,27 +81,19 @@ def test_a_chapter_runs_from_its_set_up_cell(path, origin, tmp_path, record_prop
     settings = tmp_path / "gitconfig"
     url = next(line.split('"')[1] for line in set_up.source.splitlines() if "url, home =" in line)
     settings.write_text(f'[url "{origin.as_uri()}"]\n\tinsteadOf = {url}\n', encoding="utf-8")
-    counts = tmp_path / "counts.json"
-    environment = os.environ | {
-        "CHAPTER_COUNTS": str(counts),
+    environment = {
         "GIT_ALLOW_PROTOCOL": "file",
         "GIT_CONFIG_GLOBAL": str(settings),
         "IPYTHONDIR": str(tmp_path / "ipython"),
+        "PYTHONPATH": "",
     }
-    environment.pop("PYTHONPATH", None)
-    done = subprocess.run(
-        [
-            sys.executable, "-m", "pytest", "-q", "--nbval", "--nbval-current-env",
-            "--nbval-cell-timeout=300", "-p", "tests.chapters.strict", "-p", "no:cacheprovider",
-            "--color=no", f"--rootdir={tmp_path}", str(tmp_path / path.name),
-        ],
-        cwd=ROOT, capture_output=True, text=True, timeout=1200, env=environment,
-    )  # fmt: skip
-    found = json.loads(counts.read_text(encoding="utf-8")) if counts.exists() else {}
+    found = compare(tmp_path / path.name, environment, root=tmp_path)
     engine = f"{os.environ['COLAB_IMAGE']} image"
-    record_property("cells", {"chapter": path.stem, "engine": engine, **found})
-    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
-    assert found["compared"] > 0, "nothing was compared: a chapter must print something exact"
+    record_property("cells", {"chapter": path.stem, "engine": engine, **found.counts})
+    assert found.right, found.told[-6000:]
+    assert found.counts["compared"] > 0, (
+        "nothing was compared: a chapter must print something exact"
+    )
     assert (content / "tile-by-tile" / "kernels" / "ladder.py").is_file(), "nothing was cloned"
     assert asked.exists() == (STATE in notebook.metadata.get("widgets", {}))
 

@@ -1,10 +1,11 @@
 """The stopwatch: what it measures, and what it says of it."""
 
-import time as clock
+from types import SimpleNamespace
 
 import pytest
 
 from kernels import lab, on_gpu
+from kernels.measure import timing
 from kernels.measure.timing import Timing, time, time_in_turn
 
 cpu_only = pytest.mark.skipif(on_gpu, reason="times the GPU here")
@@ -35,48 +36,59 @@ def test_it_prints_its_unit_and_how_it_was_measured(timing, text):
     assert repr(timing) == text
 
 
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that only `clock.sleep` moves, in the stopwatch's module too."""
+    fake = SimpleNamespace(now=0.0, slept=[])
+
+    def sleep(seconds):
+        fake.now += seconds
+        fake.slept.append(seconds)
+
+    fake.sleep = sleep
+    monkeypatch.setattr(timing, "perf_counter", lambda: fake.now)
+    monkeypatch.setattr(timing, "sleep", sleep)
+    return fake
+
+
 @cpu_only
-@pytest.mark.alone
-def test_the_interpreter_is_timed_and_said_to_be():
-    calls = []
-
-    def launch():
-        calls.append(1)
-        clock.sleep(0.01)
-
-    timing = time(launch, repeat=4, warmup=3)
-    assert len(calls) == 7 and timing.n == 4
-    assert 0.01 <= timing.q1 <= timing.median <= timing.q3 < 0.2
-    assert not timing.on_gpu and not timing.flushed
-    assert "time of the CPU interpreter, not of a GPU" in repr(timing)
+def test_the_interpreter_is_timed_and_said_to_be(clock):
+    lasts = iter((5, 5, 5, 1, 2, 3, 4))
+    found = time(lambda: clock.sleep(next(lasts)), repeat=4, warmup=3, limit=60)
+    assert next(lasts, None) is None and found.n == 4
+    assert (found.q1, found.median, found.q3) == (1.75, 2.5, 3.25)
+    assert not found.on_gpu and not found.flushed
+    assert "time of the CPU interpreter, not of a GPU" in repr(found)
 
 
 @cpu_only
-def test_slow_launches_are_not_repeated_for_ever():
-    assert time(lambda: clock.sleep(0.02), repeat=1000, limit=0.1).n < 10
-    assert time(lambda: clock.sleep(0.02), repeat=1000, limit=0).n == 3
+def test_slow_launches_are_not_repeated_for_ever(clock):
+    assert time(lambda: clock.sleep(2), repeat=1000, limit=10).n == 5
+    assert time(lambda: clock.sleep(2), repeat=1000, limit=0).n == 3
     assert time(lambda: None, repeat=1).n == 1
 
 
-@pytest.mark.alone
-def test_launches_to_compare_are_timed_in_turn():
+@cpu_only
+def test_launches_to_compare_are_timed_in_turn(clock):
     order = []
-    slow = lambda: (order.append("b"), clock.sleep(0.002))  # noqa: E731
-    found = time_in_turn([lambda: order.append("a"), slow], repeat=3, flush_l2=False)
-    if not on_gpu:
-        assert "".join(order) == "aabb" + "ababab"
-        assert found[0].median < 0.002 <= found[1].median
-    assert [one.n for one in found] == [3, 3]
+    fast = lambda: (order.append("a"), clock.sleep(1))  # noqa: E731
+    slow = lambda: (order.append("b"), clock.sleep(2))  # noqa: E731
+    found = time_in_turn([fast, slow], repeat=3, flush_l2=False)
+    assert "".join(order) == "aabb" + "ababab"
+    assert [(one.median, one.n) for one in found] == [(1, 3), (2, 3)]
     with pytest.raises(TypeError, match="got NoneType: wrap the"):
         time_in_turn([lambda: None, None])
 
 
-@pytest.mark.alone
-def test_a_rest_is_as_long_as_asked_and_not_counted():
-    start = clock.perf_counter()
+@cpu_only
+def test_a_rest_is_as_long_as_asked_and_not_counted(clock):
     found = time_in_turn([lambda: clock.sleep(0.01)] * 2, repeat=3, flush_l2=False, rest=2)
-    assert clock.perf_counter() - start > 0.04 + 6 * 0.03
-    assert on_gpu or max(one.median for one in found) < 0.03
+    runs, rests = [0.01] * 4, [0.01, 0.02] * 6
+    assert clock.slept == pytest.approx(runs + rests)
+    assert [one.median for one in found] == pytest.approx([0.01, 0.01])
+    clock.slept.clear()
+    time_in_turn([lambda: clock.sleep(1)], repeat=1, warmup=0, flush_l2=False, rest=2, limit=0)
+    assert clock.slept == [1, timing.LONGEST_REST]
 
 
 def test_bad_arguments_are_one_clear_line():

@@ -5,27 +5,30 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import env
 import pytest
+import yaml
 
 ROOT = Path(__file__).parents[2]
-COLAB = sorted(path.name for path in ROOT.glob("requirements-colab*.lock"))
-LOCKS = sorted({path.name for path in ROOT.glob("requirements*.lock")} - {*COLAB})
+FOLDER = ROOT / "locks"
+COLAB = sorted(path.name for path in FOLDER.glob("colab*.lock"))
+LOCKS = sorted({path.name for path in FOLDER.glob("*.lock")} - {*COLAB})
 PIN = re.compile(r"^([a-z0-9-]+)==(\S+)", re.MULTILINE)
 
 
 @pytest.mark.parametrize(
     ("cuda", "test", "expected"),
     [
-        (None, False, ["requirements.lock"]),
-        (11, False, ["requirements.lock"]),
-        (12, False, ["requirements-cuda12.lock"]),
-        (13, False, ["requirements-cuda13.lock"]),
-        (14, False, ["requirements-cuda13.lock"]),
-        (None, True, ["requirements-test.lock"]),
-        (13, True, ["requirements-cuda13.lock", "requirements-test.lock"]),
+        (None, False, ["course.lock"]),
+        (11, False, ["course.lock"]),
+        (12, False, ["cuda12.lock"]),
+        (13, False, ["cuda13.lock"]),
+        (14, False, ["cuda13.lock"]),
+        (None, True, ["test.lock"]),
+        (13, True, ["cuda13.lock", "test.lock"]),
     ],
 )
 def test_the_driver_decides_between_the_locks(cuda, test, expected):
@@ -34,14 +37,14 @@ def test_the_driver_decides_between_the_locks(cuda, test, expected):
 
 def test_a_cuda_12_driver_tests_on_the_cpu_engine(monkeypatch, capsys):
     monkeypatch.setenv("KERNELS_ENGINE", "gpu")
-    assert env.locks(12, True) == ["requirements-test.lock"]
+    assert env.locks(12, True) == ["test.lock"]
     assert env.os.environ["KERNELS_ENGINE"] == "cpu"
     assert "CUDA 13" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("lock", [*LOCKS, *COLAB])
 def test_a_lock_is_pinned_hashed_and_names_no_index(lock):
-    text = (ROOT / lock).read_text()
+    text = (FOLDER / lock).read_text()
     pins = PIN.findall(text)
     assert len(pins) > 100
     assert "://" not in text and "--index" not in text and "--find-links" not in text
@@ -52,9 +55,9 @@ def test_a_lock_is_pinned_hashed_and_names_no_index(lock):
 
 def test_the_locks_agree_on_every_version():
     """What the tests run is what the reader runs; CUDA 12 packages have their own versions."""
-    pins = {lock: dict(PIN.findall((ROOT / lock).read_text())) for lock in LOCKS}
-    plain = pins["requirements.lock"]
-    for lock in ("requirements-cuda13.lock", "requirements-test.lock"):
+    pins = {lock: dict(PIN.findall((FOLDER / lock).read_text())) for lock in LOCKS}
+    plain = pins["course.lock"]
+    for lock in ("cuda13.lock", "test.lock"):
         assert {name: pins[lock][name] for name in plain} == plain
     both = [pins[lock]["numba-cuda"] for lock in LOCKS if "numba-cuda" in pins[lock]]
     assert len(both) == 3 and len(set(both)) == 1
@@ -62,8 +65,8 @@ def test_the_locks_agree_on_every_version():
 
 
 def test_the_images_of_colab_differ_by_the_packages_for_a_gpu():
-    locks = ("requirements-colab.lock", "requirements-colab-cpu.lock")
-    image, cpu_image = (dict(PIN.findall((ROOT / lock).read_text())) for lock in locks)
+    locks = ("colab.lock", "colab-cpu.lock")
+    image, cpu_image = (dict(PIN.findall((FOLDER / lock).read_text())) for lock in locks)
     assert (image["cupy-cuda12x"], image["numba-cuda"]) == ("14.0.1", "0.22.2")
     assert {name: image[name] for name in cpu_image} == cpu_image
     added = image.keys() - cpu_image
@@ -74,8 +77,8 @@ def test_the_images_of_colab_differ_by_the_packages_for_a_gpu():
 
 def test_the_environment_is_made_once_and_holds_the_course(tmp_path, monkeypatch):
     course = tmp_path / "course"
-    course.mkdir()
-    (course / "requirements.lock").write_text("")
+    (course / "locks").mkdir(parents=True)
+    (course / "locks" / "course.lock").write_text("")
     (course / "marker.py").write_text("WORD = 'tile'\n")
     monkeypatch.setattr(env, "ROOT", course)
     monkeypatch.setattr(env, "cuda_driver", lambda: None)
@@ -87,7 +90,7 @@ def test_the_environment_is_made_once_and_holds_the_course(tmp_path, monkeypatch
 
     monkeypatch.setattr(env, "install", never)
     assert env.prepare(tmp_path / "venv") == python
-    (course / "requirements.lock").write_text("# changed\n")
+    (course / "locks" / "course.lock").write_text("# changed\n")
     with pytest.raises(AssertionError, match="installs again"):
         env.prepare(tmp_path / "venv")
 
@@ -99,8 +102,8 @@ def test_an_environment_serves_the_course_that_calls_it_and_is_made_anew_where_i
     monkeypatch.setattr(env, "install", lambda *_: None)
     for number, name in enumerate(("first", "second")):
         course = tmp_path / name
-        course.mkdir()
-        (course / "requirements.lock").write_text("")
+        (course / "locks").mkdir(parents=True)
+        (course / "locks" / "course.lock").write_text("")
         (course / "marker.py").write_text(f"NUMBER = {number}\n")
         monkeypatch.setattr(env, "ROOT", course)
         python = env.prepare(tmp_path / "venv")
@@ -120,25 +123,54 @@ def one_line(message) -> str:
 def test_an_old_python_is_named_with_a_way_out(monkeypatch):
     monkeypatch.setattr(env, "version_of", lambda _: (3, 10))
     with pytest.raises(SystemExit) as stop:
-        env.find_python()
-    assert "3.11, 3.12 or 3.13" in one_line(stop.value)
+        env.find_python(env.NEWEST)
+    assert "needs 3.11 to 3.14" in one_line(stop.value)
+
+
+def test_an_interpreter_newer_than_a_lock_is_passed_over(monkeypatch):
+    """Colab's versions have no packages for the newest Python that the course supports."""
+    found = {sys.executable: (3, 14), "python3.14": (3, 14), "python3.12": (3, 12)}
+    monkeypatch.setattr(env.shutil, "which", lambda name: name if name in found else None)
+    monkeypatch.setattr(env, "version_of", found.get)
+    assert env.find_python((3, 14)) == sys.executable
+    assert env.find_python((3, 13)) == "python3.12"
+    found.pop("python3.12")
+    with pytest.raises(SystemExit) as stop:
+        env.find_python((3, 13))
+    assert "needs 3.11 to 3.13" in one_line(stop.value)
+
+
+def test_every_place_names_the_same_pythons():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    minors = range(env.OLDEST[1], env.NEWEST[1] + 1)
+    assert project["requires-python"] == f">=3.{minors[0]},<3.{minors[-1] + 1}"
+    named = re.findall(r":: Python :: (3\.\d+)", " ".join(project["classifiers"]))
+    assert named == [f"3.{minor}" for minor in minors]
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "test.yml").read_text())
+    matrix = workflow["jobs"]["suite"]["strategy"]["matrix"]
+    tested = {*matrix["python"], *(one["python"] for one in matrix["include"])}
+    assert tested == {f"3.{minor}" for minor in minors}
+    for page in ("README.md", "index.md", "chapters/instructor-guide.md"):
+        text = (ROOT / page).read_text()
+        assert f"Python 3.{minors[0]} to 3.{minors[-1]}" in text, page
 
 
 def test_a_missing_venv_module_is_named_with_a_way_out(tmp_path, monkeypatch):
     failed = subprocess.CompletedProcess([], 1, b"Error: ensurepip is not available\n")
     monkeypatch.setattr(env.subprocess, "run", lambda *_, **__: failed)
-    monkeypatch.setattr(env, "find_python", lambda: "python3")
+    monkeypatch.setattr(env, "find_python", lambda _: "python3")
     with pytest.raises(SystemExit) as stop:
-        env.create(tmp_path / "venv")
+        env.create(tmp_path / "venv", env.NEWEST)
     assert "apt install python3-venv" in one_line(stop.value)
 
 
 def test_a_failed_installation_is_one_line(tmp_path, monkeypatch):
     monkeypatch.setattr(env, "ROOT", tmp_path)
-    (tmp_path / "requirements.lock").write_text("no-such-thing==1.0\n")
+    (tmp_path / "locks").mkdir()
+    (tmp_path / "locks" / "course.lock").write_text("no-such-thing==1.0\n")
     with pytest.raises(SystemExit) as stop:
-        env.install(sys.executable, "requirements.lock")
-    assert "requirements.lock" in one_line(stop.value) and "network" in str(stop.value)
+        env.install(sys.executable, "course.lock")
+    assert "locks/course.lock" in one_line(stop.value) and "network" in str(stop.value)
 
 
 def test_version_of_something_that_does_not_run(tmp_path):
