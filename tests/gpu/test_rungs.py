@@ -10,7 +10,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from kernels import LADDER, cuda, cupy, lab
+from kernels import LADDER, cuda, cupy, host, lab
 from kernels.host import half
 from kernels.lab.notebooks import ROOT
 from kernels.measure import oracle

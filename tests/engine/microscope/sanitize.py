@@ -1,8 +1,8 @@
 """Run compute-sanitizer on every mutant, on a GPU, and record its verdict beside ours.
 
 ``python -m tests.engine.microscope.sanitize --out FILE`` starts, for each tool, several processes
-that each launch a share of the mutants. A process that a mutant brings down is replaced by one that goes
-on with the next mutant; one that hangs is ended.
+that each launch a share of the mutants. A process that a mutant brings down is replaced by one
+that goes on with the next mutant; one that hangs is ended.
 """
 
 import argparse
