@@ -94,6 +94,8 @@ class Page:
         Words of the house, and rates without *per*.
     said : int or None
         The minutes that the page itself names.
+    title, opening : str
+        Its title, and the first sentence of its text.
     """
 
     name: str
@@ -108,6 +110,8 @@ class Page:
     long: int
     house: int
     said: int | None
+    title: str
+    opening: str
 
     @property
     def minutes(self) -> int:
@@ -159,11 +163,19 @@ def read(path: Path) -> Page:
         long=sum(len(each.split()) > LONG for each in SENTENCE_END.split(plain)),
         house=len(HOUSE.findall(every)) + len(RATE.findall(every)),
         said=int(told[1] or 60) if told else None,
+        title=_source(cells[0]).partition("\n")[0].removeprefix("# "),
+        opening=_opening(_source(cells[0])),
     )
 
 
 def _source(cell: dict[str, Any]) -> str:
     return "".join(cell["source"])
+
+
+def _opening(text: str) -> str:
+    """The first sentence of a page's first cell, under the title and the badges."""
+    body = re.sub(r"<!-- badges -->.*?<!-- /badges -->", "", text, flags=re.DOTALL)
+    return re.split(r"(?<=[.!?])\s", " ".join(body.partition("\n")[2].split()), maxsplit=1)[0]
 
 
 def _lines(cell: dict[str, Any]) -> int:
@@ -235,6 +247,7 @@ minutes  words / {WORDS} + lines / {LINES} + {PREDICTION} per prediction + {TURN
 #: A row of a table that begins with a link to a page and ends with two columns of minutes.
 ROW = re.compile(r"^(\| \[[^\]]*\]\(chapters/([\w-]+)\.ipynb\) \|.*\|)[^|\n]*\|[^|\n]*\|$", re.M)
 MINUTES = re.compile(r"(?<=<!-- minutes -->\n).*?(?=<!-- /minutes -->)", re.DOTALL)
+DEEPER = re.compile(r"(?<=<!-- deeper -->\n).*?(?=<!-- /deeper -->)", re.DOTALL)
 ROUTES = re.compile(r"(?<=<!-- routes -->\n).*?(?=<!-- /routes -->)", re.DOTALL)
 #: The chapters of the day, and the minutes for one exercise in each.
 DAY, ONE = ("01", "02", "03", "04", "05", "07"), 10
@@ -254,13 +267,13 @@ def routes(pages: list[Page]) -> list[tuple[str, str, int]]:
 
 
 def hours(minutes: int) -> str:
-    """``"6 h 20 min"``."""
-    whole, rest = divmod(minutes, 60)
+    """Minutes in hours, rounded up to 5 minutes: ``"6 h 20 min"``."""
+    whole, rest = divmod(5 * ceil(minutes / 5), 60)
     return " ".join([f"{whole} h"] * bool(whole) + [f"{rest} min"] * bool(rest or not whole))
 
 
 def write(root: Path = ROOT, folder: Path = CHAPTERS) -> Path:
-    """Bring the minutes in the tables of the first page up to date, and return the page."""
+    """Bring the minutes and the list of deeper pages on the first page up to date; return it."""
     pages = report(folder)
     known = {page.name: page for page in pages}
 
@@ -268,10 +281,24 @@ def write(root: Path = ROOT, folder: Path = CHAPTERS) -> Path:
         page = known[row[2]]
         return f"{row[1]} {page.minutes} | {page.exercise_minutes or '–'} |"
 
-    lines = ["| you have | read | it takes |", "| --- | --- | ---: |"]
-    lines += [f"| {name} | {what} | {hours(time)} |" for name, what, time in routes(pages)]
+    ways = ["| you have | read | it takes |", "| --- | --- | ---: |"]
+    ways += [f"| {name} | {what} | {hours(time)} |" for name, what, time in routes(pages)]
     path = root / "index.md"
     text = path.read_text(encoding="utf-8")
     text = MINUTES.sub(lambda table: ROW.sub(timed, table[0]), text)
-    replace_text(path, ROUTES.sub("\n".join([*lines, ""]), text))
+    text = ROUTES.sub("\n".join([*ways, ""]), text)
+    replace_text(path, DEEPER.sub(lambda _: deeper([p for p in pages if is_deeper(p.name)]), text))
     return path
+
+
+def deeper(pages: list[Page]) -> str:
+    """The deeper pages as a folded table: what each adds, in the words that open it."""
+    if not pages:
+        return ""
+    rows = [
+        f"| [{page.title}](chapters/{page.name}.ipynb) | {page.opening} | {page.minutes} "
+        f"| {page.exercise_minutes or '–'} |"
+        for page in pages
+    ]
+    head = ["| deeper page | it adds | minutes | exercises |", "| --- | --- | ---: | ---: |"]
+    return "\n".join([":::{dropdown} The deeper pages", *head, *rows, ":::", ""])

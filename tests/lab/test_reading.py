@@ -111,7 +111,7 @@ def test_the_minutes_stand_in_the_tables_of_the_first_page(page, tmp_path):
     path = reading.write(tmp_path, tmp_path)
     text = path.read_text()
     assert "| [4. A page](chapters/04-page.ipynb) | you can | 10 | 24 |\n<!-- /min" in text
-    assert "| longer | every page, the deeper ones too, and every exercise | 34 min |\n<!--" in text
+    assert "| longer | every page, the deeper ones too, and every exercise | 35 min |\n<!--" in text
     assert "old" not in text
     reading.write(tmp_path, tmp_path)
     assert path.read_text() == text
