@@ -25,6 +25,7 @@ from sphinx.util import logging
 SITE = Path(__file__).resolve().parent
 sys.path[:0] = [str(SITE.parent), str(SITE)]
 
+import moved  # noqa: E402
 import pictures  # noqa: E402
 import progress  # noqa: E402
 import styles  # noqa: E402
@@ -365,7 +366,7 @@ def finish_page(
         settings = {"repository": context["theme_repository_url"], "page": page}
         app.add_js_file(None, body=f"window.liveCode = {json.dumps(settings)};")
         app.add_js_file("book/live.js", loading_method="defer")
-    context["body"] = measure_parts(context["body"])
+    context["body"] = measure_parts(context["body"]) + moved.leave(app, page)
     context["metatags"] += head(app, page, context["title"], description(doctree))
 
 
@@ -430,5 +431,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("doctree-read", progress.collect)
     app.connect("env-get-outdated", progress.outdated)
     app.connect("html-page-context", finish_page, priority=900)
+    moved.setup(app)
     app.connect("build-finished", finish_site, priority=900)  # after the theme's own colours
     return {"parallel_read_safe": True, "parallel_write_safe": True}

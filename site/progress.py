@@ -1,4 +1,9 @@
-"""What a reader can tick off: the exercises and the quizzes of all chapters, for progress.js."""
+"""What a reader can tick off: the exercises and the quizzes of all chapters, for progress.js.
+
+An exercise counts for its chapter, on whichever of the chapter's pages it stands: its tick is kept
+under the name of the core page, so that it lasts when the exercise moves to a deeper page. It lasts
+when the exercise gets another title, too: `moved` knows the old one.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +19,9 @@ from sphinx.application import Sphinx
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+import moved  # noqa: E402
+
+from kernels.lab.pages import chapter_of  # noqa: E402
 from kernels.lab.widgets import quiz  # noqa: E402
 
 PAGE = "chapters/progress"
@@ -26,27 +34,38 @@ HEADING = re.compile(
 
 def collect(app: Sphinx, doctree: nodes.document) -> None:
     """Note the exercises of a page: numbered headings, each with the name of its place."""
+    page = app.env.docname
     found = [
-        {"id": section["ids"][0], "title": section.next_node(nodes.title).astext()}
+        {
+            "id": section["ids"][0],
+            "title": section.next_node(nodes.title).astext(),
+            "was": moved.former(app, page, section["ids"][0]),
+        }
         for section in doctree.findall(nodes.section)
         if isinstance(section.parent, nodes.section)  # the title of a page has a number, too
         and EXERCISE.match(section.next_node(nodes.title).astext())
     ]
-    app.env.metadata[app.env.docname]["exercises"] = found
+    app.env.metadata[page]["exercises"] = found
 
 
-def tick(body: str, page: str, exercises: list[dict[str, str]]) -> str:
+def box(page: str, exercise: dict[str, Any]) -> str:
+    """The box to tick of an exercise on a page."""
+    was = f' data-was="{" ".join(exercise["was"])}"' if exercise["was"] else ""
+    return (
+        f'<input type="checkbox" data-page="{chapter_of(page)}" '
+        f'data-exercise="{exercise["id"]}"{was} '
+        f'aria-label="{html.escape("Done: " + exercise["title"])}">'
+    )
+
+
+def tick(body: str, page: str, exercises: list[dict[str, Any]]) -> str:
     """Return a page's body with a box to tick under the heading of each exercise."""
-    names = {exercise["id"]: exercise["title"] for exercise in exercises}
+    named = {exercise["id"]: exercise for exercise in exercises}
 
     def with_box(heading: re.Match[str]) -> str:
-        if heading[2] not in names:
+        if heading[2] not in named:
             return heading[0]
-        label = html.escape(f"Done: {names[heading[2]]}")
-        return (
-            f'{heading[1]}\n<label class="tick"><input type="checkbox" data-page="{page}" '
-            f'data-exercise="{heading[2]}" aria-label="{label}"> done</label>'
-        )
+        return f'{heading[1]}\n<label class="tick">{box(page, named[heading[2]])} done</label>'
 
     return HEADING.sub(with_box, body)
 
@@ -59,8 +78,14 @@ def fill(body: str, app: Sphinx) -> str:
 def overview(app: Sphinx) -> str:
     """Return the list of all there is to tick off, which progress.js fills with what is kept."""
     chapters: list[dict[str, Any]] = []
-    for page in sorted(app.env.found_docs):
-        exercises = app.env.metadata[page].get("exercises", [])
+    every = sorted(app.env.found_docs)
+    for page in filter(lambda name: chapter_of(name) == name, every):
+        exercises = [
+            {**exercise, "on": part}
+            for part in every
+            if chapter_of(part) == page
+            for exercise in app.env.metadata[part].get("exercises", [])
+        ]
         name = page.rpartition("/")[2]
         questions = quiz.load(name) if (quiz.FOLDER / f"{name}.toml").is_file() else []
         rights = {
@@ -88,9 +113,8 @@ def section(chapter: dict[str, Any]) -> str:
         f'<span data-quiz="{chapter["name"]}">{questions} questions.</span></p>'
     )
     items = "".join(
-        f'<li><input type="checkbox" data-page="{chapter["page"]}" data-exercise="{one["id"]}" '
-        f'aria-label="{html.escape("Done: " + one["title"])}"> '
-        f'<a href="{address}#{one["id"]}">{html.escape(one["title"])}</a></li>'
+        f"<li>{box(chapter['page'], one)} "
+        f'<a href="../{one["on"]}.html#{one["id"]}">{html.escape(one["title"])}</a></li>'
         for one in chapter["exercises"]
     )
     return (

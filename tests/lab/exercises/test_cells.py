@@ -9,20 +9,35 @@ import pytest
 
 from kernels.lab.exercises import EXERCISES
 from kernels.lab.exercises.exercise import FROM, TO, KernelExercise, NumberExercise
-from kernels.lab.notebooks import CHAPTERS
+from kernels.lab.pages import chapter_of, paths
 
 KERNELS = [name for name, e in EXERCISES.items() if isinstance(e, KernelExercise)]
 NUMBERS = [name for name, e in EXERCISES.items() if isinstance(e, NumberExercise)]
 
 
+PAGES = {path.stem: path for path in paths()}
+
+
 @cache
-def notebook(chapter):
-    return nbformat.read(CHAPTERS / f"{chapter}.ipynb", as_version=4)
+def notebook(page):
+    return nbformat.read(PAGES[page], as_version=4)
+
+
+def marks(page):
+    return [cell.metadata.exercise for cell in notebook(page).cells if "exercise" in cell.metadata]
+
+
+@cache
+def page_of(name):
+    """The page that sets an exercise: its chapter's core page, or a deeper one."""
+    ours = [page for page in PAGES if chapter_of(page) == EXERCISES[name].chapter]
+    (found,) = (page for page in ours if f"{name}.start" in marks(page))
+    return found
 
 
 def cells(name, part):
     """The cells that set an exercise or solve it, with their places."""
-    every = notebook(EXERCISES[name].chapter).cells
+    every = notebook(page_of(name)).cells
     wanted = f"{name}.{part}"
     return [(i, cell) for i, cell in enumerate(every) if cell.metadata.get("exercise") == wanted]
 
@@ -45,13 +60,7 @@ def test_every_exercise_has_a_start_and_after_it_a_folded_solution(name):
 
 
 def test_every_marked_cell_belongs_to_an_exercise_of_its_chapter():
-    chapters = [path.stem for path in CHAPTERS.glob("*.ipynb")]
-    marked = {
-        (chapter, cell.metadata.exercise)
-        for chapter in chapters
-        for cell in notebook(chapter).cells
-        if "exercise" in cell.metadata
-    }
+    marked = {(chapter_of(page), mark) for page in PAGES for mark in marks(page)}
     assert marked == {
         (exercise.chapter, f"{name}.{part}")
         for name, exercise in EXERCISES.items()
@@ -63,7 +72,7 @@ def test_every_marked_cell_belongs_to_an_exercise_of_its_chapter():
 def test_the_three_hints_are_folded_on_the_page(name):
     exercise = EXERCISES[name]
     first, last = cells(name, "start")[0][0], cells(name, "solution")[0][0]
-    between = notebook(exercise.chapter).cells[first : last + 1]
+    between = notebook(page_of(name)).cells[first : last + 1]
     page = words("\n".join(c.source for c in between if c.cell_type == "markdown"))
     assert len(set(exercise.hints)) == 3
     for number, hint in enumerate(exercise.hints, 1):
