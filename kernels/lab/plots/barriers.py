@@ -38,7 +38,7 @@ def two_barriers() -> Figure:
     Thick lines are barriers; a dashed frame says that one warp reads a tile while the other
     writes it.
     """
-    fig, axes = figure(5.4, 3.9, rows=len(STORIES), sharex=True)
+    fig, axes = figure(5.0, 3.9, rows=len(STORIES), sharex=True)
     for ax, (title, (fast, slow, clash, barriers)) in zip(axes, STORIES.items(), strict=True):
         for y, bars in ((1, fast), (0, slow)):
             for what, start, end in bars:

@@ -24,7 +24,7 @@ def mappings() -> Figure:
     On the left x is the row: one sector of A per lane, one sector of B for all. On the right x is
     the column: one sector of A for all, and their floats of B fill whole sectors.
     """
-    fig, (left, right) = figure(5.2, 4.0, columns=2, width_ratios=(1, 1.5))
+    fig, (left, right) = figure(5.0, 4.0, columns=2, width_ratios=(1, 1.5))
     _x_is_the_row(left)
     _x_is_the_column(right)
     return fig

@@ -29,7 +29,7 @@ def outer_product(TM: int = 8, TN: int = 8, *, at: tuple[int, int] = (2, 5)) -> 
         On the left one step with a marked sum; beside it k = 0, 1 and 2: new edges, and an area
         whose shade grows.
     """
-    fig, axes = figure(5.4, 2.6, columns=2, width_ratios=(1, 1.2))
+    fig, axes = figure(5.0, 2.6, columns=2, width_ratios=(1, 1.2))
     large, rest = axes
     _step(large, TM, TN, sums=0.12)
     row, col = at

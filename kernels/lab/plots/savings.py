@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
 
 from kernels.lab.plots.palette import HATCH, INK, LIBRARY, PALETTE, TILE
 from kernels.lab.plots.picture import figure
@@ -25,7 +26,7 @@ def savings(
     counts : mapping of name to (naive, tiled)
         Such as ``{"requests": ([16384, …], [2048, …])}``, one number per tile.
     """
-    fig, axes = figure(5.4, 2.7, columns=len(counts), squeeze=False, sharey=True)
+    fig, axes = figure(5.0, 2.7, columns=len(counts), squeeze=False, sharey=True)
     places = np.arange(len(tiles))
     for ax, (name, (before, after)) in zip(axes[0], counts.items(), strict=True):
         looks = ((before, -0.2, LIBRARY, "", "naive"), (after, 0.2, TILE, HATCH["A"], "tiled"))
@@ -39,6 +40,7 @@ def savings(
         ax.set_title(name, fontsize=10)
         ax.tick_params(length=0)
     axes[0, 0].set_ylabel("count")
+    axes[0, 0].yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
     fig.legend(*axes[0, 0].get_legend_handles_labels(), ncols=2, loc="outside upper right")
     return fig
 
@@ -55,7 +57,7 @@ def block_loads(heats: Mapping[str, Mapping[str, Any]]) -> Figure:
     shapes = [np.shape(counts) for counts in next(iter(heats.values())).values()]
     most = max(int(np.max(counts)) for both in heats.values() for counts in both.values())
     fig, axes = figure(
-        5.4, 2.1 * len(heats), rows=len(heats), columns=2, squeeze=False,
+        5.0, 2.0 * len(heats), rows=len(heats), columns=2, squeeze=False,
         width_ratios=[columns for _, columns in shapes],
     )  # fmt: skip
     for line, (kernel, both) in zip(axes, heats.items(), strict=True):

@@ -41,9 +41,9 @@ def tile_steps(
     """
     steps = K // tile
     rows = -(-steps // columns)
-    unit = 5.4 / (columns * (K + GAP + N))
+    unit = 5.0 / (columns * (K + GAP + N))
     height = rows * (unit * (K + GAP + M) + 0.15)
-    fig, axes = figure(5.4, height, rows, columns, squeeze=False)
+    fig, axes = figure(5.0, height, rows, columns, squeeze=False)
     for step, ax in enumerate(axes.flat):
         ax.set_axis_off()
         if step < steps:

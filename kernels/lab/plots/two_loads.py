@@ -28,7 +28,7 @@ def two_loads(cores: int = 128, *, loads: int = 2, cycles: int = 8) -> Figure:
         one in ``loads * cores / 32`` is filled.
     """
     lanes = cores // 32
-    fig, ax = figure(5.4, 0.9 + 0.36 * (lanes + 2))
+    fig, ax = figure(5.0, 0.9 + 0.36 * (lanes + 2))
     for cycle in range(cycles):
         colour = dict(facecolor=TILE, alpha=0.5, hatch=HATCH["A"])
         ax.add_patch(Rectangle((cycle, 0), 1, 1, edgecolor=INK, linewidth=0.7, **colour))

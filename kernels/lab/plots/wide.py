@@ -23,7 +23,7 @@ def wide_loads(TM: int = 8, TN: int = 8, *, width: int = 4) -> Figure:
     width : int
         Numbers per load in the second row; in the first it is one.
     """
-    fig, axes = figure(5.2, 2.2, rows=2)
+    fig, axes = figure(5.0, 2.2, rows=2)
     for ax, numbers in zip(axes, (1, width), strict=True):
         _row(ax, TM, TN, numbers)
     return fig

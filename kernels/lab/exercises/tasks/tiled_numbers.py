@@ -16,7 +16,7 @@ BANDWIDTH = NumberExercise(
     title="how many bytes the tiled kernel loads",
     hints=(
         "The 4096³ product has 4096³ / T loads of A and as many of B, 32 of them per request.",
-        "For T = 16 and 32 each request takes 4 sectors of 32 bytes. For T = 8 a warp covers four"
+        "For T = 16 and 32 each request takes 4 sectors of 32 bytes. For T = 8 one warp covers four"
         " rows of eight threads: how many sectors is that?",
         "Four, too: one full sector in each row. So it is 2 · 4096³ / T / 32 requests, times 4"
         " sectors, times 32 bytes.",
