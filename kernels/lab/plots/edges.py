@@ -22,7 +22,7 @@ def zero_fill(M: int, N: int, K: int, tile: int, thread: tuple[int, int]) -> Fig
     thread : (x, y)
         A thread of that block that owns no element of C; what it loads is pointed at.
     """
-    fig, (left, right) = figure(5.0, 3.0, columns=2)
+    fig, (left, right) = figure(5.0, 3.3, columns=2)
     columns = K % tile
     small = dict(ha="center", va="center", fontsize=9)
     _tile(left, "A", tile, columns, f"sA, last step:\nk from {K - columns}")
