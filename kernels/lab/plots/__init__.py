@@ -4,6 +4,7 @@ A picture is an inline SVG whose text and lines take the page's own colour. A he
 `Figure`; `show` puts it on the page with its alternative text and its caption.
 """
 
+from kernels.lab.plots.barriers import two_barriers
 from kernels.lab.plots.charts import (
     bandwidth,
     break_even,
@@ -17,7 +18,13 @@ from kernels.lab.plots.charts import (
     transfers,
 )
 from kernels.lab.plots.drawings import canvas, cells, heat, hierarchy, mark, product, pyramid
+from kernels.lab.plots.edges import zero_fill
+from kernels.lab.plots.mapping import mappings
+from kernels.lab.plots.outer import outer_product
 from kernels.lab.plots.palette import (
+    A,
+    B,
+    C,
     CPP,
     ENGINE_TITLES,
     HATCH,
@@ -28,17 +35,21 @@ from kernels.lab.plots.palette import (
     PALETTE,
     THREAD,
     TILE,
-    A,
-    B,
-    C,
 )
 from kernels.lab.plots.picture import Picture, figure, show, svg
 from kernels.lab.plots.problems import problems
+from kernels.lab.plots.rereading import rereading
 from kernels.lab.plots.rungs import rungs
+from kernels.lab.plots.savings import block_loads, savings
+from kernels.lab.plots.tiles import tile_steps
+from kernels.lab.plots.two_loads import two_loads
+from kernels.lab.plots.wide import wide_loads
 
 __all__ = [
     "A", "B", "C", "CPP", "ENGINE_TITLES", "HATCH", "INK", "LIBRARY", "MEMORY", "NUMBA", "PALETTE",
-    "THREAD", "TILE", "Picture", "bandwidth", "break_even", "canvas", "cells", "climb", "empty",
-    "figure", "heat", "hierarchy", "ladder", "latency", "mark", "problems", "product", "pyramid",
-    "roofline", "rung_label", "rungs", "show", "svg", "sweep", "transfers",
+    "THREAD", "TILE", "Picture", "bandwidth", "block_loads", "break_even", "canvas", "cells",
+    "climb", "empty", "figure", "heat", "hierarchy", "ladder", "latency", "mappings", "mark",
+    "outer_product", "problems", "product", "pyramid", "rereading", "roofline", "rung_label",
+    "rungs", "savings", "show", "svg", "sweep", "tile_steps", "transfers", "two_barriers",
+    "two_loads", "wide_loads", "zero_fill",
 ]  # fmt: skip
