@@ -41,6 +41,12 @@ PICTURES = {
     "product": lambda: plots.product(5, 7, 3, tile=2, step=1, block=(3, 2), thread=(0, 0)),
     "heat": lambda: plots.heat({"A": np.arange(15).reshape(3, 5), "x": np.ones(4, int)}),
     "empty": lambda: plots.empty("nothing"),
+    "dies": plots.dies,
+    "mapping": lambda: plots.mapping(132),
+    "kitchen": plots.kitchen,
+    "divergence": lambda: plots.divergence({"by lane": [i % 2 for i in range(64)]}),
+    "in_flight": plots.in_flight,
+    "rates": lambda: plots.rates({("shared", "near"): 3e13, ("host", "far"): 9e9}),
 }
 
 

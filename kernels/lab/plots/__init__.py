@@ -16,7 +16,11 @@ from kernels.lab.plots.charts import (
     sweep,
     transfers,
 )
+from kernels.lab.plots.chip import dies, mapping
 from kernels.lab.plots.drawings import canvas, cells, heat, hierarchy, mark, product, pyramid
+from kernels.lab.plots.flight import in_flight
+from kernels.lab.plots.kitchen import kitchen
+from kernels.lab.plots.lanes import divergence
 from kernels.lab.plots.palette import (
     CPP,
     ENGINE_TITLES,
@@ -33,10 +37,12 @@ from kernels.lab.plots.palette import (
     C,
 )
 from kernels.lab.plots.picture import Picture, figure, show, svg
+from kernels.lab.plots.rates import rates
 
 __all__ = [
     "A", "B", "C", "CPP", "ENGINE_TITLES", "HATCH", "INK", "LIBRARY", "MEMORY", "NUMBA", "PALETTE",
-    "THREAD", "TILE", "Picture", "bandwidth", "break_even", "canvas", "cells", "climb", "empty",
-    "figure", "heat", "hierarchy", "ladder", "latency", "mark", "product", "pyramid", "roofline",
-    "rung_label", "show", "svg", "sweep", "transfers",
+    "THREAD", "TILE", "Picture", "bandwidth", "break_even", "canvas", "cells", "climb", "dies",
+    "divergence", "empty", "figure", "heat", "hierarchy", "in_flight", "kitchen", "ladder",
+    "latency", "mapping", "mark", "product", "pyramid", "rates", "roofline", "rung_label", "show",
+    "svg", "sweep", "transfers",
 ]  # fmt: skip
