@@ -60,7 +60,7 @@ def dies(cores: tuple[int, int] = (2, 2), sms: tuple[int, int] = (5, 5)) -> Figu
         Cores of the CPU and SMs of the GPU that are drawn.
     """
     side, gap = 10.0, 1.6
-    fig, ax = canvas(5.2, 3.3, (-0.2, 2 * side + gap + 0.2, side + 2.1, -1.2))
+    fig, ax = canvas(4.6, 2.9, (-0.2, 2 * side + gap + 0.2, side + 2.1, -1.2))
     frames = {role: [] for role in PARTS}
     frames["cache"] += [(0.3, 7.7, side - 0.6, 2.0), (side + gap + 0.3, 9.1, side - 0.6, 0.6)]
     for x, y, wide, high in _grid(*cores, 0.3, 0.3, side - 0.3, 7.4, 0.3):
@@ -102,7 +102,7 @@ def mapping(sms: int) -> Figure:
         SMs of the GPU: one square each.
     """
     grid, block, warp, thread = PAIRS
-    fig, ax = canvas(5.6, 5.2, (-0.2, 17.2, 13.4, -1.2))
+    fig, ax = canvas(4.8, 4.1, (-0.2, 17.2, 13.4, -1.2))
     ax.text(1.6, -0.5, "what you write", weight="bold", ha="center")
     ax.text(15.4, -0.5, "what runs it", weight="bold", ha="center")
     boxes(ax, _grid(6, 5, 0.1, 0.4, 3.1, 2.6, 0.11), grid)

@@ -25,7 +25,7 @@ def in_flight(threads: Sequence[int] = (1, 8), latency: int = 8, slots: int = 24
         How long to watch.
     """
     rows = sum(count + 3.6 for count in threads)
-    fig, ax = canvas(5.2, 0.2 * rows + 0.3, (-5.4, slots + 0.3, rows - 0.4, -0.6))
+    fig, ax = canvas(4.6, 0.155 * rows + 0.15, (-5.4, slots + 0.3, rows - 0.4, -0.6))
     y = 0.0
     for count in threads:
         y = _panel(ax, y, count, latency, slots) + 1.3

@@ -30,7 +30,7 @@ def kitchen(stations: int = 3, chefs: int = 4) -> Figure:
     chefs : int
         Junior chefs at each.
     """
-    fig, ax = canvas(5.2, 3.5, (-6.1, 16.3, 11.4, -1.6))
+    fig, ax = canvas(4.4, 2.65, (-5.6, 16.3, 11.2, -1.6))
     heights = dict(zip(TERMS, (0.95, 2.3, 3.6, 4.9, 7.1, 10.3), strict=True))
     wide = 10.0 / stations
     rooms = [place * wide + 0.1 for place in range(stations)]

@@ -30,12 +30,12 @@ def divergence(
         What each branch is called.
     """
     steps = {name: executed(branches) for name, branches in kernels.items()}
-    rows = sum(1.8 + len(of) + 0.5 * (1 + of[-1][0]) for of in steps.values())
-    fig, ax = canvas(5.4, 0.165 * rows + 0.25, (-4.6, WARP + 4.4, rows, -0.6))
+    rows = sum(2.6 + len(of) + 0.6 * (1 + of[-1][0]) for of in steps.values())
+    fig, ax = canvas(4.6, 0.112 * rows + 0.15, (-4.6, WARP + 4.4, rows, -0.6))
     y = 0.0
     for name, of in steps.items():
         ax.text(-4.4, y + 0.45, name, weight="bold", va="center", fontsize=9)
-        top = y = y + 1.2
+        top = y = y + 1.7
         for warp, its in groupby(of, key=itemgetter(0)):
             ax.text(-0.6, y + 0.5, f"warp {warp}", ha="right", va="center", fontsize=8)
             for _, branch, lanes in its:
@@ -46,11 +46,11 @@ def divergence(
                 boxes(ax, active, colour, tint=0.6, hatch=hatch, width=0.5)
                 ax.text(WARP + 0.5, y + 0.5, names[branch], va="center", fontsize=8)
                 y += 1
-            y += 0.5
+            y += 0.6
         ax.annotate("", (WARP + 3.6, y - 0.3), (WARP + 3.6, top),
                     arrowprops={"arrowstyle": "->", "color": INK})  # fmt: skip
         ax.text(WARP + 3.3, top - 0.1, "time", ha="center", va="bottom", fontsize=8)
-        y += 0.6
+        y += 0.9
     return fig
 
 

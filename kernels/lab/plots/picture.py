@@ -14,6 +14,9 @@ from matplotlib.legend import Legend
 
 from kernels.lab.plots.palette import INK, STYLE
 
+#: Pixels. A drawing no wider than this stays legible on a phone; wider ones scroll there.
+NARROW = 544
+
 
 def figure(
     width: float = 7.2, height: float = 3.4, rows: int = 1, columns: int = 1, **options: Any
@@ -72,8 +75,9 @@ class Picture:
     def _repr_html_(self) -> str:
         label = f'role="img" aria-label="{escape(self.alt)}"'
         # Size comes from the viewBox: the picture shrinks with a narrow page, and never grows.
-        width = re.search(r'viewBox="0 0 ([\d.]+)', self.svg)
-        style = f'style="max-width:{float(width[1]) * 4 / 3:.0f}px;width:100%;height:auto"'
+        width = float(re.search(r'viewBox="0 0 ([\d.]+)', self.svg)[1]) * 4 / 3
+        fits = "min-width:0;" if width <= NARROW else ""
+        style = f'style="max-width:{width:.0f}px;{fits}width:100%;height:auto"'
         drawn = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", self.svg, count=1)
         drawn = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", drawn, count=1)
         drawn = drawn.replace("<svg", f"<svg {label} {style}", 1)

@@ -25,7 +25,7 @@ def rates(bars: Mapping[tuple[str, str], float]) -> Figure:
         return empty("nothing recorded yet")
     decades = range(int(np.log10(min(bars.values()))), int(np.log10(max(bars.values()))) + 2)
     low, high = 10.0 ** decades[0], 10.0 ** decades[-1]
-    fig, ax = figure(5.4, 0.52 * len(bars) + 0.6)
+    fig, ax = figure(4.8, 0.52 * len(bars) + 0.6)
     for y, ((level, name), value) in enumerate(bars.items()):
         ax.barh(y, value - low, 0.4, left=low, color=MEMORY[level], alpha=0.75)
         ax.text(low * 1.1, y - 0.38, f"{name}: {quantity(value, 'B/s')}", va="center", fontsize=9)
