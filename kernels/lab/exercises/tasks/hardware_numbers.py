@@ -78,8 +78,8 @@ EXERCISES = (
         chapter=CHAPTER,
         title="waves on a smaller GPU",
         hints=(
-            "Blocks: n divided by 256, rounded up. The data sheet says how many threads an SM of"
-            " the T4 holds, and how many SMs there are.",
+            "Blocks: n divided by 256, rounded up. The data sheet gives the T4's SMs and the"
+            " threads that each of them holds.",
             "1024 threads per SM are four blocks of 256, and there are 40 SMs.",
             "Waves are blocks divided by resident blocks, rounded up. The last wave has what the"
             " full ones leave.",
