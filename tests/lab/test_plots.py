@@ -42,6 +42,12 @@ PICTURES = {
     "rereading": lambda: plots.rereading(3, 5, 4, row=2, columns=(0, 3, 4)),
     "heat": lambda: plots.heat({"A": np.arange(15).reshape(3, 5), "x": np.ones(4, int)}),
     "empty": lambda: plots.empty("nothing"),
+    "dies": plots.dies,
+    "mapping": lambda: plots.mapping(132),
+    "kitchen": plots.kitchen,
+    "divergence": lambda: plots.divergence({"by lane": [i % 2 for i in range(64)]}),
+    "in_flight": plots.in_flight,
+    "rates": lambda: plots.rates({("shared", "near"): 3e13, ("host", "far"): 9e9}),
 }
 
 

@@ -17,8 +17,12 @@ from kernels.lab.plots.charts import (
     sweep,
     transfers,
 )
+from kernels.lab.plots.chip import dies, mapping
 from kernels.lab.plots.drawings import canvas, cells, heat, hierarchy, mark, product, pyramid
 from kernels.lab.plots.edges import zero_fill
+from kernels.lab.plots.flight import in_flight
+from kernels.lab.plots.kitchen import kitchen
+from kernels.lab.plots.lanes import divergence
 from kernels.lab.plots.mapping import mappings
 from kernels.lab.plots.outer import outer_product
 from kernels.lab.plots.palette import (
@@ -38,6 +42,7 @@ from kernels.lab.plots.palette import (
 )
 from kernels.lab.plots.picture import Picture, figure, show, svg
 from kernels.lab.plots.problems import problems
+from kernels.lab.plots.rates import rates
 from kernels.lab.plots.rereading import rereading
 from kernels.lab.plots.rungs import rungs
 from kernels.lab.plots.savings import block_loads, savings
@@ -48,8 +53,8 @@ from kernels.lab.plots.wide import wide_loads
 __all__ = [
     "A", "B", "C", "CPP", "ENGINE_TITLES", "HATCH", "INK", "LIBRARY", "MEMORY", "NUMBA", "PALETTE",
     "THREAD", "TILE", "Picture", "bandwidth", "block_loads", "break_even", "canvas", "cells",
-    "climb", "empty", "figure", "heat", "hierarchy", "ladder", "latency", "mappings", "mark",
-    "outer_product", "problems", "product", "pyramid", "rereading", "roofline", "rung_label",
-    "rungs", "savings", "show", "svg", "sweep", "tile_steps", "transfers", "two_barriers",
-    "two_loads", "wide_loads", "zero_fill",
+    "climb", "dies", "divergence", "empty", "figure", "heat", "hierarchy", "in_flight", "kitchen",
+    "ladder", "latency", "mapping", "mappings", "mark", "outer_product", "problems", "product",
+    "pyramid", "rates", "rereading", "roofline", "rung_label", "rungs", "savings", "show", "svg",
+    "sweep", "tile_steps", "transfers", "two_barriers", "two_loads", "wide_loads", "zero_fill",
 ]  # fmt: skip
