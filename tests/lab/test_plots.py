@@ -39,6 +39,7 @@ PICTURES = {
     "pyramid": lambda: plots.pyramid([{"level": name} for name in plots.MEMORY]),
     "hierarchy": plots.hierarchy,
     "product": lambda: plots.product(5, 7, 3, tile=2, step=1, block=(3, 2), thread=(0, 0)),
+    "rereading": lambda: plots.rereading(3, 5, 4, row=2, columns=(0, 3, 4)),
     "heat": lambda: plots.heat({"A": np.arange(15).reshape(3, 5), "x": np.ones(4, int)}),
     "empty": lambda: plots.empty("nothing"),
 }

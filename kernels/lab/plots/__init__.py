@@ -33,10 +33,11 @@ from kernels.lab.plots.palette import (
     C,
 )
 from kernels.lab.plots.picture import Picture, figure, show, svg
+from kernels.lab.plots.rereading import rereading
 
 __all__ = [
     "A", "B", "C", "CPP", "ENGINE_TITLES", "HATCH", "INK", "LIBRARY", "MEMORY", "NUMBA", "PALETTE",
     "THREAD", "TILE", "Picture", "bandwidth", "break_even", "canvas", "cells", "climb", "empty",
-    "figure", "heat", "hierarchy", "ladder", "latency", "mark", "product", "pyramid", "roofline",
-    "rung_label", "show", "svg", "sweep", "transfers",
+    "figure", "heat", "hierarchy", "ladder", "latency", "mark", "product", "pyramid", "rereading",
+    "roofline", "rung_label", "show", "svg", "sweep", "transfers",
 ]  # fmt: skip
