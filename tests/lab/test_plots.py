@@ -128,6 +128,12 @@ def test_a_picture_has_words_for_it():
     assert re.search(r"<svg[^>]*max-width:\d+px;width:100%", html)
 
 
+@pytest.mark.parametrize("inches, fits", [(4.6, True), (5.0, False)])
+def test_only_a_narrow_picture_shrinks_to_a_telephone(inches, fits):
+    html = plots.Picture(plots.figure(inches)[0], "x")._repr_html_()
+    assert ("min-width:0" in html) == fits
+
+
 def test_show_displays_a_picture(capsys):
     plots.show(plots.empty("x"), alt="an empty figure")
     assert capsys.readouterr().out.strip() == "[figure: an empty figure]"

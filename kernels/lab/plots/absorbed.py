@@ -40,7 +40,7 @@ def absorbed(record: Record, rung: str, engine: str, **options: int) -> Figure:
         "read from L2": ("L2", row.l2_read_bytes),
         "read from DRAM": ("global", row.dram_read_bytes),
     }
-    fig, ax = figure(4.8, 2.5)
+    fig, ax = figure(4.6, 2.4)
     ax.set_axis_off()
     whole = max(size for _, size in levels.values())
     for place, (name, (level, size)) in enumerate(levels.items()):

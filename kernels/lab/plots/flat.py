@@ -36,7 +36,7 @@ def flat_memory(memory: np.ndarray, views: Mapping[str, np.ndarray]) -> Figure:
     ValueError
         When a view is a copy.
     """
-    extent = (-0.2, len(memory) + 0.2, STRIP * len(views) - 1.4, -1.6)
+    extent = (-0.2, len(memory) + 0.2, STRIP * len(views) - 1.9, -1.6)
     unit = min(0.36, 7.0 / len(memory))
     fig, ax = canvas(unit * (len(memory) + 0.4), unit * (extent[2] + 1.6), extent)
     for number, (name, view) in enumerate(views.items()):

@@ -28,7 +28,7 @@ def overhang(M: int, N: int, block: tuple[int, int]) -> Figure:
     width, height = block
     columns, rows = cdiv(N, width), cdiv(M, height)
     right, bottom = columns * width, rows * height
-    unit = 5.2 / max(right, bottom)
+    unit = 4.1 / max(right, bottom)
     fig, ax = canvas(unit * right + 0.6, unit * bottom + 0.6, (0, right, bottom, 0))
     ax.set_axis_on()
     ax.add_patch(Rectangle((0, 0), N, M, fc=C, alpha=0.35, lw=0))
