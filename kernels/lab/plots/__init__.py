@@ -4,6 +4,7 @@ A picture is an inline SVG whose text and lines take the page's own colour. A he
 `Figure`; `show` puts it on the page with its alternative text and its caption.
 """
 
+from kernels.lab.plots.absorbed import absorbed
 from kernels.lab.plots.barriers import two_barriers
 from kernels.lab.plots.charts import (
     bandwidth,
@@ -20,11 +21,13 @@ from kernels.lab.plots.charts import (
 from kernels.lab.plots.chip import dies, mapping
 from kernels.lab.plots.drawings import canvas, cells, heat, hierarchy, mark, product, pyramid
 from kernels.lab.plots.edges import zero_fill
+from kernels.lab.plots.flat import flat_memory
 from kernels.lab.plots.flight import in_flight
 from kernels.lab.plots.kitchen import kitchen
 from kernels.lab.plots.lanes import divergence
 from kernels.lab.plots.mapping import mappings
 from kernels.lab.plots.outer import outer_product
+from kernels.lab.plots.overhang import overhang
 from kernels.lab.plots.palette import (
     A,
     B,
@@ -52,9 +55,10 @@ from kernels.lab.plots.wide import wide_loads
 
 __all__ = [
     "A", "B", "C", "CPP", "ENGINE_TITLES", "HATCH", "INK", "LIBRARY", "MEMORY", "NUMBA", "PALETTE",
-    "THREAD", "TILE", "Picture", "bandwidth", "block_loads", "break_even", "canvas", "cells",
-    "climb", "dies", "divergence", "empty", "figure", "heat", "hierarchy", "in_flight", "kitchen",
-    "ladder", "latency", "mapping", "mappings", "mark", "outer_product", "problems", "product",
-    "pyramid", "rates", "rereading", "roofline", "rung_label", "rungs", "savings", "show", "svg",
-    "sweep", "tile_steps", "transfers", "two_barriers", "two_loads", "wide_loads", "zero_fill",
+    "THREAD", "TILE", "Picture", "absorbed", "bandwidth", "block_loads", "break_even", "canvas",
+    "cells", "climb", "dies", "divergence", "empty", "figure", "flat_memory", "heat", "hierarchy",
+    "in_flight", "kitchen", "ladder", "latency", "mapping", "mappings", "mark", "outer_product",
+    "overhang", "problems", "product", "pyramid", "rates", "rereading", "roofline", "rung_label",
+    "rungs", "savings", "show", "svg", "sweep", "tile_steps", "transfers", "two_barriers",
+    "two_loads", "wide_loads", "zero_fill",
 ]  # fmt: skip

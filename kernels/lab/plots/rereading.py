@@ -35,7 +35,7 @@ def rereading(M: int, N: int, K: int, *, row: int, columns: Sequence[int]) -> Fi
     low = K + GAP
     at_A, at_B, at_C = (0, low), (low, 0), (low, low)
     wide, high = low + N, low + M
-    unit = min(0.4, 6.4 / wide)
+    unit = min(0.33, 6.4 / wide)
     extent = (-1.2, wide + 0.3, high + 0.3, -1.2)
     fig, ax = canvas(unit * (wide + 1.5), unit * (high + 1.5), extent)
     cells(ax, M, K, at=at_A, role="A", title="A")
