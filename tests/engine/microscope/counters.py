@@ -2,8 +2,8 @@
 
 ``python -m tests.engine.microscope.counters --out FILE`` launches every case once under
 Nsight Compute (one process; ``--only vector_kernels`` those of one module), adds the hashes of
-the outputs, the accesses that the compiler left in PTX and SASS, and where all this was measured, and writes one
-JSON file.
+the outputs, the accesses that the compiler left in PTX and SASS, and where all this was measured,
+and writes one JSON file.
 """
 
 import argparse

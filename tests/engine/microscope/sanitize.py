@@ -1,8 +1,8 @@
 """Run compute-sanitizer on every mutant, on a GPU, and record its verdict beside ours.
 
 ``python -m tests.engine.microscope.sanitize --out FILE`` starts, for each tool, several processes
-that each launch a share of the mutants. A process that a mutant brings down is replaced by one that goes
-on with the next mutant; one that hangs is ended.
+that each launch a share of the mutants. A process that a mutant brings down is replaced by one that
+goes on with the next mutant; one that hangs is ended.
 """
 
 import argparse
@@ -64,7 +64,7 @@ def launch(number: int) -> bool:
     return bool(wrong)
 
 
-def worker(numbers: list[int]) -> None:
+def worker(numbers: list[int], launch=launch) -> None:
     """Launch mutants one after another, saying where it stands, as long as the GPU answers."""
     from numba import cuda
 
@@ -105,10 +105,10 @@ def _survive() -> tuple[str, ...]:
     return ("--destroy-on-device-error", "kernel") if "destroy-on-device-error" in text else ()
 
 
-def sandbox(tool: str, numbers: list[int]) -> tuple[str, dict[int, str]]:
-    """Run a share of the mutants under one tool; its whole output and how each launch ended.
+def sandbox(tool: str, numbers: list[int], module: str) -> tuple[str, dict[int, str]]:
+    """Run a share of a module's kernels under one tool; its output and how each launch ended.
 
-    A mutant that ends its process, or hangs, is tried once more in a process of its own.
+    A kernel that ends its process, or hangs, is tried once more in a process of its own.
     """
     groups, text, ends = [list(numbers)], [], {}
     while groups:
@@ -123,7 +123,7 @@ def sandbox(tool: str, numbers: list[int]) -> tuple[str, dict[int, str]]:
                 *_survive(),
                 sys.executable,
                 "-m",
-                "tests.engine.microscope.sanitize",
+                module,
                 "--run",
                 *map(str, group),
             ],
@@ -162,12 +162,14 @@ def parse(text: str) -> dict[int, Counter]:
     return found
 
 
-def record(tool: str, numbers: list[int], processes: int) -> dict[int, dict]:
-    """One tool's verdict on every mutant, several processes at a time."""
+def record(
+    tool: str, numbers: list[int], processes: int, module: str = "tests.engine.microscope.sanitize"
+) -> dict[int, dict]:
+    """One tool's verdict on every kernel of a module, several processes at a time."""
     shares = [numbers[i : i + SHARE] for i in range(0, len(numbers), SHARE)]
     with ThreadPoolExecutor(processes) as pool:
         texts, ends = [], {}
-        for text, ended in pool.map(lambda share: sandbox(tool, share), shares):
+        for text, ended in pool.map(lambda share: sandbox(tool, share, module), shares):
             texts.append(text)
             ends |= ended
     said = parse("\n".join(texts))
