@@ -679,7 +679,8 @@ class Writer:
             case 4:
                 return f"({self.integer(room)} / {self.integer(room)})"
             case 5:
-                return f"({a()} {self.pick(('//', '%'))} {a()})"
+                # Other divisors round: NVVM makes a quotient, a product and a difference of them.
+                return f"({a()} {self.pick(('//', '%'))} {self.pick(('0.5', '2.0', '-4.0'))})"
             case 6:
                 return f"({a()} ** {self.pick((2, 3))})"
             case 7:
@@ -704,8 +705,8 @@ class Writer:
         return self.pick((
             f"math.sqrt(abs({self.real(room)}))",
             f"math.{self.pick(('floor', 'ceil', 'trunc'))}({self.real(room)})",
-            f"math.copysign({self.real(room)}, {self.real(room)})",
-            f"math.fmod({self.real(room)}, {self.real(room)})",
+            f"math.copysign({self.real(room)}, {self.integer(room)})",
+            f"math.fmod({self.real(room)}, {self.pick(('0.5', '2.0', '4.0'))})",
             f"cuda.fma(float32({self.real(room)}), float32({self.real(room)}), float32(0.5))",
             f"cuda.selp({yes}, float64({self.real(room)}), float64({self.real(room)}))",
         ))  # fmt: skip

@@ -101,11 +101,11 @@ def to_f32_exactly(exact: Fraction) -> float:
     return guess if here < there else other
 
 
-def to_integer(v: float, bits: int, is_signed: bool, how: Callable) -> int:
-    """``cvt`` from a float: NaN is 0, and what does not fit is clamped."""
+def to_integer(v: float, bits: int, is_signed: bool, how: Callable, from_bits: int) -> int:
+    """``cvt`` from a float: what does not fit is clamped; NaN is 0, or has the highest bit set."""
     low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if is_signed else (0, (1 << bits) - 1)
     if v != v:
-        return 0 if bits < 64 else 1 << 63
+        return 0 if max(bits, from_bits) < 64 else 1 << bits - 1
     whole = (high if v > 0 else low) if math.isinf(v) else how(v)
     return min(max(whole, low), high) & ((1 << bits) - 1)
 
@@ -211,7 +211,7 @@ class Translator:
         self.globals: dict[str, int] = {}
         self.local_bytes = 0
         self.parameters: list[tuple[str, str]] = []
-        self.globals_from = 0
+        self.registers: set[str] = set()
 
     # -- declarations
 
@@ -268,6 +268,7 @@ class Translator:
                 out += ["            " + x for x in self.instruction(text, number)]
             out.append(f"            pc = {k + 1}" if k + 1 < len(blocks) else "            return")
         out.append("    yield  # so that this is a generator in any case")
+        out.insert(1, f"    {' = '.join(sorted(self.registers))} = 0")
         return "\n".join(out)
 
     # -- operands
@@ -287,8 +288,7 @@ class Translator:
         if x.startswith("%"):
             if x[1:].split(".")[0] in ("tid", "ntid", "ctaid", "nctaid", "laneid", "lanemask_lt"):
                 return f"special[{x[1:]!r}]"
-            name = x[1:].replace(".", "_")
-            return name
+            return self.target(x)
         if x in ("WARP_SZ",):
             return "32"
         if re.match(r"^-?\d+$", x) or x.startswith("0x"):
@@ -313,9 +313,9 @@ class Translator:
 
     def instruction(self, text: str, number: dict[str, int]) -> list[str]:
         guard = ""
-        m = re.match(r"^@(!?)%(p\d+)\s+(.*)$", text)
+        m = re.match(r"^@(!?)(%p\d+)\s+(.*)$", text)
         if m:
-            guard, text = f"if {'not ' if m[1] else ''}{m[2]}: ", m[3]
+            guard, text = f"if {'not ' if m[1] else ''}{self.target(m[2])}: ", m[3]
         op, _, rest = text.partition(" ") if " " in text else text.partition("\t")
         op, rest = op.strip(), rest.strip()
         parts = op.split(".")
@@ -331,9 +331,11 @@ class Translator:
         lines = [lines] if isinstance(lines, str) else lines
         return [guard + x for x in lines]
 
-    @staticmethod
-    def target(x: str) -> str:
-        return x.strip()[1:].replace(".", "_")
+    def target(self, x: str) -> str:
+        """A register as a variable."""
+        name = x.strip().replace("%", "r_")
+        self.registers.add(name)
+        return name
 
     def simple(self, parts, operands, integer: str, real: str = "") -> str:
         """A two-operand instruction; the formats see a, b and mask."""
@@ -341,6 +343,8 @@ class Translator:
         args = [self.read(x, kind, bits) for x in operands[1:]]
         into = self.target(operands[0])
         if kind == "f":
+            if not {"rz", "rm", "rp"}.isdisjoint(parts):
+                raise Unknown(".".join(parts))
             text = real.format(*args)
             return f"{into} = f32({text})" if bits == 32 else f"{into} = {text}"
         mask = (1 << bits) - 1
@@ -378,6 +382,8 @@ class Translator:
 
     def op_fma(self, parts, x):
         bits = width_of(parts[-1])[1]
+        if not {"rz", "rm", "rp"}.isdisjoint(parts):
+            raise Unknown(".".join(parts))
         a, b, c = (self.read(v, "f", bits) for v in x[1:])
         return f"{self.target(x[0])} = multiply_add({a}, {b}, {c}, {bits})"
 
@@ -571,7 +577,8 @@ class Translator:
                 return f"{into} = whole({v}, {modes[0]!r})"
             return f"{into} = f32({v})" if bits == 32 else f"{into} = {v}"
         if from_kind == "f":
-            return f"{into} = to_integer({v}, {bits}, {kind == 's'}, ROUND[{modes[0]!r}])"
+            how = f"ROUND[{modes[0]!r}], {from_bits}"
+            return f"{into} = to_integer({v}, {bits}, {kind == 's'}, {how})"
         if from_bits < 32:
             v = f"({v} & {(1 << from_bits) - 1})"
         if from_kind == "s":
@@ -608,9 +615,9 @@ class Translator:
                 v = f"float_of({v}, {bits})"
             elif kind == "s":
                 v = f"signed({v}, {bits}) & 0xFFFFFFFFFFFFFFFF"
-                if re.match(r"^rs\d", name):
+                if re.match(r"^r_rs\d", name):
                     v = f"({v}) & 0xFFFF"
-                elif re.match(r"^r\d", name):
+                elif re.match(r"^r_r\d", name):
                     v = f"({v}) & 0xFFFFFFFF"
             lines.append(f"{name} = {v}")
         return ["; ".join(lines)]

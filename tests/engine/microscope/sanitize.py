@@ -24,6 +24,7 @@ from kernels.measure.sanitizer import finding, reports
 from tests.engine.microscope import mutants
 from tests.engine.microscope.counters import REPOSITORY, provenance
 
+MODULE = "tests.engine.microscope.sanitize"
 TOOLS = ("memcheck", "racecheck", "synccheck", "initcheck")
 SHARE = 8  # mutants a process: few enough that a crash costs little
 SILENCE = 30  # seconds without a word after which a process is taken to hang
@@ -105,7 +106,7 @@ def _survive() -> tuple[str, ...]:
     return ("--destroy-on-device-error", "kernel") if "destroy-on-device-error" in text else ()
 
 
-def sandbox(tool: str, numbers: list[int], module: str) -> tuple[str, dict[int, str]]:
+def sandbox(tool: str, numbers: list[int], module: str = MODULE) -> tuple[str, dict[int, str]]:
     """Run a share of a module's kernels under one tool; its output and how each launch ended.
 
     A kernel that ends its process, or hangs, is tried once more in a process of its own.
@@ -162,9 +163,7 @@ def parse(text: str) -> dict[int, Counter]:
     return found
 
 
-def record(
-    tool: str, numbers: list[int], processes: int, module: str = "tests.engine.microscope.sanitize"
-) -> dict[int, dict]:
+def record(tool: str, numbers: list[int], processes: int, module: str = MODULE) -> dict[int, dict]:
     """One tool's verdict on every kernel of a module, several processes at a time."""
     shares = [numbers[i : i + SHARE] for i in range(0, len(numbers), SHARE)]
     with ThreadPoolExecutor(processes) as pool:
