@@ -29,9 +29,6 @@ from kernels.lab.plots.mapping import mappings
 from kernels.lab.plots.outer import outer_product
 from kernels.lab.plots.overhang import overhang
 from kernels.lab.plots.palette import (
-    A,
-    B,
-    C,
     CPP,
     ENGINE_TITLES,
     HATCH,
@@ -42,6 +39,9 @@ from kernels.lab.plots.palette import (
     PALETTE,
     THREAD,
     TILE,
+    A,
+    B,
+    C,
 )
 from kernels.lab.plots.picture import Picture, figure, show, svg
 from kernels.lab.plots.problems import problems
