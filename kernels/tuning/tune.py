@@ -188,7 +188,7 @@ def search(
     if not todo.kept:
         raise RuntimeError(f"no set of options is left to measure: {todo.pruned[0].reason}")
     gpu = about["gpu"]
-    tuned.read(tuned.path(gpu), gpu)  # a file that cannot be added to is told of before, not after
+    tuned.read(tuned.held(gpu), gpu)  # a file that cannot be added to is told of before, not after
     file, same = unfinished(gpu), _identity(todo, about)
     done = _resume(file, same)
     defaults = todo.rung.default(todo.engine)
@@ -279,16 +279,17 @@ def _keep(file: Path, same: dict[str, Any], done: list[tuple[Measured, bool]]) -
 
 def stopwatch(todo: Plan) -> Callable[[Options, bool], dict[str, float]]:
     """What measures the candidates of a plan on the GPU: each is checked, then timed."""
-    from kernels.measure import bench
+    from kernels.measure.bench.case import Case
+    from kernels.measure.bench.resources import used
 
-    case = bench.Case(*todo.shape, todo.dtype, todo.rung.out_dtype)
+    case = Case(*todo.shape, todo.dtype, todo.rung.out_dtype)
 
     def measure(options: Options, longer: bool) -> dict[str, float]:
         launch = case.launch(todo.rung, todo.engine, options)
         launch()
-        spilled = bench.used(todo.rung, todo.engine, options)["local_bytes"]
+        spilled = used(todo.rung, todo.engine, options)["local_bytes"]
         if spilled and not todo.rung.chosen(todo.engine).count(options):
-            raise ValueError(f"too few registers: {spilled} bytes a thread in local memory")
+            raise ValueError(f"too few registers: {spilled} bytes per thread in local memory")
         row = case.measure(launch, limit=0.5 if longer else 0.1, rest=0)
         cupy.cuda.Device().synchronize()
         if not row["correct"]:
