@@ -1,9 +1,9 @@
 """Tile sizes that `python -m kernels tune` found on this machine, kept in one file per GPU.
 
 The files are the reader's own. They lie in the course's folder (`kernels.basics.application`), or
-in the one that ``KERNELS_TUNED`` names; files that earlier versions kept elsewhere are found. A rung
-that is called without options takes those found here for its language, its number format and the
-class of its shape; options that are given always win.
+in the one that ``KERNELS_TUNED`` names; files that earlier versions kept elsewhere are found. A
+rung that is called without options takes those found here for its language, its number format and
+the class of its shape; options that are given always win.
 """
 
 from __future__ import annotations

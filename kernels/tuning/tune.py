@@ -5,7 +5,7 @@ GPU accept. *Prune*: `predict` says how long each should take; those that it exp
 far slower than the best are left out, each with its reason. *Measure*: the rest in the order of
 their prediction, checked against a float64 product first; then the fastest few once more, longer
 and beside the rung's defaults. What has been measured is kept at once, so an interrupted search
-goes on where it stopped.
+resumes.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ def search(
     Raises
     ------
     Interrupted
-        After Ctrl-C; another call goes on where this one stopped.
+        After Ctrl-C; another call resumes.
     RuntimeError
         If there is no candidate, or none that gave a right product.
     """
@@ -246,7 +246,7 @@ def search(
 
 
 def _identity(todo: Plan, about: dict[str, Any]) -> dict[str, Any]:
-    """What must be the same for a search to go on: else its figures are of something else."""
+    """What must be the same for a search to resume: else its figures are of something else."""
     return {
         "rung": todo.rung.name, "engine": todo.engine, "dtype": todo.dtype,
         "shape": list(todo.shape),
