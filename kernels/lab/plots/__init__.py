@@ -25,7 +25,7 @@ from kernels.lab.plots.flat import flat_memory
 from kernels.lab.plots.flight import in_flight
 from kernels.lab.plots.kitchen import kitchen
 from kernels.lab.plots.lanes import divergence
-from kernels.lab.plots.mapping import mappings
+from kernels.lab.plots.mappings import mappings
 from kernels.lab.plots.outer import outer_product
 from kernels.lab.plots.overhang import overhang
 from kernels.lab.plots.palette import (
