@@ -9,7 +9,7 @@ import pytest
 from matplotlib.colors import to_rgb
 
 from kernels.lab import plots
-from kernels.records import Record
+from kernels.records import Record, Row
 from kernels.records.roofline import Point, Roof
 from tests.colours import contrast
 from tests.records import synthetic
@@ -28,6 +28,9 @@ def test_engines_and_matrices_differ_without_colour():
 
 RECORD = synthetic.record()
 ROOF = Roof("made up", 2e12, 60e12)
+FLAT = np.arange(12.0)
+COUNTED = {"M": 8, "N": 9, "K": 7, "l2_read_bytes": 900, "dram_read_bytes": 300}
+PROFILED = Record("x", tables={"profiles": [Row(rung="naive", engine="numba", **COUNTED)]})
 PICTURES = {
     "ladder": lambda: plots.ladder(RECORD.ladder()),
     "climb": lambda: plots.climb({"fp32": RECORD.ladder()}, {"tiled": "Tiled"}),
@@ -39,6 +42,10 @@ PICTURES = {
     "pyramid": lambda: plots.pyramid([{"level": name} for name in plots.MEMORY]),
     "hierarchy": plots.hierarchy,
     "product": lambda: plots.product(5, 7, 3, tile=2, step=1, block=(3, 2), thread=(0, 0)),
+    "absorbed": lambda: plots.absorbed(PROFILED, "naive", "numba"),
+    "flat_memory": lambda: plots.flat_memory(FLAT, {"x": FLAT.reshape(3, 4).T}),
+    "overhang": lambda: plots.overhang(5, 9, (4, 2)),
+    "rereading": lambda: plots.rereading(3, 5, 4, row=2, columns=(0, 3, 4)),
     "heat": lambda: plots.heat({"A": np.arange(15).reshape(3, 5), "x": np.ones(4, int)}),
     "empty": lambda: plots.empty("nothing"),
 }
@@ -119,6 +126,12 @@ def test_a_picture_has_words_for_it():
     assert 'role="img" aria-label="alt with &lt;i&gt; and &quot;quotes&quot;"' in html
     assert "<figcaption>See this.</figcaption>" in html
     assert re.search(r"<svg[^>]*max-width:\d+px;width:100%", html)
+
+
+@pytest.mark.parametrize("inches, fits", [(4.6, True), (5.0, False)])
+def test_only_a_narrow_picture_shrinks_to_a_telephone(inches, fits):
+    html = plots.Picture(plots.figure(inches)[0], "x")._repr_html_()
+    assert ("min-width:0" in html) == fits
 
 
 def test_show_displays_a_picture(capsys):

@@ -277,7 +277,7 @@ def hierarchy(
 
 
 def heat(counts: Mapping[str, Any], *, unit: str = "loads") -> Figure:
-    """How often each element was touched: one panel an array, one scale for all.
+    """How often each element was touched: one panel per array, one scale for all.
 
     Parameters
     ----------
@@ -302,7 +302,7 @@ def heat(counts: Mapping[str, Any], *, unit: str = "loads") -> Figure:
                             fontsize=max(6, 9 - 0.2 * columns), color=colour)  # fmt: skip
         low, high = int(array.min()), int(array.max())
         told = f"{low}" if low == high else f"{low} to {high}"
-        ax.set_title(f"{name}\n{told} {unit} an element")
+        ax.set_title(f"{name}\n{told} {unit} per element")
         ax.set_xlabel("column")
         ax.set_ylabel("row")
         if name in PALETTE:

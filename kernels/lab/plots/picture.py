@@ -58,6 +58,10 @@ def svg(fig: Figure, ink: str = "currentColor") -> str:
     return text.replace(INK, ink)
 
 
+#: Pixels of a picture whose text stays legible when it shrinks to a telephone's width.
+NARROW = 460
+
+
 class Picture:
     """A drawn figure with its alternative text and caption; plain text shows the alternative."""
 
@@ -72,11 +76,13 @@ class Picture:
     def _repr_html_(self) -> str:
         label = f'role="img" aria-label="{escape(self.alt)}"'
         # Size comes from the viewBox: the picture shrinks with a narrow page, and never grows.
-        width = re.search(r'viewBox="0 0 ([\d.]+)', self.svg)
-        style = f'style="max-width:{float(width[1]) * 4 / 3:.0f}px;width:100%;height:auto"'
+        width = float(re.search(r'viewBox="0 0 ([\d.]+)', self.svg)[1]) * 4 / 3
+        style = f"max-width:{width:.0f}px;width:100%;height:auto"
+        # The page keeps a wide one legible on a telephone: it scrolls. A narrow one fits.
+        style += ";min-width:0" if width <= NARROW else ""
         drawn = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", self.svg, count=1)
         drawn = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", drawn, count=1)
-        drawn = drawn.replace("<svg", f"<svg {label} {style}", 1)
+        drawn = drawn.replace("<svg", f'<svg {label} style="{style}"', 1)
         caption = f"<figcaption>{escape(self.caption)}</figcaption>" if self.caption else ""
         return f'<figure class="drawn" style="margin:0">{drawn}{caption}</figure>'
 
