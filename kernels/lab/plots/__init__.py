@@ -19,7 +19,9 @@ from kernels.lab.plots.charts import (
 )
 from kernels.lab.plots.drawings import canvas, cells, heat, hierarchy, mark, product, pyramid
 from kernels.lab.plots.flat import flat_memory
+from kernels.lab.plots.indices import indices
 from kernels.lab.plots.overhang import overhang
+from kernels.lab.plots.overwritten import overwritten
 from kernels.lab.plots.palette import (
     CPP,
     ENGINE_TITLES,
@@ -38,11 +40,13 @@ from kernels.lab.plots.palette import (
 from kernels.lab.plots.picture import Picture, figure, show, svg
 from kernels.lab.plots.rereading import rereading
 from kernels.lab.plots.rungs import rungs
+from kernels.lab.plots.schedule import Bar, schedule, six_steps, streams
 
 __all__ = [
-    "A", "B", "C", "CPP", "ENGINE_TITLES", "HATCH", "INK", "LIBRARY", "MEMORY", "NUMBA",
+    "A", "B", "Bar", "C", "CPP", "ENGINE_TITLES", "HATCH", "INK", "LIBRARY", "MEMORY", "NUMBA",
     "PALETTE", "THREAD", "TILE", "Picture", "absorbed", "bandwidth", "break_even", "canvas",
-    "cells", "climb", "empty", "figure", "flat_memory", "heat", "hierarchy", "ladder",
-    "latency", "mark", "overhang", "product", "pyramid", "rereading", "roofline",
-    "rung_label", "rungs", "show", "svg", "sweep", "transfers",
+    "cells", "climb", "empty", "figure", "flat_memory", "heat", "hierarchy", "indices", "ladder",
+    "latency", "mark", "overhang", "overwritten", "product", "pyramid", "rereading", "roofline",
+    "rung_label", "rungs", "schedule", "show", "six_steps", "streams", "svg", "sweep",
+    "transfers",
 ]  # fmt: skip
