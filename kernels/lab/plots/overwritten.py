@@ -15,7 +15,7 @@ STEP = 2.6  # from one state to the next, in cells
 
 
 def overwritten(states: Mapping[str, np.ndarray], size: int, window: range) -> Figure:
-    """The same stretch of memory in several states, one strip each.
+    """The same memory in several states, one strip each.
 
     Parameters
     ----------

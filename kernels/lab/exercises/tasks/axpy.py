@@ -52,8 +52,8 @@ EXERCISE = KernelExercise(
         " work.",
         "`y[i] = alpha * x[i] + y[i]`, under the guard, with `i = cuda.grid(1)`.",
     ),
-    after="It moves 12 bytes per element, as vector_add does, and does two operations instead of one."
-    " Memory sets the time, so twice the arithmetic takes no longer.",
+    after="It moves 12 bytes per element, as vector_add does, and does two operations instead of"
+    " one. Memory sets the time, so twice the arithmetic takes no longer.",
     budgets=(
         Budget("requests", 3 * 32, global_count("requests"), "load x and y once, store y once"),
     ),

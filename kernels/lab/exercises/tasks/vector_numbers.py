@@ -55,8 +55,8 @@ REVERSE_SECTORS = NumberExercise(
         " floats.",
         "For n = 1020 the first warp reads elements 988 to 1019. Does 988 begin a sector?",
     ),
-    after="The order inside a warp costs nothing; 32 neighbours that begin inside a sector touch one"
-    " more.",
+    after="The order inside a warp costs nothing; 32 neighbours that begin inside a sector touch"
+    " one more.",
     answers={"n_1024": 4, "n_1020": 5},
     mistakes={
         ("n_1024", 32): "that would be one sector per lane; neighbours share them in either order",
