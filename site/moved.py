@@ -9,6 +9,7 @@ a link to the new place, at the end of the page, and a script that follows it.
 from __future__ import annotations
 
 import html
+import re
 import tomllib
 from pathlib import Path
 
@@ -42,20 +43,27 @@ def _place(app: Sphinx, address: str) -> tuple[str, str]:
     return (name if name in app.env.found_docs else f"chapters/{name}"), anchor
 
 
+def _bare(anchor: str) -> str:
+    """Letters and digits: a page's own ``it-s`` is ``its`` where Markdown links to it."""
+    return re.sub(r"[^a-z0-9]", "", anchor)
+
+
+def _heading(app: Sphinx, page: str, anchor: str) -> tuple[str, str]:
+    """How Markdown names a heading, and its text; the page's title where there is no anchor."""
+    slugs = app.env.metadata[page].get("myst_slugs", {})
+    found = ((slug, text) for slug, (_, _, text) in slugs.items() if _bare(slug) == _bare(anchor))
+    return next(found, (anchor, app.env.titles[page].astext()))
+
+
 def leave(app: Sphinx, page: str) -> str:
     """Return what a page says of the headings that have left it; nothing if none has."""
     lines = []
     for (old_page, old), (new_page, new) in places(app).items():
         if old_page == page:
             address = app.builder.get_relative_uri(page, new_page) + (f"#{new}" if new else "")
-            title = html.escape(_title(app, new_page, new))
+            title = html.escape(_heading(app, new_page, new)[1])
             lines.append(f'<p id="{old}">This has moved: <a href="{address}">{title}</a></p>')
     return "\n".join(['<div class="moved">', *lines, "</div>", FOLLOW]) if lines else ""
-
-
-def _title(app: Sphinx, page: str, anchor: str) -> str:
-    slugs = app.env.metadata[page].get("myst_slugs", {})
-    return slugs[anchor][2] if anchor in slugs else app.env.titles[page].astext()
 
 
 def former(app: Sphinx, page: str, anchor: str) -> list[str]:
@@ -69,11 +77,15 @@ class FollowMoved(SphinxPostTransform):
     default_priority = 8
 
     def run(self, **_: object) -> None:
-        known = places(self.app)
+        known = {(page, _bare(old)): new for (page, old), new in places(self.app).items()}
         for link in self.document.findall(pending_xref):
-            old = (link.get("reftarget"), link.get("reftargetid"))
+            old = (link.get("reftarget"), _bare(link.get("reftargetid") or ""))
             if old in known:
-                link["reftarget"], link["reftargetid"] = known[old]
+                page, new = known[old]
+                link["reftarget"], link["reftargetid"] = (
+                    page,
+                    new and _heading(self.app, page, new)[0],
+                )
 
 
 def watch(app: Sphinx, page: str, source: list[str]) -> None:

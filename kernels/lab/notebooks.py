@@ -94,6 +94,7 @@ def execute(
     client = NotebookClient(
         notebook,
         timeout=900,
+        startup_timeout=600,
         kernel_name="python3",
         store_widget_state=True,
         extra_arguments=["--IPKernelApp.log_level=ERROR"],

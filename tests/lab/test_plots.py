@@ -52,6 +52,12 @@ PICTURES = {
     "rereading": lambda: plots.rereading(3, 5, 4, row=2, columns=(0, 3, 4)),
     "heat": lambda: plots.heat({"A": np.arange(15).reshape(3, 5), "x": np.ones(4, int)}),
     "empty": lambda: plots.empty("nothing"),
+    "dies": plots.dies,
+    "mapping": lambda: plots.mapping(132),
+    "kitchen": plots.kitchen,
+    "divergence": lambda: plots.divergence({"by lane": [i % 2 for i in range(64)]}),
+    "in_flight": plots.in_flight,
+    "rates": lambda: plots.rates({("shared", "near"): 3e13, ("host", "far"): 9e9}),
 }
 
 
@@ -153,3 +159,17 @@ def test_product_marks_what_one_thread_needs():
     # A lies at (0, 6.6), B at (6.6, 0), C at (6.6, 6.6); the last step along K = 5 is one wide.
     found = {tuple(round(float(value), 2) for value in spot) for spot in spots}
     assert found == {(4, 10.6, 1, 1), (9.6, 4, 1, 1), (9.6, 10.6, 1, 1)}
+
+
+def test_each_problem_stands_once_beside_its_idea_and_under_its_chapter():
+    fig = plots.problems({"barriers": {3: 4}, "sectors": {6: 3, 7: 5, 8: 5}})
+    (ax,) = fig.axes
+    places = {text.get_text(): text.get_position() for text in ax.texts}
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["barriers", "sectors"]
+    assert {number: y for number, (_, y) in places.items()} == {"3": 0, "6": 1, "7": 1, "8": 1}
+    heads = {tick.get_text(): tick.get_position()[0] for tick in ax.get_xticklabels()}
+    nearest = {
+        number: min(heads, key=lambda head, x=x: abs(heads[head] - x))
+        for number, (x, _) in places.items()
+    }
+    assert nearest == {"3": "4", "6": "3", "7": "5", "8": "5"}

@@ -78,10 +78,12 @@ def cells(
     x, y = at
     colour = PALETTE[role]
     ax.add_patch(Rectangle(at, columns, rows, facecolor=colour, alpha=tint, edgecolor="none"))
-    for row in range(rows + 1):
-        ax.plot([x, x + columns], [y + row, y + row], color=colour, linewidth=0.6)
-    for column in range(columns + 1):
-        ax.plot([x + column, x + column], [y, y + rows], color=colour, linewidth=0.6)
+    # All lines are one path, which keeps the page small.
+    lines = [((x, y + row), (x + columns, y + row)) for row in range(1, rows)]
+    lines += [((x + column, y), (x + column, y + rows)) for column in range(1, columns)]
+    points = [point for start, end in lines for point in (start, end, (np.nan, np.nan))]
+    if points:
+        ax.plot(*zip(*points, strict=True), color=colour, linewidth=0.6)
     ax.add_patch(Rectangle(at, columns, rows, facecolor="none", edgecolor=colour, linewidth=1.8))
     if title:
         ax.text(x + columns / 2, y - 0.3, title, ha="center", va="bottom", weight="bold")

@@ -14,6 +14,9 @@ from matplotlib.legend import Legend
 
 from kernels.lab.plots.palette import INK, STYLE
 
+#: Of a picture's width: how narrow it may become before its text is too small to read.
+LEGIBLE = 0.7
+
 
 def figure(
     width: float = 7.2, height: float = 3.4, rows: int = 1, columns: int = 1, **options: Any
@@ -58,10 +61,6 @@ def svg(fig: Figure, ink: str = "currentColor") -> str:
     return text.replace(INK, ink)
 
 
-#: Pixels of a picture whose text stays legible when it shrinks to a telephone's width.
-NARROW = 460
-
-
 class Picture:
     """A drawn figure with its alternative text and caption; plain text shows the alternative."""
 
@@ -75,14 +74,14 @@ class Picture:
 
     def _repr_html_(self) -> str:
         label = f'role="img" aria-label="{escape(self.alt)}"'
-        # Size comes from the viewBox: the picture shrinks with a narrow page, and never grows.
+        # Size comes from the viewBox: the picture shrinks with a narrow page, and never grows. The
+        # book lets it shrink to its least legible width; what is wider than the page scrolls.
         width = float(re.search(r'viewBox="0 0 ([\d.]+)', self.svg)[1]) * 4 / 3
-        style = f"max-width:{width:.0f}px;width:100%;height:auto"
-        # The page keeps a wide one legible on a telephone: it scrolls. A narrow one fits.
-        style += ";min-width:0" if width <= NARROW else ""
+        least = f"--least:{LEGIBLE * width:.0f}px"
+        style = f'style="max-width:{width:.0f}px;width:100%;height:auto;{least}"'
         drawn = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", self.svg, count=1)
         drawn = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", drawn, count=1)
-        drawn = drawn.replace("<svg", f'<svg {label} style="{style}"', 1)
+        drawn = drawn.replace("<svg", f"<svg {label} {style}", 1)
         caption = f"<figcaption>{escape(self.caption)}</figcaption>" if self.caption else ""
         return f'<figure class="drawn" style="margin:0">{drawn}{caption}</figure>'
 

@@ -59,11 +59,13 @@ def test_every_exercise_has_a_start_and_after_it_a_folded_solution(name):
     assert "hide-cell" in folded.metadata.tags and folded.metadata.jupyter.source_hidden
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_every_marked_cell_belongs_to_an_exercise_of_its_chapter(page):
-    for mark in marks(page):
-        name, _, part = mark.rpartition(".")
-        assert EXERCISES[name].chapter == chapter_of(page) and part in ("start", "solution")
+def test_every_marked_cell_belongs_to_an_exercise_of_its_chapter():
+    marked = {(chapter_of(page), mark) for page in PAGES for mark in marks(page)}
+    assert marked == {
+        (exercise.chapter, f"{name}.{part}")
+        for name, exercise in EXERCISES.items()
+        for part in ("start", "solution")
+    }
 
 
 @pytest.mark.parametrize("name", EXERCISES)
