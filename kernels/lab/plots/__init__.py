@@ -25,6 +25,7 @@ from kernels.lab.plots.flat import flat_memory
 from kernels.lab.plots.flight import in_flight
 from kernels.lab.plots.kitchen import kitchen
 from kernels.lab.plots.lanes import divergence
+from kernels.lab.plots.layouts import bank_layouts, structs_and_fields
 from kernels.lab.plots.mapping import mappings
 from kernels.lab.plots.outer import outer_product
 from kernels.lab.plots.overhang import overhang
@@ -43,6 +44,7 @@ from kernels.lab.plots.palette import (
     B,
     C,
 )
+from kernels.lab.plots.pending import pending
 from kernels.lab.plots.picture import Picture, figure, show, svg
 from kernels.lab.plots.problems import problems
 from kernels.lab.plots.rates import rates
@@ -50,15 +52,17 @@ from kernels.lab.plots.rereading import rereading
 from kernels.lab.plots.rungs import rungs
 from kernels.lab.plots.savings import block_loads, savings
 from kernels.lab.plots.tiles import tile_steps
+from kernels.lab.plots.transposes import transpose_path
 from kernels.lab.plots.two_loads import two_loads
 from kernels.lab.plots.wide import wide_loads
 
 __all__ = [
     "A", "B", "C", "CPP", "ENGINE_TITLES", "HATCH", "INK", "LIBRARY", "MEMORY", "NUMBA", "PALETTE",
-    "THREAD", "TILE", "Picture", "absorbed", "bandwidth", "block_loads", "break_even", "canvas",
-    "cells", "climb", "dies", "divergence", "empty", "figure", "flat_memory", "heat", "hierarchy",
-    "in_flight", "kitchen", "ladder", "latency", "mapping", "mappings", "mark", "outer_product",
-    "overhang", "problems", "product", "pyramid", "rates", "rereading", "roofline", "rung_label",
-    "rungs", "savings", "show", "svg", "sweep", "tile_steps", "transfers", "two_barriers",
-    "two_loads", "wide_loads", "zero_fill",
+    "THREAD", "TILE", "Picture", "absorbed", "bandwidth", "bank_layouts", "block_loads",
+    "break_even", "canvas", "cells", "climb", "dies", "divergence", "empty", "figure",
+    "flat_memory", "heat", "hierarchy", "in_flight", "kitchen", "ladder", "latency", "mapping",
+    "mappings", "mark", "outer_product", "overhang", "pending", "problems", "product", "pyramid",
+    "rates", "rereading", "roofline", "rung_label", "rungs", "savings", "show",
+    "structs_and_fields", "svg", "sweep", "tile_steps", "transfers", "transpose_path",
+    "two_barriers", "two_loads", "wide_loads", "zero_fill",
 ]  # fmt: skip
