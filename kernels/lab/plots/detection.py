@@ -25,7 +25,7 @@ def detection(found: Mapping[str, Sequence[str]], tools: Sequence[str]) -> Figur
     right = wide * len(tools)
     fig, ax = canvas(4.6, 0.21 * len(found) + 0.75, (-9, right + 0.4, len(found) + 0.2, -2.8))
     for column, tool in enumerate(tools):
-        ax.text((column + 0.5) * wide, -0.3, tool, rotation=40, ha="left", va="bottom", fontsize=8.5,
+        ax.text((column + 0.5) * wide, -0.3, tool, rotation=40, ha="left", va="bottom", size=8.5,
                 rotation_mode="anchor")  # fmt: skip
     for row, (kernel, seen) in enumerate(found.items()):
         ax.text(-0.4, row + 0.5, kernel, ha="right", va="center", fontsize=8.5)
