@@ -29,7 +29,6 @@ from kernels.lab.plots.indices import indices
 from kernels.lab.plots.kitchen import kitchen
 from kernels.lab.plots.lanes import divergence
 from kernels.lab.plots.load_path import load_path
-from kernels.lab.plots.mapping import mappings
 from kernels.lab.plots.mappings import mappings
 from kernels.lab.plots.outer import outer_product
 from kernels.lab.plots.overhang import overhang
