@@ -102,9 +102,9 @@ def occupancy(
     warps = -(-threads // 32)
     limits = {"threads": sheet.warps_per_sm // warps, "blocks": sheet.blocks_per_sm}
     steps = {
-        "threads": f"{threads} threads are {warps} warps per block; {sheet.warps_per_sm} warps per SM "
-        f"/ {warps} = {limits['threads']}",
-        "blocks": f"an SM holds at most {sheet.blocks_per_sm}",
+        "threads": f"{threads} threads are {warps} warps per block; {sheet.warps_per_sm} warps per "
+        f"SM / {warps} = {limits['threads']}",
+        "blocks": f"at most {sheet.blocks_per_sm}, however small",
     }
     if registers:
         a_warp = _round_up(registers * 32, REGISTER_UNIT)

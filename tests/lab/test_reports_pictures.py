@@ -32,8 +32,8 @@ def test_a_warp_waits_for_its_own_last_result():
 
 def test_each_way_names_its_share_of_issuing_cycles():
     told = texts(plots.hiding([(2, 1), (6, 1)], latency=6, cycles=24))
-    assert "2 warps, 1 independent each: issues in 33 %" in told
-    assert "6 warps, 1 independent each: issues in 100 %" in told
+    assert "2 warps, 1 in flight each: issues in 33 %" in told
+    assert "6 warps, 1 in flight each: issues in 100 %" in told
 
 
 def test_a_cross_for_each_finding():

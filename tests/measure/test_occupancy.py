@@ -49,7 +49,7 @@ def test_the_arithmetic_is_shown():
     found = occupancy(256, registers=40, shared_bytes=2048)
     assert found.steps == {
         "threads": "256 threads are 8 warps per block; 64 warps per SM / 8 = 8",
-        "blocks": "an SM holds at most 32",
+        "blocks": "at most 32, however small",
         "registers": "40 × 32 lanes = 1280 per warp (in steps of 256); 65536 per SM / 1280 = 48 "
         "warps (in steps of 4); 48 / 8 = 6",
         "shared memory": "2048 bytes per block + 1024 for the system, 3072 as allocated; "
