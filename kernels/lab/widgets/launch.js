@@ -59,7 +59,7 @@ function render({ model, el }) {
   const warning = warningLine(host);
   const fields = {
     n: numberField("n, elements", { min: 1, max: MOST.n, change() {} }),
-    block: numberField("threads a block", { min: 1, max: MOST.block, change() {} }),
+    block: numberField("threads per block", { min: 1, max: MOST.block, change() {} }),
   };
   const entered = () => {
     const wrong = fault(fields.n.input.value, fields.block.input.value);
@@ -81,7 +81,7 @@ function render({ model, el }) {
     fields.n.element, sliders.n.element, fields.block.element, sliders.block.element, guard.element, sliders.thread.element,
   );
 
-  // ---- Picture: a row a warp, drawn at the width it has ----
+  // ---- Picture: one row per warp, drawn at the width it has ----
   const image = draw("svg", { role: "img" });
   const formula = make("p", { class: "formula" });
   host.picture.append(image, formula);
@@ -161,7 +161,7 @@ function render({ model, el }) {
       ["warps", [integer(s.warps)]],
       ["lanes without a thread", [integer(s.empty)]],
       ...(s.guard ? [
-        ["requests for a, one a warp with work", [integer(s.requests)]],
+        ["requests for a, one per warp with work", [integer(s.requests)]],
         ["sectors of a that these touch", [integer(s.sectors)]],
       ] : []),
       ["lanes at work, of all lanes", [percent(s.n / (s.warps * WARP))]],
