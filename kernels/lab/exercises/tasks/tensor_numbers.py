@@ -102,7 +102,7 @@ STAGE = NumberExercise(
         "227 KB are 227 · 1024 bytes. Only whole stages count.",
         "2 · 64 · (128 + 256) bytes, and 2 · 64 · (128 + 128) bytes.",
     ),
-    after="`hopper.py` takes 4 stages and 6: one fewer in the second case, which leaves"
+    after="The rung `specialized` takes 4 stages and 6: one fewer in the second case, which leaves"
     " room for other things.",
     answers={
         "bytes_256": _stage(128, 256, 64), "stages_256": SHARED // _stage(128, 256, 64),
