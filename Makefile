@@ -6,7 +6,7 @@ RUN = $(PYTHON) site/env.py
 RUN_TEST = $(PYTHON) site/env.py --test
 
 .DEFAULT_GOAL := help
-.PHONY: help serve lab book bench record test test-colab test-hosts adopt lock cells pictures vendor clean
+.PHONY: help serve lab book bench record test browser test-colab test-hosts adopt lock format cells pictures vendor clean
 
 help:  ## say what each command does
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1@\2/p' Makefile | awk -F@ '{printf "%-17s %s\n", $$1, $$2}'
@@ -29,6 +29,9 @@ record:  ## on a GPU: execute the chapters and store what was measured
 test:  ## the whole test suite in two processes (ARGS="-k name" narrows it, in one)
 	@$(RUN_TEST) -m pytest $(or $(ARGS),-n 2 --dist loadfile --no-loadscope-reorder)
 
+browser:  ## fetch a browser for the tests, where the machine has none
+	@$(RUN_TEST) site/browser.py
+
 test-colab:  ## the chapters under Colab's versions, GPU and CPU image (minutes; not in `make test`)
 	@$(PYTHON) site/colab.py $(ARGS)
 
@@ -40,6 +43,11 @@ adopt:  ## make the course yours: REPO=owner/name
 
 lock:  ## bring the locks up to pyproject.toml (needs uv; ARGS=--upgrade: to the newest)
 	@$(PYTHON) site/lock.py $(ARGS)
+
+format:  ## format Python and JavaScript
+	@$(RUN_TEST) -m ruff check --quiet --select I --fix .
+	@$(RUN_TEST) -m ruff format --quiet .
+	@$(RUN_TEST) -c 'import subprocess; subprocess.run(["oxfmt", "."], check=True)' >/dev/null
 
 cells:  ## copy the kernels into the chapters' kernel cells
 	@$(RUN) site/cells.py
