@@ -5,23 +5,16 @@ from __future__ import annotations
 import html
 import json
 import re
-import sys
-from pathlib import Path
 from typing import Any
 
+from bs4 import BeautifulSoup, Tag
 from docutils import nodes
 from sphinx.application import Sphinx
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from kernels.lab.widgets import quiz  # noqa: E402
+from kernels.lab.widgets import quiz
 
 PAGE = "chapters/progress"
 EXERCISE = re.compile(r"(?:Exercise )?\d+[.:] ")
-PLACE = re.compile(r'(<div id="progress">).*?(</div>)', re.DOTALL)
-HEADING = re.compile(
-    r'(<section id="([^"]+)">\s*(?:<span id="[^"]+"></span>)*<h3>.*?</h3>)', re.DOTALL
-)
 
 
 def collect(app: Sphinx, doctree: nodes.document) -> None:
@@ -35,25 +28,26 @@ def collect(app: Sphinx, doctree: nodes.document) -> None:
     app.env.metadata[app.env.docname]["exercises"] = found
 
 
-def tick(body: str, page: str, exercises: list[dict[str, str]]) -> str:
-    """Return a page's body with a box to tick under the heading of each exercise."""
-    names = {exercise["id"]: exercise["title"] for exercise in exercises}
-
-    def with_box(heading: re.Match[str]) -> str:
-        if heading[2] not in names:
-            return heading[0]
-        label = html.escape(f"Done: {names[heading[2]]}")
-        return (
-            f'{heading[1]}\n<label class="tick"><input type="checkbox" data-page="{page}" '
-            f'data-exercise="{heading[2]}" aria-label="{label}"> done</label>'
+def tick(body: Tag, page: str, exercises: list[dict[str, str]]) -> None:
+    """Put a box to tick under the heading of each exercise."""
+    titles = {exercise["id"]: exercise["title"] for exercise in exercises}
+    for heading in body.find_all("h3"):
+        name = heading.parent.get("id")
+        if name not in titles:
+            continue
+        label = html.escape(f"Done: {titles[name]}")
+        box = (
+            f'<label class="tick"><input type="checkbox" data-page="{page}" '
+            f'data-exercise="{name}" aria-label="{label}"> done</label>'
         )
+        heading.insert_after("\n", BeautifulSoup(box, "html.parser"))
 
-    return HEADING.sub(with_box, body)
 
-
-def fill(body: str, app: Sphinx) -> str:
-    """Return the body of the page of progress with its list in place."""
-    return PLACE.sub(lambda place: place[1] + overview(app) + place[2], body)
+def fill(body: Tag, app: Sphinx) -> None:
+    """Put the list of all there is to tick off into its page."""
+    place = body.find(id="progress")
+    place.clear()
+    place.append(BeautifulSoup(overview(app), "html.parser"))
 
 
 def overview(app: Sphinx) -> str:
