@@ -5,8 +5,15 @@ PORT ?= 8000
 RUN = $(PYTHON) site/env.py
 RUN_TEST = $(PYTHON) site/env.py --test
 
+# The inner loop: what tells most in the shortest time, without the longest files.
+LONG = $(addprefix tests/engine/microscope/test_,mutants.py oracle.py sanitizer.py speed.py)
+CHECK = tests/test_*.py tests/basics tests/engine tests/host tests/rungs tests/patterns tests/records \
+	tests/measure tests/tuning tests/lab tests/chapters/test_static.py tests/site/test_style.py \
+	"tests/chapters/test_notebooks.py::test_outputs_are_those_stored[02-vector-add-cpu]" \
+	$(addprefix --ignore=,$(LONG) tests/lab/exercises/test_answers.py tests/lab/widgets)
+
 .DEFAULT_GOAL := help
-.PHONY: help serve lab book bench record test browser test-colab test-hosts adopt lock format cells pictures vendor clean
+.PHONY: help serve lab book bench record check test browser test-colab test-hosts adopt lock format cells pictures vendor clean
 
 help:  ## say what each command does
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1@\2/p' Makefile | awk -F@ '{printf "%-17s %s\n", $$1, $$2}'
@@ -25,6 +32,9 @@ bench:  ## measure the ladder on this machine
 
 record:  ## on a GPU: execute the chapters and store what was measured
 	@$(RUN) -m kernels record
+
+check:  ## style, unit tests, the interpreter, one chapter: at most three minutes
+	@$(RUN_TEST) -m pytest $(or $(ARGS),-n 2 --dist loadfile --no-loadscope-reorder $(CHECK))
 
 test:  ## the whole test suite in two processes (ARGS="-k name" narrows it, in one)
 	@$(RUN_TEST) -m pytest $(or $(ARGS),-n 2 --dist loadfile --no-loadscope-reorder)

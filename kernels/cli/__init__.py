@@ -595,9 +595,9 @@ def _measure(folder: Path | None) -> Path:
 
 
 def _front_page(record: records.Record) -> None:
-    from kernels.lab import factcheck, showcase
+    from kernels.lab import factcheck, reading, showcase
 
-    for path in showcase.write(record):
+    for path in (*showcase.write(record), reading.write()):
         out.print(f"written: {_near(path)}")
     try:
         out.print(f"written: {_near(factcheck.write(record))}")
@@ -612,8 +612,16 @@ def _near(path: Path) -> Path:
 
 @cli.command()
 def readme() -> None:
-    """Write the ladder's table and chart into the front pages, from the record."""
+    """Write the ladder's tables and charts and the minutes into the front pages."""
     _front_page(records.load(records.DEFAULT_GPU if records.names() else None))
+
+
+@cli.command()
+def pages() -> None:
+    """Count what each page asks of its reader: words, code, predictions, figures, minutes."""
+    from kernels.lab import reading
+
+    out.print(reading.table(reading.report()), markup=False)
 
 
 @cli.command()

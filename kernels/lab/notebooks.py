@@ -16,8 +16,9 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
 from kernels.basics.files import ROOT, digest, replace_text
+from kernels.lab import pages
+from kernels.lab.pages import CHAPTERS
 
-CHAPTERS = ROOT / "chapters"
 #: Cells with this tag need a GPU; on the CPU engine they keep the outputs they have.
 GPU_TAG = "gpu"
 STATE = "application/vnd.jupyter.widget-state+json"
@@ -37,14 +38,14 @@ class ChapterError(RuntimeError):
 
 
 def chapters(only: str | None = None, folder: Path = CHAPTERS) -> list[Path]:
-    """The chapters' notebooks in order; ``only="03"`` narrows them to one.
+    """The chapters' notebooks in order; ``only="03"`` narrows them to one chapter's pages.
 
     Raises
     ------
     ChapterError
         When no chapter matches.
     """
-    every = sorted(folder.glob("[0-9][0-9]-*.ipynb"))
+    every = pages.paths(folder)
     found = [path for path in every if only is None or path.stem.startswith(only)]
     if not found:
         there = ", ".join(path.stem for path in every) or "none"
@@ -97,6 +98,7 @@ def execute(
     client = NotebookClient(
         notebook,
         timeout=900,
+        startup_timeout=600,
         kernel_name="python3",
         store_widget_state=True,
         extra_arguments=["--IPKernelApp.log_level=ERROR"],

@@ -1,4 +1,4 @@
-"""The ladder on the front page: its tables between markers, and its chart, from a record."""
+"""The ladder on the front page: its tables between markers, and its charts, from a record."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from kernels.measure.peers import TITLES
 from kernels.records import Record, RecordError, Row
 from kernels.rungs.order import ENGINE_TITLES, LADDER
 
-PAGES = ("README.md", "index.md")
-CHARTS = {"ladder.svg": "#1f2328", "ladder-dark.svg": "#f0f6fc"}  # file to colour of its text
-MARKERS = re.compile(r"(<!-- ladder -->).*?(<!-- /ladder -->)", re.S)
+INKS = {"": "#1f2328", "-dark": "#f0f6fc"}  # what a chart's file ends in, and its text's colour
+#: The rungs of the hour's climb, which the short chart shows; the fastest of Numba follows them.
+CLIMB = ("swapped", "naive", "tiled", "thread_tiled", "vectorized")
+MARKERS = re.compile(r"(<!-- (ladder|caption) -->\n).*?(<!-- /\2 -->)", re.DOTALL)
 NAMES = {**{name: rung.title for name, rung in LADDER.items()}, "cublas": "cuBLAS", **TITLES}
 #: Number formats as headings name them, the one of the ladder's first part in front.
 FORMATS = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16", PARTS: "fp32 as 3 × bf16"}
@@ -29,13 +30,13 @@ HALF_SIZE = 8192
 def tables(record: Record) -> str:
     """The ladder as Markdown: every rung by size, the best at other shapes, the tensor cores."""
     parts = [
-        "GFLOP/s in fp32 and, in brackets, the share of cuBLAS, timed in turn with it; of each "
-        "rung the fastest of its measured tiles (the naive kernels in blocks of 32 × 32).",
+        "GFLOP/s in fp32 and, in brackets, the share of cuBLAS, timed alternately with it. Each "
+        "rung has the fastest of its measured tiles; the naive kernels have blocks of 32 × 32.",
         by_size(record, "float32"),
     ]
     shapes = by_shape(record)
     if shapes:
-        parts += ["Other shapes, A of M×K and B of K×N: the fastest rung of each language.", shapes]
+        parts += ["Other shapes, A M×K and B K×N: the fastest rung in each language.", shapes]
     for dtype in record.dtypes():
         if dtype != "float32":
             name = FORMATS.get(dtype, dtype)
@@ -111,7 +112,7 @@ def markdown(head: list[str], lines: Iterable[list[str]], left: int) -> str:
 
 def chart(record: Record) -> Figure:
     """The climb: float32 at the largest size all rungs have, then the tensor cores."""
-    size = max(row.M for row in record.rows("timings", rung="naive"))
+    size = largest(record)
     panels = {f"fp32, {size}³": record.ladder(M=size)}
     for dtype in record.dtypes():
         if dtype != "float32":
@@ -120,8 +121,32 @@ def chart(record: Record) -> Figure:
     return plots.climb(panels, NAMES)
 
 
+def largest(record: Record) -> int:
+    """The largest square size at which all rungs were timed: the naive ones set it."""
+    return max(row.M for row in record.rows("timings", rung="naive"))
+
+
+def caption(record: Record) -> str:
+    """What the short chart shows, and where it was measured."""
+    size, gpu = largest(record), record.provenance["gpu"]
+    return (
+        f"*Two {size} × {size} matrices of 32-bit floats, multiplied on {gpu}. "
+        "Blue bars are Python, compiled by Numba.*"
+    )
+
+
+def short_chart(record: Record) -> Figure:
+    """The climb in a few bars: the rungs of one hour, the fastest in Numba, and the library."""
+    rows = record.ladder(M=largest(record))
+    python = [row for row in rows if row.engine == "numba"]
+    fastest = max(python, key=lambda row: row.gflops)
+    shown = [row for row in python if row.rung in CLIMB or row is fastest]
+    shown += [row for row in rows if row.rung == "cublas"]
+    return plots.rungs(shown, NAMES, climbed=NAMES)
+
+
 def write(record: Record, root: Path = ROOT) -> list[Path]:
-    """Rewrite the tables between the markers of the front pages, and draw the chart.
+    """Rewrite what stands between the markers of the front page, and draw the charts.
 
     Returns
     -------
@@ -131,23 +156,21 @@ def write(record: Record, root: Path = ROOT) -> list[Path]:
     Raises
     ------
     RecordError
-        When nothing is recorded, or no page has the markers.
+        When nothing is recorded, or the page has no markers.
     """
     if not record:
         raise RecordError(record.caption())
-    written = []
-    for name in PAGES:
-        page = root / name
-        text = page.read_text(encoding="utf-8") if page.exists() else ""
-        if MARKERS.search(text):
-            new = MARKERS.sub(lambda found: f"{found[1]}\n{tables(record)}\n{found[2]}", text)
-            replace_text(page, new)
-            written.append(page)
-    if not written:
-        raise RecordError("README.md lacks the markers <!-- ladder --> and <!-- /ladder -->")
-    for name, ink in CHARTS.items():
-        path = root / "site" / "assets" / name
-        svg = plots.svg(chart(record), ink)
-        replace_text(path, '<?xml version="1.0" encoding="utf-8"?>\n' + svg)
-        written.append(path)
+    page = root / "index.md"
+    text = page.read_text(encoding="utf-8") if page.exists() else ""
+    if not MARKERS.search(text):
+        raise RecordError("index.md lacks the markers <!-- ladder --> and <!-- /ladder -->")
+    texts = {"ladder": tables(record), "caption": caption(record)}
+    replace_text(page, MARKERS.sub(lambda at: f"{at[1]}{texts[at[2]]}\n{at[3]}", text))
+    written = [page]
+    for name, draw in {"ladder": chart, "ladder-short": short_chart}.items():
+        for ending, ink in INKS.items():
+            path = root / "site" / "assets" / f"{name}{ending}.svg"
+            svg = plots.svg(draw(record), ink)
+            replace_text(path, '<?xml version="1.0" encoding="utf-8"?>\n' + svg)
+            written.append(path)
     return written

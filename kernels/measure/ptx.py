@@ -144,9 +144,12 @@ def with_numba(kernel: Any, index: str = "uint32") -> FunctionType:
 
 
 def compile_kernel(
-    kernel: Any, index: str = "uint32", capability: tuple[int, int] = CAPABILITY
+    kernel: Any,
+    index: str = "uint32",
+    capability: tuple[int, int] = CAPABILITY,
+    signature: str = "",
 ) -> str:
-    """Return the PTX of a Numba kernel of this package, for contiguous 2-D float32 arrays.
+    """Return the PTX of a Numba kernel.
 
     Parameters
     ----------
@@ -154,6 +157,9 @@ def compile_kernel(
         As in `with_numba`.
     capability : (int, int)
         Compute capability of the GPU to compile for.
+    signature : str, optional
+        Types of its arguments, such as ``"void(int32[::1])"``; by default three contiguous 2-D
+        float32 arrays.
 
     Raises
     ------
@@ -163,8 +169,8 @@ def compile_kernel(
     from numba import cuda, float32, void
 
     matrix = float32[:, ::1]
-    signature = void(matrix, matrix, matrix)
-    return cuda.compile_ptx(with_numba(kernel, index), signature, cc=capability)[0]
+    types = signature or void(matrix, matrix, matrix)
+    return cuda.compile_ptx(with_numba(kernel, index), types, cc=capability)[0]
 
 
 def compile_cpp(rung: str, capability: tuple[int, int] = CAPABILITY) -> str:

@@ -1,8 +1,8 @@
 """Sphinx extension: what turns the chapters into pages that need no other host and no kernel.
 
-A page's body is a tree that each of the rooms changes in its own way: `code`, `text`, `widgets`
-and `progress`. `maths` writes formulas, `head` describes a page and chooses its scripts, `theme`
-drops what no page uses, and `styles` makes one style sheet of what is left.
+A page's body is a tree, which `code`, `text`, `widgets` and `progress` change one after the other.
+`maths` writes formulas, `moved` leads old addresses on, `head` describes a page and chooses its
+scripts, `theme` drops what no page uses, and `styles` makes one style sheet of what is left.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from sphinx.config import Config
 SITE = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(SITE.parent))
 
-from . import code, head, maths, progress, text, theme, widgets  # noqa: E402
+from . import code, head, maths, moved, progress, text, theme, widgets  # noqa: E402
 
 
 def finish_page(
@@ -61,7 +61,7 @@ def finish_page(
         settings = {"repository": context["theme_repository_url"], "page": page}
         app.add_js_file(None, body=f"window.liveCode = {json.dumps(settings)};")
         load(app, "live")
-    context["body"] = str(body)
+    context["body"] = str(body) + moved.leave(app, page)
 
 
 def load(app: Sphinx, script: str, **attributes: str) -> None:
@@ -104,6 +104,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """Register the extension with Sphinx."""
     code.setup(app)
     maths.setup(app)
+    moved.setup(app)
     app.connect("config-inited", use_own_files, priority=100)
     app.connect("builder-inited", add_static)
     app.connect("source-read", watch_pictures)

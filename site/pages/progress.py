@@ -1,4 +1,9 @@
-"""What a reader can tick off: the exercises and the quizzes of all chapters, for progress.js."""
+"""What a reader can tick off: the exercises and the quizzes of all chapters, for progress.js.
+
+An exercise counts for its chapter, on whichever of the chapter's pages it stands: its tick is kept
+under the name of the core page, so that it lasts when the exercise moves to a deeper page. It lasts
+when the exercise gets another title, too: `moved` knows the old one.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +16,10 @@ from bs4 import BeautifulSoup, Tag
 from docutils import nodes
 from sphinx.application import Sphinx
 
+from kernels.lab.pages import chapter_of
 from kernels.lab.widgets import quiz
+
+from . import moved
 
 PAGE = "chapters/progress"
 EXERCISE = re.compile(r"(?:Exercise )?\d+[.:] ")
@@ -19,28 +27,38 @@ EXERCISE = re.compile(r"(?:Exercise )?\d+[.:] ")
 
 def collect(app: Sphinx, doctree: nodes.document) -> None:
     """Note the exercises of a page: numbered headings, each with the name of its place."""
+    page = app.env.docname
     found = [
-        {"id": section["ids"][0], "title": section.next_node(nodes.title).astext()}
+        {
+            "id": section["ids"][0],
+            "title": section.next_node(nodes.title).astext(),
+            "was": moved.former(app, page, section["ids"][0]),
+        }
         for section in doctree.findall(nodes.section)
         if isinstance(section.parent, nodes.section)  # the title of a page has a number, too
         and EXERCISE.match(section.next_node(nodes.title).astext())
     ]
-    app.env.metadata[app.env.docname]["exercises"] = found
+    app.env.metadata[page]["exercises"] = found
 
 
-def tick(body: Tag, page: str, exercises: list[dict[str, str]]) -> None:
+def box(page: str, exercise: dict[str, Any]) -> str:
+    """The box to tick of an exercise on a page."""
+    was = f' data-was="{" ".join(exercise["was"])}"' if exercise["was"] else ""
+    return (
+        f'<input type="checkbox" data-page="{chapter_of(page)}" '
+        f'data-exercise="{exercise["id"]}"{was} '
+        f'aria-label="{html.escape("Done: " + exercise["title"])}">'
+    )
+
+
+def tick(body: Tag, page: str, exercises: list[dict[str, Any]]) -> None:
     """Put a box to tick under the heading of each exercise."""
-    titles = {exercise["id"]: exercise["title"] for exercise in exercises}
+    named = {exercise["id"]: exercise for exercise in exercises}
     for heading in body.find_all("h3"):
-        name = heading.parent.get("id")
-        if name not in titles:
-            continue
-        label = html.escape(f"Done: {titles[name]}")
-        box = (
-            f'<label class="tick"><input type="checkbox" data-page="{page}" '
-            f'data-exercise="{name}" aria-label="{label}"> done</label>'
-        )
-        heading.insert_after("\n", BeautifulSoup(box, "html.parser"))
+        exercise = named.get(heading.parent.get("id"))
+        if exercise:
+            label = f'<label class="tick">{box(page, exercise)} done</label>'
+            heading.insert_after("\n", BeautifulSoup(label, "html.parser"))
 
 
 def fill(body: Tag, app: Sphinx) -> None:
@@ -53,8 +71,14 @@ def fill(body: Tag, app: Sphinx) -> None:
 def overview(app: Sphinx) -> str:
     """Return the list of all there is to tick off, which progress.js fills with what is kept."""
     chapters: list[dict[str, Any]] = []
-    for page in sorted(app.env.found_docs):
-        exercises = app.env.metadata[page].get("exercises", [])
+    every = sorted(app.env.found_docs)
+    for page in filter(lambda name: chapter_of(name) == name, every):
+        exercises = [
+            {**exercise, "on": part}
+            for part in every
+            if chapter_of(part) == page
+            for exercise in app.env.metadata[part].get("exercises", [])
+        ]
         name = page.rpartition("/")[2]
         questions = quiz.load(name) if (quiz.FOLDER / f"{name}.toml").is_file() else []
         rights = {
@@ -82,9 +106,8 @@ def section(chapter: dict[str, Any]) -> str:
         f'<span data-quiz="{chapter["name"]}">{questions} questions.</span></p>'
     )
     items = "".join(
-        f'<li><input type="checkbox" data-page="{chapter["page"]}" data-exercise="{one["id"]}" '
-        f'aria-label="{html.escape("Done: " + one["title"])}"> '
-        f'<a href="{address}#{one["id"]}">{html.escape(one["title"])}</a></li>'
+        f"<li>{box(chapter['page'], one)} "
+        f'<a href="../{one["on"]}.html#{one["id"]}">{html.escape(one["title"])}</a></li>'
         for one in chapter["exercises"]
     )
     return (

@@ -28,14 +28,16 @@
     }
   }
 
-  const isDone = (page, id) => part(part(read(), "exercises"), page)[id] === true;
+  /** The names of an exercise: the present one, then those that it had before. */
+  const namesOf = ({ exercise, was }) => [exercise, ...(was?.split(" ") ?? [])];
+  const isDone = (page, names) => names.some((id) => part(part(read(), "exercises"), page)[id] === true);
 
-  function setDone(page, id, on) {
+  function setDone(page, names, on) {
     const kept = read(),
       exercises = part(kept, "exercises"),
       ours = { ...part(exercises, page) };
-    if (on) ours[id] = true;
-    else delete ours[id];
+    for (const id of names) delete ours[id];
+    if (on) ours[names[0]] = true;
     write({ ...kept, exercises: { ...exercises, [page]: ours } });
   }
 
@@ -59,13 +61,13 @@
 
   function show() {
     document.querySelectorAll("input[data-exercise]").forEach((input) => {
-      input.checked = isDone(input.dataset.page, input.dataset.exercise);
+      input.checked = isDone(input.dataset.page, namesOf(input.dataset));
     });
     if (total) tell();
   }
 
   function tell() {
-    const done = chapters.flatMap(({ page, exercises }) => exercises.map(({ id }) => isDone(page, id)));
+    const done = chapters.flatMap(({ page, exercises }) => exercises.map(({ id, was }) => isDone(page, [id, ...was])));
     const scores = chapters.map(({ name, quiz }) => score(name, quiz));
     chapters.forEach(({ name }, i) => {
       const place = document.querySelector(`[data-quiz="${name}"]`);
@@ -89,7 +91,7 @@
   });
   addEventListener("change", ({ target }) => {
     if (target.dataset?.exercise === undefined) return;
-    setDone(target.dataset.page, target.dataset.exercise, target.checked);
+    setDone(target.dataset.page, namesOf(target.dataset), target.checked);
     if (total) tell();
   });
   addEventListener("storage", (event) => event.key === KEY && show()); // another page of the course

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from kernels.lab.notebooks import ROOT
 
+HANGS = 1200  #: seconds, by far more than a cell takes on a slow machine under load
 #: How the strict plugin heads the report of a cell.
 HEADING = re.compile(r"^_+ \S+: cell (\S+) _+$", re.MULTILINE)
 
@@ -57,9 +58,10 @@ def compare(
     root : Path
         The folder that the report's paths start from.
     """
-    command = [python, "-m", "pytest", "-q", "--nbval", "--nbval-current-env"]
-    command += ["--nbval-cell-timeout=300", "-p", "tests.chapters.strict", "-p", "no:cacheprovider"]
-    command += ["--color=no", f"--rootdir={root}", str(path)]
+    command = [python, "-m", "pytest", "-q", "--color=no", "-p", "no:cacheprovider"]
+    command += ["--nbval", "--nbval-current-env", "-p", "tests.chapters.strict"]
+    command += [f"--nbval-cell-timeout={HANGS}", f"--nbval-kernel-startup-timeout={HANGS}"]
+    command += [f"--rootdir={root}", str(path)]
     with tempfile.TemporaryDirectory() as folder:
         counts = Path(folder, "counts.json")
         done = subprocess.run(
@@ -68,7 +70,7 @@ def compare(
             capture_output=True,
             encoding="utf-8",
             errors="replace",
-            timeout=1800,
+            timeout=4 * HANGS,
             env={**os.environ, **changed, "CHAPTER_COUNTS": str(counts)},
         )
         found = json.loads(counts.read_text(encoding="utf-8")) if counts.exists() else {}

@@ -23,6 +23,7 @@ from pathlib import Path
 from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
 
 from kernels.lab.notebooks import ROOT, chapters
+from kernels.lab.pages import is_deeper
 from tests.chapters.compare import compare
 
 ARM = platform.machine().lower() in ("arm64", "aarch64")
@@ -140,6 +141,11 @@ def sums(host: Host) -> str:
     return done.stdout.strip()
 
 
+def short(path: Path) -> str:
+    """``"04"`` for the core page of chapter 4, ``"04+"`` for a deeper one."""
+    return path.stem[:2] + "+" * is_deeper(path.stem)
+
+
 def main(arguments: list[str]) -> int:
     """Run them all, print the table, and return 1 if any cell differs."""
     parser = argparse.ArgumentParser(prog="make test-hosts", description=__doc__.split("\n")[0])
@@ -153,7 +159,7 @@ def main(arguments: list[str]) -> int:
     played = [*hosts(), *pythons(options.folder)]
     played = [host for host in played if options.host.lower() in host.name.lower()]
     wide = max(len(host.name) for host in played)
-    print(f"{'':{wide}}  sums  ", *(f"{path.stem[:2]:>4}" for path in paths), flush=True)
+    print(f"{'':{wide}}  sums  ", *(f"{short(path):>4}" for path in paths), flush=True)
     different = []
     with ThreadPoolExecutor(options.n) as pool:
         runs = [[pool.submit(compare, p, h.environment, python=h.python) for p in paths]

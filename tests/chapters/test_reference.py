@@ -2,6 +2,7 @@
 
 import ast
 import re
+import tomllib
 from functools import cache
 
 import nbformat
@@ -10,9 +11,16 @@ import pytest
 from kernels.basics import data_sheets
 from kernels.engine.microscope import LIMITS
 from kernels.lab.notebooks import CHAPTERS, ROOT
+from kernels.lab.pages import has_quiz, is_deeper, paths
+from kernels.records import counters
+from tests.pages import ALL_REWRITTEN
 
 CONTENTS = (ROOT / "_toc.yml").read_text(encoding="utf-8")
-ENTRY = re.compile(r"^### (.+)\n\n(.+) \*\[Chapter (\d)\]\((0\3-[\w-]+)\.ipynb\)\*$", re.MULTILINE)
+#: A word of the glossary: its name, what it is, and the page that introduces it.
+ENTRY = re.compile(
+    r"^### (.+)\n\n(.+) \*\[(Chapter (\d+)(?:, deeper)?)\]\((\d\d-[\w-]+)\.ipynb\)\*$", re.MULTILINE
+)
+MOVED = tomllib.loads((CHAPTERS / "moved.toml").read_text(encoding="utf-8"))
 LINK = re.compile(r"\[([^\]]+)\]\(glossary\.md#([^)]+)\)")
 
 
@@ -24,13 +32,18 @@ TERMS = ENTRY.findall(page("glossary"))
 
 
 def place(heading):
-    """The name that a heading has in an address."""
-    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+    """The letters and digits of a heading, which its address in a page and in Markdown share."""
+    return re.sub(r"[^a-z0-9]", "", heading.lower())
+
+
+def present(anchor):
+    """The place in the glossary of what may be an old name (``chapters/moved.toml``)."""
+    return place(MOVED.get(f"glossary#{anchor}", anchor).removeprefix("glossary#"))
 
 
 @cache
-def prose(chapter):
-    cells = nbformat.read(CHAPTERS / f"{chapter}.ipynb", as_version=4).cells
+def prose(page):
+    cells = nbformat.read(CHAPTERS / f"{page}.ipynb", as_version=4).cells
     return "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
 
 
@@ -44,18 +57,32 @@ def test_the_glossary_is_long_and_in_order():
     assert len({place(name) for name in names}) == len(names) == page("glossary").count("\n### ")
 
 
-@pytest.mark.parametrize("name, text, number, chapter", TERMS, ids=[term[0] for term in TERMS])
-def test_a_word_is_short_and_its_chapter_links_to_it(name, text, number, chapter):
+@pytest.mark.parametrize("name, text, said, number, page", TERMS, ids=[term[0] for term in TERMS])
+def test_a_word_is_short_and_its_page_links_to_it(name, text, said, number, page):
+    assert int(page[:2]) == int(number) and said.endswith("deeper") == is_deeper(page)
     sentences = re.findall(r"[.!?:;](?= |$)", re.sub(r"`[^`]*`", "code", text))
     assert 2 <= len(sentences) <= 5 and len(text.split()) <= 70
-    linked = [found for found in LINK.findall(prose(chapter)) if found[1] == place(name)]
-    assert len(linked) == 1, f"link the first use of {name!r} in {chapter}, and only that"
+    linked = [found for found in LINK.findall(prose(page)) if present(found[1]) == place(name)]
+    told = f"link the first use of {name!r} in {page}, and only that"
+    if not linked and not ALL_REWRITTEN:
+        pytest.xfail(told)
+    assert len(linked) == 1, told
 
 
-@pytest.mark.parametrize("path", sorted(CHAPTERS.glob("0*.ipynb")), ids=lambda path: path.stem)
-def test_links_to_the_glossary_find_their_word_and_stand_once(path):
-    linked = [target for _, target in LINK.findall(prose(path.stem))]
-    assert linked and len(set(linked)) == len(linked)
+def test_counts_name_their_counter():
+    told = {name: re.findall(r"`(\w+__\w+(?:\.\w+)+)`", text) for name, text, *_ in TERMS}
+    named = {metric for metrics in told.values() for metric in metrics}
+    assert named <= set(counters.METRICS), "kernels/records/counters.py reads no such counter"
+    for name in ("Bank conflict", "DRAM", "Fused multiply-add", "Occupancy", "Request", "Sector",
+                 "Shared memory", "Wavefront"):  # fmt: skip
+        assert told[name], f"{name}: which counter of ncu is it?"
+
+
+@pytest.mark.parametrize("page", [path.stem for path in paths()])
+def test_links_to_the_glossary_find_their_word_and_stand_once(page):
+    linked = [present(target) for _, target in LINK.findall(prose(page))]
+    assert len(set(linked)) == len(linked)
+    assert linked or not has_quiz(page), "a page that teaches words links to them"
     assert set(linked) <= {place(name) for name, *_ in TERMS}
 
 
@@ -118,19 +145,19 @@ def test_a_message_that_changed_is_seen():
 
 def test_the_limits_of_the_cheat_sheet_are_those_of_the_sheets():
     text = page("cheat-sheet")
-    table = text[text.index("## Limits") : text.index("## Traffic")]
+    table = text[text.index("## Limits") : text.index("## Memory")]
     cells = [cell.strip() for cell in re.findall(r"[^|\n]+(?=\|)", table)]
     row = dict(zip(cells[0::2], cells[1::2], strict=True))
-    assert row["threads a warp"] == "32"
-    assert row["threads a block"] == f"{LIMITS.threads}, and z at most {LIMITS.block[2]}"
-    assert row["static shared memory a block"].startswith(f"{LIMITS.shared_bytes // 1024} KB")
+    assert row["threads per warp"] == "32"
+    assert row["threads per block"] == f"{LIMITS.threads}, and z at most {LIMITS.block[2]}"
+    assert row["static shared memory per block"].startswith(f"{LIMITS.shared_bytes // 1024} KB")
     assert LIMITS.grid == (2**31 - 1, 65535, 65535)
-    assert row["blocks of a grid"] == "2³¹ − 1 in x, 65 535 in y and z"
+    assert row["blocks per grid"] == "2³¹ − 1 in x, 65 535 in y and z"
     sheets = [data_sheets.gpu(name) for name in data_sheets.gpus()]
     assert {sheet.registers_per_sm for sheet in sheets} == {65_536}
-    assert row["registers a thread, an SM"] == "255, 65 536"
+    assert row["registers per thread, per SM"] == "255, 65 536"
     threads = sorted({sheet.threads_per_sm for sheet in sheets})
-    assert row["threads an SM"] == f"{', '.join(map(str, threads[:-1]))} or {threads[-1]}"
+    assert row["threads per SM"] == f"{', '.join(map(str, threads[:-1]))} or {threads[-1]}"
 
 
 # ------------------------------------------------------------------------------- instructor guide

@@ -66,6 +66,40 @@ def test_an_unknown_kernel_is_named(name, told):
         site_cells.kernel_text(name)
 
 
+#: Python that a Markdown cell shows: the lines that are new, of a kernel that stands elsewhere.
+EXCERPT = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def stripped(text):
+    """The lines of some code without their indentation, comments on lines of their own left out."""
+    lines = [line.strip() for line in text.split("\n")]
+    return "\n".join(line for line in lines if line and not line.startswith("#"))
+
+
+def strangers(notebook):
+    """Parts of excerpts, between empty lines, that are lines of no cell and of no kernel."""
+    files = [path.read_text(encoding="utf-8") for path in ROOT.glob("kernels/*/*.py")]
+    known = [stripped(text) for text in [*(cell.source for cell in code(notebook)), *files]]
+    shown = [
+        stripped(part)
+        for cell in notebook.cells
+        if cell.cell_type == "markdown"
+        for excerpt in EXCERPT.findall(cell.source)
+        for part in excerpt.split("\n\n")
+    ]
+    return [part for part in shown if not any(part in text for text in known)]
+
+
+def test_excerpts_are_lines_of_a_kernel(notebook):
+    assert not strangers(notebook), "copy these lines from the kernel that they are taken from"
+
+
+def test_a_stale_excerpt_is_seen():
+    kernel = nbformat.v4.new_code_cell("def f(a):\n    b = a + 1\n    return b")
+    shown = nbformat.v4.new_markdown_cell("```python\n# f\nb = a + 1\n\nb = a + 2\n```")
+    assert strangers(nbformat.v4.new_notebook(cells=[kernel, shown])) == ["b = a + 2"]
+
+
 def test_no_figure_of_performance_is_typed(notebook):
     known = files([*(CHAPTERS / "records").glob("*.json"), *ROOT.glob("kernels/*/*.json")])
     known += shown(notebook)

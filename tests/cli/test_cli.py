@@ -97,6 +97,14 @@ def test_an_engine_that_is_not_there_is_one_line(engine):
     assert done.stderr.startswith("error: KERNELS_ENGINE=")
 
 
+def test_the_pages_are_counted(capsys):
+    code, told, _ = call(capsys, "pages")
+    assert code == 0
+    for path in notebooks.chapters():
+        assert f"\n{path.stem} " in told
+    assert "minutes  words / 200 + lines / 10" in told
+
+
 @pytest.mark.parametrize("text", ['{"provenance": {"gpu"', "[]", '{"provenance": {}}'])
 def test_half_a_record_is_one_line(capsys, recorded, text):
     (recorded / "records" / "h200.json").write_text(text)

@@ -94,7 +94,7 @@ def test_a_chapter_runs_from_its_set_up_cell(path, origin, tmp_path, record_prop
     assert found.counts["compared"] > 0, (
         "nothing was compared: a chapter must print something exact"
     )
-    assert (content / "tile-by-tile" / "kernels" / "ladder.py").is_file(), "nothing was cloned"
+    assert (content / "tile-by-tile" / "kernels" / "__init__.py").is_file(), "nothing was cloned"
     assert asked.exists() == any(stored_widgets(notebook))
 
 

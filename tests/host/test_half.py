@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernels.engine import on_gpu
@@ -16,6 +16,7 @@ def one(value: float) -> np.ndarray:
     return np.array([value], np.float32)
 
 
+@settings(deadline=None)
 @given(FLOATS)
 def test_bfloat16_is_the_nearest_of_its_numbers(value):
     bits = half.bfloat16(one(value))
@@ -27,6 +28,7 @@ def test_bfloat16_is_the_nearest_of_its_numbers(value):
         assert abs(rounded - value) <= min(abs(below - value), abs(above - value))
 
 
+@settings(deadline=None)
 @given(st.integers(0, 0xFFFF))
 def test_what_is_bfloat16_already_stays(bits):
     array = np.array([bits], np.uint16)

@@ -107,11 +107,13 @@ def test_a_failing_cell_is_named(tmp_path):
 
 
 def test_chapters_are_found_by_number(tmp_path):
-    for name in ("02-b", "01-a", "draft"):
+    for name in ("02-b", "01-a-deeper", "01-a", "draft"):
         chapter(tmp_path / f"{name}.ipynb")
-    assert [path.stem for path in notebooks.chapters(folder=tmp_path)] == ["01-a", "02-b"]
+    found = [path.stem for path in notebooks.chapters(folder=tmp_path)]
+    assert found == ["01-a", "01-a-deeper", "02-b"], "a core page comes before its deeper pages"
+    assert [path.stem for path in notebooks.chapters("01", tmp_path)] == ["01-a", "01-a-deeper"]
     assert [path.stem for path in notebooks.chapters("02", tmp_path)] == ["02-b"]
-    with pytest.raises(ChapterError, match="no chapter '07' .* there are 01-a, 02-b"):
+    with pytest.raises(ChapterError, match="no chapter '07' .* there are 01-a, 01-a-deeper, 02-b"):
         notebooks.chapters("07", tmp_path)
 
 

@@ -9,7 +9,7 @@ import pytest
 from matplotlib.colors import to_rgb
 
 from kernels.lab import plots
-from kernels.records import Record
+from kernels.records import Record, Row
 from kernels.records.roofline import Point, Roof
 from tests.colours import contrast
 from tests.records import synthetic
@@ -28,6 +28,9 @@ def test_engines_and_matrices_differ_without_colour():
 
 RECORD = synthetic.record()
 ROOF = Roof("made up", 2e12, 60e12)
+FLAT = np.arange(12.0)
+COUNTED = {"M": 8, "N": 9, "K": 7, "l2_read_bytes": 900, "dram_read_bytes": 300}
+PROFILED = Record("x", tables={"profiles": [Row(rung="naive", engine="numba", **COUNTED)]})
 PICTURES = {
     "ladder": lambda: plots.ladder(RECORD.ladder()),
     "climb": lambda: plots.climb({"fp32": RECORD.ladder()}, {"tiled": "Tiled"}),
@@ -39,8 +42,18 @@ PICTURES = {
     "pyramid": lambda: plots.pyramid([{"level": name} for name in plots.MEMORY]),
     "hierarchy": plots.hierarchy,
     "product": lambda: plots.product(5, 7, 3, tile=2, step=1, block=(3, 2), thread=(0, 0)),
+    "absorbed": lambda: plots.absorbed(PROFILED, "naive", "numba"),
+    "flat_memory": lambda: plots.flat_memory(FLAT, {"x": FLAT.reshape(3, 4).T}),
+    "overhang": lambda: plots.overhang(5, 9, (4, 2)),
+    "rereading": lambda: plots.rereading(3, 5, 4, row=2, columns=(0, 3, 4)),
     "heat": lambda: plots.heat({"A": np.arange(15).reshape(3, 5), "x": np.ones(4, int)}),
     "empty": lambda: plots.empty("nothing"),
+    "dies": plots.dies,
+    "mapping": lambda: plots.mapping(132),
+    "kitchen": plots.kitchen,
+    "divergence": lambda: plots.divergence({"by lane": [i % 2 for i in range(64)]}),
+    "in_flight": plots.in_flight,
+    "rates": lambda: plots.rates({("shared", "near"): 3e13, ("host", "far"): 9e9}),
 }
 
 
@@ -121,6 +134,12 @@ def test_a_picture_has_words_for_it():
     assert re.search(r"<svg[^>]*max-width:\d+px;width:100%", html)
 
 
+@pytest.mark.parametrize("inches, fits", [(4.6, True), (5.0, False)])
+def test_only_a_narrow_picture_shrinks_to_a_telephone(inches, fits):
+    html = plots.Picture(plots.figure(inches)[0], "x")._repr_html_()
+    assert ("min-width:0" in html) == fits
+
+
 def test_show_displays_a_picture(capsys):
     plots.show(plots.empty("x"), alt="an empty figure")
     assert capsys.readouterr().out.strip() == "[figure: an empty figure]"
@@ -136,3 +155,17 @@ def test_product_marks_what_one_thread_needs():
     # A lies at (0, 6.6), B at (6.6, 0), C at (6.6, 6.6); the last step along K = 5 is one wide.
     found = {tuple(round(float(value), 2) for value in spot) for spot in spots}
     assert found == {(4, 10.6, 1, 1), (9.6, 4, 1, 1), (9.6, 10.6, 1, 1)}
+
+
+def test_each_problem_stands_once_beside_its_idea_and_under_its_chapter():
+    fig = plots.problems({"barriers": {3: 4}, "sectors": {6: 3, 7: 5, 8: 5}})
+    (ax,) = fig.axes
+    places = {text.get_text(): text.get_position() for text in ax.texts}
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["barriers", "sectors"]
+    assert {number: y for number, (_, y) in places.items()} == {"3": 0, "6": 1, "7": 1, "8": 1}
+    heads = {tick.get_text(): tick.get_position()[0] for tick in ax.get_xticklabels()}
+    nearest = {
+        number: min(heads, key=lambda head, x=x: abs(heads[head] - x))
+        for number, (x, _) in places.items()
+    }
+    assert nearest == {"3": "4", "6": "3", "7": "5", "8": "5"}

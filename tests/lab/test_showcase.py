@@ -6,24 +6,31 @@ from kernels.lab import showcase
 from kernels.records import Record, RecordError, Row
 from tests.records import synthetic
 
-PAGE = "# Title\n\n<!-- ladder -->\nold\n<!-- /ladder -->\n\nEnd\n"
+PAGE = (
+    "# Title\n\n<!-- ladder -->\nold\n<!-- /ladder -->\n<!-- caption -->\n<!-- /caption -->\nEnd\n"
+)
 
 
 def test_the_table_stands_between_the_markers(tmp_path):
-    (tmp_path / "README.md").write_text(PAGE, encoding="utf-8")
+    (tmp_path / "index.md").write_text(PAGE, encoding="utf-8")
     written = showcase.write(synthetic.record(), tmp_path)
-    text = (tmp_path / "README.md").read_text(encoding="utf-8")
+    text = (tmp_path / "index.md").read_text(encoding="utf-8")
     assert "| 1\u00a0000 |" in text and "| 180 (18\u00a0%) |" in text, "no line ends in a number"
     text = text.replace("\u00a0", " ")
     assert text.startswith("# Title\n\n<!-- ladder -->\nGFLOP/s in fp32")
     assert "| rung | language | 1024³ | 2048³ | 4096³ | 8192³ |" in text
-    assert text.endswith("<!-- /ladder -->\n\nEnd\n")
+    assert (
+        "<!-- caption -->\n*Two 8192 × 8192 matrices of 32-bit floats, multiplied on H200, syn"
+        in text
+    )
+    assert text.endswith("<!-- /caption -->\nEnd\n")
     assert "old" not in text and "Recorded on H200, synthetic" in text
     assert (
         "| Tiled in shared memory | CUDA C++ | 180 (18 %) | 360 (18 %) | 720 (18 %) | 738 (18 %) |"
     ) in text
     assert "| cuBLAS | library | 1 000 | 2 000 | 4 000 |" in text
-    assert [path.name for path in written] == ["README.md", "ladder.svg", "ladder-dark.svg"]
+    drawn = ["ladder.svg", "ladder-dark.svg", "ladder-short.svg", "ladder-short-dark.svg"]
+    assert [path.name for path in written] == ["index.md", *drawn]
 
 
 def measured(rung, engine, shape, gflops, library, dtype="float32"):
@@ -59,7 +66,7 @@ def test_other_shapes_and_tensor_cores_have_tables_of_their_own():
 
 
 def test_writing_twice_changes_nothing(tmp_path):
-    (tmp_path / "README.md").write_text(PAGE, encoding="utf-8")
+    (tmp_path / "index.md").write_text(PAGE, encoding="utf-8")
     written = showcase.write(synthetic.record(), tmp_path)
     before = [path.read_bytes() for path in written]
     assert showcase.write(synthetic.record(), tmp_path) == written
@@ -67,7 +74,7 @@ def test_writing_twice_changes_nothing(tmp_path):
 
 
 def test_no_markers_or_no_record_is_an_error(tmp_path):
-    with pytest.raises(RecordError, match="README.md lacks the markers"):
+    with pytest.raises(RecordError, match="index.md lacks the markers"):
         showcase.write(synthetic.record(), tmp_path)
     with pytest.raises(RecordError, match="Nothing is recorded yet"):
         showcase.write(Record(""), tmp_path)

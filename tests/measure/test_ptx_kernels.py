@@ -4,7 +4,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from kernels import LADDER
+from kernels import LADDER, cuda
 from kernels.measure import bench, ptx
 from kernels.rungs import thread_tiled
 
@@ -23,6 +23,20 @@ def test_indices_of_64_bits_cost_instructions_and_no_arithmetic():
     assert narrow.count("shr.s64") == 0 < wide.count("shr.s64")
     assert len(narrow.splitlines()) < len(wide.splitlines())
     assert ".local" not in narrow + wide
+
+
+@needs_compiler
+def test_a_kernel_with_arguments_of_its_own_names_their_types():
+    @cuda.jit
+    def signs(out):
+        i = cuda.threadIdx.x
+        if i % 2 == 0:
+            out[i] = 1
+        else:
+            out[i] = -1
+
+    text = ptx.compile_kernel(signs, signature="void(int32[::1])")
+    assert text.count("st.global.u32") == 2
 
 
 def test_the_benchmark_swaps_the_type_and_nothing_else():

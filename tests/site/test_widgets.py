@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
 
 from kernels import LADDER
 from kernels.basics.units import quantity
+from kernels.lab.pages import has_quiz
 from kernels.lab.widgets import Roofline
 from kernels.measure.occupancy import occupancy
 from tests.pages import CHAPTERS, mount_all, settle
@@ -122,28 +124,40 @@ def use_quiz(widget) -> None:
     widget.locator("[role=status]", has_text=" answered").wait_for()
 
 
-#: The pictures of each chapter; its quiz comes last.
-PICTURES: dict[str, dict[str, Callable]] = {
-    "01-hardware": {"hierarchy": use_hierarchy},
-    "02-vector-add": {"launch": use_launch},
-    "03-naive": {"access": use_access, "roofline": use_roofline},
-    "04-tiled": {"tile-player": use_tile_player, "roofline": use_roofline},
-    "05-memory-access": {"banks": use_banks},
+#: How each widget is used, by its kind.
+USES: dict[str, Callable] = {
+    "Access": use_access,
+    "Banks": use_banks,
+    "Hierarchy": use_hierarchy,
+    "Launch": use_launch,
+    "Quiz": use_quiz,
+    "Roofline": use_roofline,
+    "TilePlayer": use_tile_player,
 }
 
 
+def kinds(book, name: str) -> list[str]:
+    """The widgets that a page shows."""
+    return re.findall(r'data-kind="(\w+)"', (book / f"chapters/{name}.html").read_text("utf-8"))
+
+
+def test_every_kind_of_widget_is_used_on_some_page(book):
+    shown = {name: kinds(book, name) for name in CHAPTERS}
+    assert {kind for found in shown.values() for kind in found} == USES.keys()
+    assert [name for name in CHAPTERS if "Quiz" in shown[name]] == list(filter(has_quiz, CHAPTERS))
+
+
 @pytest.mark.parametrize(("width", "mode"), PROFILES)
-@pytest.mark.parametrize("chapter", [name for name in CHAPTERS if name < "09"])
-def test_every_widget_of_a_chapter_works_by_keys(browser, book, chapter, width, mode):
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_every_widget_of_a_page_works_by_keys(browser, book, chapter, width, mode):
     page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=mode)
     listener = Listener(page)
     page.goto((book / f"chapters/{chapter}.html").as_uri())
     mount_all(page)
-    uses = {**PICTURES.get(chapter, {}), "quiz": use_quiz}
-    for name, use in uses.items():
+    for kind in (shown := kinds(book, chapter)):
         page.evaluate("document.querySelectorAll('details.hide').forEach((d) => { d.open = true })")
-        use(page.locator(f".tile-widget.{name}"))
-    assert page.locator(".tile-widget").count() == len(uses)
+        USES[kind](page.locator(f".widget[data-kind={kind}] .tile-widget").first)
+    assert page.locator(".tile-widget").count() == len(shown)
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
     assert (listener.errors, listener.foreign) == ([], [])
     page.close()

@@ -31,7 +31,8 @@ It sees less than a GPU does in that
 
 from . import api as api  # so that the interpreter knows what `cuda` means
 from .errors import KernelError, OutOfBounds, Unsupported
-from .launch import LIMITS, Limits, trace
+from .launch import trace
+from .limits import LIMITS, Limits
 from .sites import Heat, Kind, Problem, Request, Site, Work
 from .trace import Trace
 

@@ -12,6 +12,7 @@ from .lanes import Lanes, Mask
 from .memory import Array, Buffer
 from .session import Session
 from .sites import Kind, Problem
+from .variables import select
 from .wording import describe_value
 
 
@@ -25,6 +26,8 @@ class Access:
     shared : dict
         Shared arrays of these blocks, by declaration; runners of one block share it.
     """
+
+    only_types = False  # shapes and numbers are what they are (see `typist`)
 
     def __init__(self, session: Session, lanes: Lanes, shared: dict):
         self.session, self.lanes, self.shared = session, lanes, shared
@@ -42,14 +45,8 @@ class Access:
         mask : Mask or None
             The lanes within bounds.
         """
-        if len(index) != a.ndim:
-            raise Unsupported(
-                n.lineno, f"{a.name} has {a.ndim} axes, got {len(index)} indices: {ast.unparse(n)}"
-            )
         elements, outside = a.offset, None
         for i, size, stride in zip(index, a.shape, a.strides, strict=True):
-            if not values.is_value(i) or i.dtype.kind not in "iub":
-                raise Unsupported(n.lineno, f"an index must be an integer: {ast.unparse(n)}")
             bad = None
             if not isinstance(i, np.ndarray):
                 if type(size) is int and 0 <= i < size:
@@ -81,6 +78,19 @@ class Access:
             self.out_of_bounds(a, index, outside, n)
         inside = ~outside if m.array is None else m.array & ~outside
         return np.where(outside, 0, elements), self.lanes.mask(inside, m)
+
+    def check_index(self, a: Array, index: tuple, n) -> None:
+        """Refuse indices that no element can have."""
+        if len(index) != a.ndim:
+            raise Unsupported(
+                n.lineno, f"{a.name} has {a.ndim} axes, got {len(index)} indices: {ast.unparse(n)}"
+            )
+        for i in index:
+            if not values.is_value(i) or i.dtype.kind not in "iu":
+                raise Unsupported(
+                    n.lineno,
+                    f"an index must be an integer, not {describe_value(i)}: {ast.unparse(n)}",
+                )
 
     def wrap(self, i, size, m: Mask, n, a: Array, checked: bool = False):
         """Indices brought into bounds as Numba does: negative ones count from the end.
@@ -169,7 +179,7 @@ class Access:
     def load(self, a, index: tuple, m: Mask, n):
         """``a[index]``: an element, or a view if indices are missing or slices."""
         if isinstance(a, tuple):
-            return self.item(a, index, n)
+            return self.item_of(a, index, m, n)
         if not isinstance(a, Array):
             raise Unsupported(n.lineno, f"{ast.unparse(n)}: {describe_value(a)} has no elements")
         if len(index) < a.ndim or any(isinstance(i, slice) for i in index):
@@ -193,16 +203,28 @@ class Access:
             v = np.where(inside.array, v, values.poison(buffer.dtype))
         return v
 
-    def item(self, a: tuple, index: tuple, n):
+    def item_of(self, a: tuple, index: tuple, m: Mask, n):
+        """``t[i]``: an item of a tuple, or a part of it."""
         i = index[0]
-        if len(index) != 1 or isinstance(i, np.ndarray):
-            raise Unsupported(n.lineno, "a tuple takes one index, the same in all threads")
         if isinstance(i, slice):
             parts = (i.start, i.stop, i.step)
             return a[slice(*(None if x is None else int(x) for x in parts))]
-        if not -len(a) <= int(i) < len(a):
+        self.check_item(a, index, n)
+        if not isinstance(i, np.ndarray):
+            if -len(a) <= int(i) < len(a):
+                return a[int(i)]
             raise OutOfBounds(f"line {n.lineno}: index {int(i)} of a tuple of {len(a)}")
-        return a[int(i)]
+        i, bad = self.wrap(i, len(a), m, n, Array(_items(len(a)), 0, (len(a),), (1,)))
+        if bad is not None:
+            raise OutOfBounds(f"line {n.lineno}: {ast.unparse(n)} is outside a tuple of {len(a)}")
+        found = a[0]
+        for k, item in enumerate(a[1:], 1):
+            found = select(i == k, item, found, n)
+        return found
+
+    def check_item(self, a: tuple, index: tuple, n) -> None:
+        if len(index) != 1 or not values.is_value(index[0]) or index[0].dtype.kind not in "iu":
+            raise Unsupported(n.lineno, f"{ast.unparse(n)}: a tuple takes one whole number")
 
     def view(self, a: Array, index: tuple, m: Mask, n) -> Array:
         """``A[row]``, ``A[:, k]``, ``A[i:i + 4]``: a part of an array, not copied."""
@@ -218,8 +240,7 @@ class Access:
                 shape.append(length)
                 strides.append(stride * step)
                 continue
-            if not values.is_value(i) or i.dtype.kind not in "iub":
-                raise Unsupported(n.lineno, f"an index must be an integer: {ast.unparse(n)}")
+            self.check_index(Array(a.buffer, 0, (size,), (1,)), (i,), n)
             i, bad = self.wrap(i, size, m, n, a)
             if bad is not None:
                 outside = bad if outside is None else outside | bad
@@ -232,14 +253,22 @@ class Access:
 
     def slice_of(self, s: slice, size, n):
         """Start, length and step of a slice of an axis, clipped as Python clips it."""
-        if s.step is not None and (isinstance(s.step, np.ndarray) or int(s.step) < 1):
-            raise Unsupported(n.lineno, "the step of a slice must be positive and the same for all")
-        step = 1 if s.step is None else int(s.step)
-        start = np.int64(0) if s.start is None else s.start.astype(np.int64)
-        stop = np.int64(0) + size if s.stop is None else s.stop.astype(np.int64)
-        start, stop = (np.clip(np.where(x < 0, x + size, x), 0, size) for x in (start, stop))
-        length = np.maximum(0, -(-(stop - start) // step))
-        return _scalar(start), _scalar(length), step
+        for x in (s.start, s.stop, s.step):
+            if x is not None and (not values.is_value(x) or x.dtype.kind not in "iu"):
+                raise Unsupported(n.lineno, f"{ast.unparse(n)}: a slice takes whole numbers")
+        step = np.int64(1) if s.step is None else s.step.astype(np.int64)
+        if np.any(step == 0):
+            raise KernelError(f"line {n.lineno}: the step of {ast.unparse(n)} is 0")
+        down = step < 0
+        low, high = np.where(down, -1, 0), np.where(down, size - 1, size)
+        ends = [np.where(down, high, low), np.where(down, low, high)]
+        for k, x in enumerate((s.start, s.stop)):
+            if x is not None:
+                x = x.astype(np.int64)
+                ends[k] = np.clip(np.where(x < 0, x + size, x), low, high)
+        ahead = np.where(down, ends[0] - ends[1], ends[1] - ends[0])
+        length = np.maximum(0, -(-ahead // np.abs(step)))
+        return _scalar(ends[0]), _scalar(length), _scalar(step)
 
     def put(self, a, index: tuple, v, m: Mask, n, checked: bool = False) -> None:
         """``a[index] = v``."""
@@ -255,6 +284,7 @@ class Access:
             raise Unsupported(n.lineno, f"cannot store {describe_value(v)} in {ast.unparse(n)}")
         if v.dtype.kind == "c" and buffer.dtype.kind != "c":
             raise Unsupported(n.lineno, f"cannot store {v.dtype.name} in {buffer.dtype.name}")
+        self.writes(a)
         elements, inside = self.locate(a, index, m, n, checked)
         if inside is None:
             return
@@ -333,6 +363,32 @@ class Access:
         )
         self.problem((Kind.UNINITIALISED, n), problem, self.lane_count(blank))
 
+    def never_assigned(self, v, lacking: np.ndarray, n: ast.Name) -> None:
+        """Note lanes that read a variable to which only others, or none, have given a value."""
+        block, thread, _ = self.lanes.first(lacking)
+        message = (
+            f"thread {thread} of block {block} reads {n.id}, which it has never assigned: line "
+            f"{v.line} "
+            "does so for other threads only, or for none; give it a value on every way here"
+        )
+        problem = Problem(
+            Kind.UNINITIALISED,
+            line=n.lineno,
+            other_line=v.line,
+            block=block,
+            thread=thread,
+            message=message,
+        )
+        self.problem((Kind.UNINITIALISED, n), problem, self.lane_count(lacking))
+
+    # -- what only matters while types are found
+
+    def writes(self, a: Array) -> None:
+        """An array is changed."""
+
+    def must_be_known(self, v, n: ast.expr) -> None:
+        """Refuse a number that the compiler must know, and does not."""
+
     # -- problems
 
     def problem(self, key: tuple, problem: Problem, count: int) -> None:
@@ -353,22 +409,19 @@ class Access:
 
 
 def _constant_negative(n) -> bool:
-    """Say whether a subscript has a literal negative index, which is meant."""
-    parts = n.slice.elts if isinstance(n.slice, ast.Tuple) else [n.slice]
-    return (
-        any(
-            isinstance(p, ast.UnaryOp)
-            and isinstance(p.op, ast.USub)
-            and isinstance(p.operand, ast.Constant)
-            for p in parts
-        )
-        if isinstance(n, ast.Subscript)
-        else False
-    )
+    """Say whether a subscript, or an atomic, has a written negative index, which is meant."""
+    index = n.slice if isinstance(n, ast.Subscript) else n.args[1] if len(n.args) > 1 else None
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    return any(isinstance(p, ast.Constant) and p.value < 0 for p in parts)
 
 
 def _scalar(v):
     return int(v) if np.ndim(v) == 0 else v
+
+
+def _items(n: int) -> Buffer:
+    """The items of a tuple as if they were an array, for messages."""
+    return Buffer("the tuple", "local", np.dtype(np.int64), n, np.empty(0), 0, (n,), (1,))
 
 
 def _plain(shape, position, lanes: Lanes) -> tuple[int, ...]:

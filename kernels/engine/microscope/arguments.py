@@ -70,7 +70,7 @@ def argument(a, name: str):
 
 def bind(code: Code, given: tuple, convert) -> list:
     """The kernel's arguments, converted; one array given twice stays one array."""
-    bound = code.bind(list(given), code.name)
+    bound = code.bind(list(given), {}, code.name)
     made: dict[int, object] = {}
     for name, a in bound.items():
         if id(a) not in made or not isinstance(made[id(a)], Array):

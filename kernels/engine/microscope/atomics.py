@@ -55,6 +55,8 @@ def atomic(run, op: str, n: ast.Call, m):
             f"not of {array.dtype.name}",
         )
     index = index if isinstance(index, tuple) else (index,)
+    run.check_index(array, index, n)
+    run.writes(array)
     elements, inside = run.locate(array, index, m, n)
     buffer, lanes = array.buffer, run.lanes
     if inside is None:

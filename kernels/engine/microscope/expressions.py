@@ -8,15 +8,16 @@ import types
 
 import numpy as np
 
-from . import functions, intrinsics, names, values
+from . import functions, intrinsics, memory, names, values
 from .access import Access
 from .errors import KernelError, Unsupported
+from .iterables import Range
 from .lanes import Mask
 from .memory import Array
 from .session import Frame
+from .variables import MISSING, Partial, convert, select
 from .wording import describe, describe_value
 
-MISSING = object()
 TUPLE_LIMIT = 1000  # parts; Numba's compiler gives up earlier
 
 
@@ -45,23 +46,32 @@ class Expressions(Access):
         return handler(self, n, m)
 
     def evaluate_constant(self, n: ast.Constant, m: Mask):
-        v = self.session.constants.get(n, MISSING)
+        constants = self.frame.compiled.constants
+        v = constants.get(n, MISSING)
         if v is MISSING:
-            v = self.session.constants[n] = values.literal(n.value)
+            v = constants[n] = values.literal(n.value)
         return v
 
     def evaluate_name(self, n: ast.Name, m: Mask):
         v = self.frame.env.get(n.id, MISSING)
         if v is not MISSING:
-            return v
+            return self.checked(v, n, m) if type(v) is Partial else v
         if n.id in self.frame.code.locals:
             raise KernelError(f"line {n.lineno}: {n.id} is used before any thread gives it a value")
         v = self.constant(n)
         return intrinsics.coordinate(self, v) if isinstance(v, names.Coordinate) else v
 
+    def checked(self, v: Partial, n: ast.Name, m: Mask):
+        """The value of a variable that some lanes never assigned: none of them may be here."""
+        lacking = v.lacking if m.array is None else v.lacking & m.array
+        if lacking.any():
+            self.never_assigned(v, lacking, n)
+        return v.value
+
     def constant(self, n):
         """What a name from outside the function means, or an attribute of one."""
-        v = self.session.constants.get(n, MISSING)
+        constants = self.frame.compiled.constants
+        v = constants.get(n, MISSING)
         if v is not MISSING:
             return v
         if isinstance(n, ast.Name):
@@ -81,12 +91,12 @@ class Expressions(Access):
                 raise KernelError(f"line {n.lineno}: {ast.unparse(n)} does not exist") from None
         v = names.known(v)
         if isinstance(v, np.ndarray) and v.ndim:
-            v = self.session.constant_array(v, ast.unparse(n))
+            v = memory.of_constant(v, ast.unparse(n))
         elif isinstance(v, (tuple, list)):
             v = tuple(values.literal(x) for x in v)
         else:
             v = values.literal(v)
-        self.session.constants[n] = v
+        constants[n] = v
         return v
 
     def is_constant(self, n) -> bool:
@@ -144,15 +154,17 @@ class Expressions(Access):
             yes, no = self.lanes.split(condition, m)
             need = yes if is_and else no
             if need is None:
-                return v
+                break
             other = self.evaluate(x, need)
             if need is m:
                 v = other
             elif v.dtype == other.dtype == values.BOOL:
                 v = (v & other) if is_and else (v | other)
             else:
+                t = self.frame.compiled.unified[n]
+                v, other = convert(t, v), convert(t, other)
                 v = np.where(condition, other, v) if is_and else np.where(condition, v, other)
-        return v
+        return convert(self.frame.compiled.unified[n], v)
 
     def evaluate_compare(self, n: ast.Compare, m: Mask):
         """Comparisons; in a chain each runs only in lanes where those before it hold."""
@@ -185,8 +197,10 @@ class Expressions(Access):
         )
 
     def contains(self, left, right, n):
+        if isinstance(right, Range):
+            return right.contains(left)
         if not isinstance(right, tuple):
-            raise Unsupported(n.lineno, f"{ast.unparse(n)}: in needs a tuple")
+            raise Unsupported(n.lineno, f"{ast.unparse(n)}: in needs a tuple or a range()")
         result = np.bool_(False)
         for x in right:
             result = result | (left == x)
@@ -204,22 +218,13 @@ class Expressions(Access):
         """``a if c else b``: each side runs only in its lanes."""
         condition = values.truth(self.evaluate(n.test, m))
         yes, no = self.lanes.split(condition, m)
+        t = self.frame.compiled.unified[n]
         if no is None:
-            return self.unified(self.evaluate(n.body, m), n.orelse, m)
+            return convert(t, self.evaluate(n.body, m))
         if yes is None:
-            return self.unified(self.evaluate(n.orelse, m), n.body, m)
-        a, b = self.evaluate(n.body, yes), self.evaluate(n.orelse, no)
-        if values.is_value(a) and values.is_value(b):
-            return np.where(yes.array, a, b)
-        return self.merge(yes, a, b, n)
-
-    def unified(self, v, other, m: Mask):
-        """`v` with the type it has beside the side of a ternary that no lane takes."""
-        if values.is_value(v) and isinstance(other, ast.Constant):
-            w = values.literal(other.value)
-            if values.is_value(w) and w.dtype != v.dtype:
-                return v.astype(np.result_type(v.dtype, w.dtype))
-        return v
+            return convert(t, self.evaluate(n.orelse, m))
+        a, b = convert(t, self.evaluate(n.body, yes)), convert(t, self.evaluate(n.orelse, no))
+        return select(yes.array, a, b, n)
 
     def evaluate_subscript(self, n: ast.Subscript, m: Mask):
         return self.load(self.evaluate(n.value, m), self.index(n.slice, m), m, n)
@@ -274,27 +279,6 @@ class Expressions(Access):
             return slice(*(None if x is None else self.evaluate(x, m) for x in parts))
         return self.evaluate(n, m)
 
-    def merge(self, m: Mask, new, old, n):
-        """`new` in the active lanes, `old` in the others."""
-        if new is old or m.array is None:
-            return new
-        if isinstance(new, tuple) and isinstance(old, tuple) and len(new) == len(old):
-            return tuple(self.merge(m, a, b, n) for a, b in zip(new, old, strict=True))
-        if values.is_value(new) and values.is_value(old):
-            return np.where(m.array, new, old)
-        if isinstance(new, Array) and isinstance(old, Array) and new.buffer is old.buffer:
-            if new.strides == old.strides:
-                offset = np.where(m.array, new.offset, old.offset)
-                shape = tuple(
-                    a if a is b else np.where(m.array, a, b)
-                    for a, b in zip(new.shape, old.shape, strict=True)
-                )
-                return Array(new.buffer, offset, shape, new.strides)
-        what = "one thing in some threads, another in others"
-        if isinstance(new, Array) != isinstance(old, Array):
-            what = "an array in some threads, a number in others: give every axis an index"
-        raise Unsupported(n.lineno, f"{ast.unparse(n)} would be {what}")
-
     # -- calls
 
     def callee(self, n):
@@ -302,6 +286,11 @@ class Expressions(Access):
         if isinstance(n, ast.Name) and n.id in self.frame.env:
             return self.frame.env[n.id]
         return self.constant(n) if self.is_constant(n) else None
+
+    def passed(self, n: ast.Call, m: Mask) -> tuple[list, dict]:
+        """The arguments of a call, by position and by keyword."""
+        named = {k.arg: self.evaluate(k.value, m) for k in n.keywords}
+        return [self.evaluate(x, m) for x in n.args], named
 
     def arguments(self, n: ast.Call, m: Mask) -> list:
         if n.keywords:
@@ -362,10 +351,4 @@ def _size(v) -> int:
 
 
 def is_device_function(target) -> bool:
-    return isinstance(target, types.FunctionType) or isinstance(
-        getattr(target, "py_func", None), types.FunctionType
-    )
-
-
-def function_of(target):
-    return getattr(target, "py_func", target)
+    return isinstance(getattr(target, "py_func", None), types.FunctionType)

@@ -10,6 +10,7 @@ import numpy as np
 
 from . import memory, values
 from .errors import KernelError, Unsupported
+from .iterables import Enumerate, Range, Zip, iterable
 from .memory import Array
 
 PRINT_LIMIT = 10_000  # lines one launch may print
@@ -21,7 +22,7 @@ def python_call(run, target, n: ast.Call, m):
     if builtin is not None:
         arguments = run.arguments(n, m)
         for a in arguments:
-            if not values.is_value(a) and target not in (print, len, sum):
+            if not values.is_value(a) and target not in (print, len, sum, enumerate, zip):
                 raise Unsupported(n.lineno, f"{ast.unparse(n)}: takes numbers")
         return builtin(run, n, m, arguments)
     dtype = values.dtype_of(target)
@@ -43,7 +44,13 @@ def python_call(run, target, n: ast.Call, m):
             return math_function(run, name, arguments, m)
         except TypeError:
             raise Unsupported(n.lineno, f"{ast.unparse(n)}: wrong number of arguments") from None
-    raise Unsupported(n.lineno, f"a kernel cannot call {ast.unparse(n.func)}")
+    called = ast.unparse(n.func)
+    if isinstance(target, types.FunctionType):
+        raise Unsupported(
+            n.lineno,
+            f"a kernel cannot call {called}, a plain function: put @cuda.jit(device=True) above it",
+        )
+    raise Unsupported(n.lineno, f"a kernel cannot call {called}")
 
 
 _HASHABLE = (type, types.BuiltinFunctionType, types.FunctionType)
@@ -73,6 +80,13 @@ def _print(run, n, m, arguments):
         print(*row)
 
 
+def check_print(n: ast.Call, arguments: list) -> None:
+    """Refuse what Numba cannot print."""
+    for a in arguments:
+        if isinstance(a, Array) or a is None:
+            raise Unsupported(n.lineno, f"{ast.unparse(n)}: prints numbers, tuples and texts only")
+
+
 def _printable(v):
     if isinstance(v, tuple):
         return tuple(_printable(x) for x in v)
@@ -83,6 +97,8 @@ def _length(run, n, m, arguments):
     (a,) = arguments
     if isinstance(a, Array):
         return np.int64(0) + a.shape[0]
+    if isinstance(a, Range):
+        return np.int64(0) + a.length()
     return np.int64(len(a))
 
 
@@ -121,7 +137,20 @@ def _sum(run, n, m, arguments):
     return total
 
 
+def _enumerate(run, n, m, arguments):
+    if not 1 <= len(arguments) <= 2:
+        raise Unsupported(n.lineno, f"{ast.unparse(n)}: takes what to count, and a start")
+    return Enumerate(iterable(arguments[0], n.args[0]), [*arguments, np.int64(0)][1])
+
+
+def _zip(run, n, m, arguments):
+    return Zip([iterable(a, x) for a, x in zip(arguments, n.args, strict=True)])
+
+
 BUILTINS = {
+    range: lambda run, n, m, a: Range(a, n),
+    enumerate: _enumerate,
+    zip: _zip,
     abs: lambda run, n, m, a: np.abs(a[0]),
     min: _minmax(np.minimum),
     max: _minmax(np.maximum),
@@ -149,7 +178,7 @@ def array_method(run, a: Array, name: str, arguments: list, n):
     if name == "reshape" and a.contiguous:
         shape = arguments[0] if isinstance(arguments[0], tuple) else tuple(arguments)
         shape = tuple(int(s) for s in shape)
-        if math.prod(shape) == math.prod(a.shape):
+        if run.only_types or math.prod(shape) == math.prod(a.shape):
             return Array(a.buffer, a.offset, shape, memory.row_major(shape))
     if name in ("ravel", "flatten") and a.contiguous:
         return Array(a.buffer, a.offset, (math.prod(a.shape),), (1,))

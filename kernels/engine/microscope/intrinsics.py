@@ -168,14 +168,8 @@ def _declaration(run, n, m):
     given |= {k.arg: k.value for k in n.keywords}
     if not {"shape", "dtype"} <= set(given):
         raise Unsupported(n.lineno, f"{ast.unparse(n)}: needs a shape and a dtype")
-    unsure = _not_constant(run, given["shape"])
-    if unsure:
-        raise Unsupported(
-            n.lineno,
-            f"{ast.unparse(n)}: the shape must be known when the kernel is compiled, and "
-            f"{unsure!r} is not: use a number, a global, or a kernel made by a function",
-        )
     shape = run.evaluate(given["shape"], m)
+    run.must_be_known(shape, given["shape"])
     shape = shape if isinstance(shape, tuple) else (shape,)
     if not all(isinstance(s, np.integer) and s >= 0 for s in shape):
         raise Unsupported(n.lineno, f"{ast.unparse(n)}: the shape must be whole numbers")
@@ -191,23 +185,18 @@ def _declaration(run, n, m):
     return tuple(int(s) for s in shape), dtype, alignment
 
 
-def _not_constant(run, shape) -> str:
-    """The first part of a shape that the compiler could not know; empty if there is none.
-
-    Numba takes numbers and names of numbers, but computes nothing with a name.
-    """
-    code = run.frame.code
-    for x in ast.walk(shape):
-        if isinstance(x, ast.BinOp) and any(isinstance(y, ast.Name) for y in ast.walk(x)):
-            return ast.unparse(x)
-        if not isinstance(x, ast.Name) or x.id not in code.locals:
-            continue
-        if x.id in code.parameters or not code.constant_local(x.id):
-            return x.id
-    return ""
-
-
 # -- barriers and fences
+
+
+def barrier_arguments(run, name: str, n: ast.Call, m) -> list:
+    """The arguments of a barrier: none, or a condition."""
+    reduce = BARRIERS[name]
+    arguments = run.exactly(n, m, 1 if reduce else 0)
+    if reduce and not (values.is_value(arguments[0]) and arguments[0].dtype.kind in "iu"):
+        raise Unsupported(
+            n.lineno, f"{ast.unparse(n)}: takes an integer, such as int32(...) of a condition"
+        )
+    return arguments
 
 
 def nothing(run, n, m):

@@ -12,23 +12,6 @@ import numpy as np
 from .sites import WARP
 
 
-class Scope:
-    """Where a mask comes from: the chain of masks it was cut out of."""
-
-    __slots__ = ("parent", "depth")
-
-    def __init__(self, parent: Scope | None = None):
-        self.parent = parent
-        self.depth = parent.depth + 1 if parent is not None else 0
-
-    def within(self, outer: Scope) -> bool:
-        """Say whether every lane of this mask is surely one of `outer`."""
-        inner = self
-        while inner.depth > outer.depth:
-            inner = inner.parent
-        return inner is outer
-
-
 class Mask:
     """A set of active lanes, never empty (None is the empty set).
 
@@ -40,10 +23,10 @@ class Mask:
         Number of active lanes.
     """
 
-    __slots__ = ("array", "n", "scope", "_key")
+    __slots__ = ("array", "n", "_key")
 
-    def __init__(self, array, n: int, scope: Scope):
-        self.array, self.n, self.scope = array, n, scope
+    def __init__(self, array, n: int):
+        self.array, self.n = array, n
         self._key = None
 
     @property
@@ -92,7 +75,7 @@ class Lanes:
         self.block_idx = tuple(_column(blocks[:, d]) for d in range(3))
         gx, gy, _ = grid
         self.block_number = (blocks[:, 0] + gx * (blocks[:, 1] + gy * blocks[:, 2])).reshape(-1, 1)
-        self.all = Mask(None, self.count, Scope())
+        self.all = Mask(None, self.count)
 
     def column(self, per_block: np.ndarray) -> np.ndarray:
         """One value a block, shaped to meet lane values."""
@@ -107,7 +90,7 @@ class Lanes:
         n = int(np.count_nonzero(array)) * (self.count // array.size)
         if n == parent.n:
             return parent
-        return Mask(array, n, Scope(parent.scope)) if n else None
+        return Mask(array, n) if n else None
 
     def split(self, condition, m: Mask) -> tuple[Mask | None, Mask | None]:
         """The lanes of `m` where a condition holds, and the others."""
@@ -121,15 +104,12 @@ class Lanes:
         return yes, self.mask(~condition if m.array is None else m.array & ~condition, m)
 
     def union(self, a: Mask | None, b: Mask | None, parent: Mask) -> Mask | None:
-        """Lanes of either mask, both within `parent`."""
+        """Lanes of two masks that share none, both within `parent`."""
         if a is None or b is None:
             return b if a is None else a
-        if a is parent or b is parent or a.n + b.n == parent.n and not self._meet(a, b):
+        if a.n + b.n == parent.n:
             return parent
-        return self.mask(a.array | b.array, parent)
-
-    def _meet(self, a: Mask, b: Mask) -> bool:
-        return bool((a.array & b.array).any())
+        return Mask(a.array | b.array, a.n + b.n)
 
     def rows(self, v, fill) -> np.ndarray:
         """Lane values as warps: shape (blocks or 1, warps, 32), missing lanes filled."""

@@ -7,23 +7,27 @@ import numbers
 import os
 import sys
 import time
+import types
+import weakref
 from collections.abc import Iterable
-from contextlib import contextmanager
-from dataclasses import dataclass
 
 import numpy as np
 
 from . import values
 from .arguments import bind, contents, host_array, private
-from .errors import KernelError, StopRun, Unsupported
+from .compiled import Compiled
+from .errors import KernelError, StopRun
 from .interpreter import Runner
 from .lanes import Lanes
+from .limits import LIMITS, Limits
 from .memory import Array
 from .session import Barrier, Session
 from .sites import Kind, Problem
-from .source import Code, code_of, stored_names
+from .source import Code, code_of
 from .trace import Trace
 from .tracer import Tracer
+from .typist import compile_kernel
+from .variables import item_at, type_of
 
 SCHEDULES = ("lockstep", "warps", "warps-reversed")
 CHUNK_LANES = 1 << 16  # threads run at once: enough for speed, little enough for the caches
@@ -31,47 +35,12 @@ CHUNK_BLOCKS = 1 << 10  # blocks run at once: each holds shared memory
 PROGRESS_AFTER = 2.0  # seconds
 
 
-@dataclass(frozen=True)
-class Limits:
-    """What a launch may ask for: CUDA's common limits, and two of the interpreter's own.
-
-    Attributes
-    ----------
-    threads : int
-        Threads of a block.
-    shared_bytes : int
-        Shared memory of a block.
-    block, grid : tuple of int
-        Largest sizes (x, y, z).
-    trips : int
-        Iterations of one loop, after which it counts as endless.
-    loop_steps : int
-        The same times the threads that run together: many threads need a long time for a trip.
-    all_trips : int
-        Iterations of all loops of a launch.
-    launch_threads : int
-        Threads of a whole launch.
-    """
-
-    threads: int = 1024
-    shared_bytes: int = 48 * 1024
-    block: tuple[int, int, int] = (1024, 1024, 64)
-    grid: tuple[int, int, int] = (2**31 - 1, 65535, 65535)
-    trips: int = 250_000
-    loop_steps: int = 2**31
-    all_trips: int = 10_000_000
-    launch_threads: int = 2**31
-
-
-LIMITS = Limits()
-
-
 class Launch(Session):
     """One launch of a kernel.
 
     Parameters
     ----------
-    code : Code
+    compiled : Compiled
     grid, block : tuple of int
     arguments : list
         Arrays and numbers, as `arguments.argument` makes them.
@@ -82,10 +51,9 @@ class Launch(Session):
         How long its loops may run; `LIMITS` if left out.
     """
 
-    def __init__(self, code: Code, grid, block, arguments, tracer, shared_bytes, limits=None):
+    def __init__(self, compiled, grid, block, arguments, tracer, shared_bytes, limits=None):
         super().__init__(grid, block, tracer, shared_bytes, limits or LIMITS)
-        self.entry, self.arguments = code, arguments
-        self.codes[code.function] = code
+        self.compiled, self.arguments = compiled, arguments
         self.threads = block[0] * block[1] * block[2]
 
     def run(self, blocks: np.ndarray | range, schedule: str) -> None:
@@ -101,7 +69,7 @@ class Launch(Session):
         step = 1
         if schedule == "lockstep":
             step = min(CHUNK_BLOCKS, max(1, CHUNK_LANES // self.threads))
-        progress = Progress(self.entry.name, len(blocks))
+        progress = Progress(self.compiled.code.name, len(blocks))
         start = 0
         with np.errstate(all="ignore"), self.explained():
             while start < len(blocks):
@@ -115,25 +83,6 @@ class Launch(Session):
                 start += step
                 progress.show(min(start, len(blocks)))
         progress.close()
-
-    @contextmanager
-    def explained(self):
-        """Name the line for whatever NumPy or Python finds wrong with a statement."""
-        try:
-            yield
-        except (KernelError, StopRun):
-            raise
-        except (
-            TypeError,
-            ValueError,
-            AttributeError,
-            ArithmeticError,
-            LookupError,
-            MemoryError,
-        ) as error:
-            what = str(error).partition("\n")[0]
-            text = ast.unparse(self.current).partition("\n")[0]
-            raise Unsupported(self.current.lineno, f"{text}: {what}") from error
 
     def indices(self, numbers: np.ndarray) -> np.ndarray:
         """Block indices (x, y, z) of block numbers, one a row."""
@@ -176,7 +125,8 @@ class Launch(Session):
 
     def start(self, runner: Runner):
         """The kernel in one group of lanes, as a generator that yields at barriers."""
-        return runner.call(self.entry, self.arguments, runner.lanes.all, self.entry.name)
+        env = dict(zip(self.compiled.code.parameters, self.arguments, strict=True))
+        return runner.call(self.compiled, env, runner.lanes.all)
 
     # -- barriers
 
@@ -358,6 +308,23 @@ def _times(block) -> str:
 
 # -- the two ways to launch
 
+_versions: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+
+
+def compiled_for(kernel, code: Code, arguments: list) -> Compiled:
+    """A kernel compiled for the types of its arguments: once, as Numba does.
+
+    What a kernel takes from outside stays what it was then. A plain function is compiled anew
+    each time.
+    """
+    if isinstance(kernel, types.FunctionType):
+        return compile_kernel(code, arguments)
+    versions = _versions.setdefault(kernel, {})
+    key = tuple(map(type_of, arguments))
+    if key not in versions:
+        versions[key] = compile_kernel(code, arguments)
+    return versions[key]
+
 
 def execute(function, grid, block, given: tuple, shared_bytes: int = 0) -> None:
     """Run a kernel for its results: fast, unwatched, stopping at the first error.
@@ -374,7 +341,9 @@ def execute(function, grid, block, given: tuple, shared_bytes: int = 0) -> None:
         raise KernelError(why)
     check_grid(grid, block)
     _check_dynamic(shared_bytes)
-    launch = Launch(code, grid, block, bind(code, given, host_array), None, shared_bytes)
+    arguments = bind(code, given, host_array)
+    compiled = compiled_for(function, code, arguments)
+    launch = Launch(compiled, grid, block, arguments, None, shared_bytes)
     launch.run(range(grid[0] * grid[1] * grid[2]), "lockstep")
 
 
@@ -450,11 +419,12 @@ def trace(
     except KernelError as error:
         tracer.problem((Kind.SHARED_LIMIT,), Problem(Kind.SHARED_LIMIT, message=str(error)), 1)
         return tracer.finish()
-    launch = Launch(code, grid, block, arguments, tracer, shared_bytes, limits)
-    stored = stored_names(code)
-    for name, a in zip(code.parameters, arguments, strict=True):
-        if isinstance(a, Array) and name in stored and a.buffer not in tracer.races:
-            tracer.watch(a.buffer, launch.warps_per_block)
+    compiled = compiled_for(kernel, code, arguments)
+    launch = Launch(compiled, grid, block, arguments, tracer, shared_bytes, limits)
+    for path in sorted(compiled.written):
+        buffer = item_at(arguments, path).buffer
+        if buffer not in tracer.races:
+            tracer.watch(buffer, launch.warps_per_block)
     try:
         launch.run(chosen, schedule)
     except StopRun:

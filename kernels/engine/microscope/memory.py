@@ -87,7 +87,7 @@ class Array:
     def contiguous(self) -> bool:
         expected = 1
         for n, s in zip(self.shape[::-1], self.strides[::-1], strict=True):
-            if s != expected:
+            if isinstance(expected, np.ndarray) or isinstance(s, np.ndarray) or s != expected:
                 return False
             expected = expected * n
         return True
@@ -128,6 +128,11 @@ def of_argument(a: np.ndarray, name: str | None, base: int, space: str = "global
         flat = np.lib.stride_tricks.as_strided(lowest, (extent,), (a.itemsize,))
     buffer = Buffer(name, space, a.dtype, extent, flat, base, a.shape, strides, origin)
     return Array(buffer, origin, a.shape, strides)
+
+
+def of_constant(a: np.ndarray, name: str) -> Array:
+    """A global array as the compiler keeps it: a copy in constant memory."""
+    return of_argument(np.array(a, order="C"), name, 0, "constant")
 
 
 def duplicate(a: np.ndarray) -> np.ndarray:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import ast
 import math
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
-from .lanes import Mask, Scope
-from .memory import Array, of_argument
+from .compiled import Compiled
+from .errors import KernelError, StopRun, Unsupported
+from .lanes import Mask
 from .sites import WARP
-from .source import Code, code_of
+from .source import Code
 from .tracer import Tracer
+from .variables import Meeting
 
 
 @dataclass(eq=False)
@@ -35,26 +36,36 @@ class Barrier:
 class Frame:
     """One call of a function.
 
-    `scopes` says under which mask a variable was last assigned whole: outside it the variable
-    holds nothing that counts, so that it may be overwritten without merging. `settled` holds the
-    values of those parts of the current statement that had to be found ahead (see `waiting`).
+    `env` holds the variables of the way that runs. `settled` holds the values of those parts of the
+    current statement that had to be found ahead (see `waiting`).
     """
 
-    code: Code
+    compiled: Compiled
     env: dict
-    scopes: dict[str, Scope] = field(default_factory=dict)
     loops: list[Loop] = field(default_factory=list)
     returned: object = None
     exited: Mask | None = None
     settled: dict[ast.AST, object] = field(default_factory=dict)
 
+    @property
+    def code(self) -> Code:
+        return self.compiled.code
+
 
 @dataclass(eq=False)
 class Loop:
-    """Lanes that left the current iteration of a loop."""
+    """A loop that runs: where its lanes go.
 
-    broken: Mask | None = None
-    continued: Mask | None = None
+    Attributes
+    ----------
+    behind : Meeting
+        Lanes that have left it.
+    next : Meeting or None
+        Lanes that wait for the next iteration.
+    """
+
+    behind: Meeting
+    next: Meeting | None = None
 
 
 class Session:
@@ -76,28 +87,27 @@ class Session:
         self.static_bytes = 0
         self.local_bytes: dict[ast.AST, int] = {}
         self.layout: dict[ast.AST, int] = {}  # shared arrays: base address of each declaration
-        self.codes: dict[object, Code] = {}
-        self.constants: dict[ast.AST, object] = {}
-        self.jumps: dict[ast.AST, bool] = {}
-        self.waits: dict[ast.AST, bool] = {}
-        self.constant_arrays: dict[int, Array] = {}
         self.printed = 0
         self.trips = 0
         self.current: ast.stmt | None = None  # the statement that runs
         self.warps_per_block = -(-math.prod(block) // WARP)
         self.padded_threads = self.warps_per_block * WARP  # so that a number names one warp
 
-    def code(self, function) -> Code:
-        """The code of a device function, read once."""
-        code = self.codes.get(function)
-        if code is None:
-            code = self.codes[function] = code_of(function)
-        return code
-
-    def constant_array(self, a: np.ndarray, name: str) -> Array:
-        """A global array: Numba copies it into constant memory."""
-        array = self.constant_arrays.get(id(a))
-        if array is None:
-            array = of_argument(np.ascontiguousarray(a), name, 0, "constant")
-            self.constant_arrays[id(a)] = array
-        return array
+    @contextmanager
+    def explained(self):
+        """Name the line for whatever NumPy or Python finds wrong with a statement."""
+        try:
+            yield
+        except (KernelError, StopRun):
+            raise
+        except (
+            TypeError,
+            ValueError,
+            AttributeError,
+            ArithmeticError,
+            LookupError,
+            MemoryError,
+        ) as error:
+            what = str(error).partition("\n")[0]
+            text = ast.unparse(self.current).partition("\n")[0]
+            raise Unsupported(self.current.lineno, f"{text}: {what}") from error

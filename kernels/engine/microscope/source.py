@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
+import operator
 import textwrap
 import types
 
 from .errors import KernelError, Unsupported
-from .names import Intrinsic, known
-from .values import literal
+from .flow import flow_of
+from .values import OPERATORS, literal
 
 
 class Code:
@@ -25,6 +26,8 @@ class Code:
         Its lines, decorators included; the first is line `first_line`.
     locals : frozenset of str
         Parameters and names assigned to.
+    flow : Flow
+        Where ways meet, and which variables matter there.
     """
 
     def __init__(self, function):
@@ -34,6 +37,7 @@ class Code:
         self.filename = function.__code__.co_filename
         self.locals = frozenset(function.__code__.co_varnames + function.__code__.co_cellvars)
         self.parameters = [a.arg for a in self.node.args.args]
+        self.flow = flow_of(self.node)
 
     def outer(self, name: str):
         """Value of a name that is not local: from the closure, the module or the builtins.
@@ -55,17 +59,21 @@ class Code:
         table = builtins if isinstance(builtins, dict) else vars(builtins)
         return table[name]
 
-    def bind(self, arguments: list, call: str) -> dict:
+    def bind(self, arguments: list, named: dict, call: str) -> dict:
         """Give the parameters their values, defaults included.
 
         Raises
         ------
         KernelError
-            If there are too many arguments or too few.
+            If there are too many arguments or too few, or unknown names among them.
         """
         if len(arguments) > len(self.parameters):
             raise KernelError(f"{call} takes {self._takes()}, got {len(arguments)} arguments")
         values = dict(zip(self.parameters, arguments, strict=False))
+        for name, value in named.items():
+            if name not in self.parameters or name in values:
+                raise KernelError(f"{call} takes {self._takes()}, got {name}= as well")
+            values[name] = value
         defaults = self.function.__defaults__ or ()
         for name, value in zip(self.parameters[::-1], defaults[::-1], strict=False):
             values.setdefault(name, literal(value))
@@ -76,16 +84,6 @@ class Code:
                 f"{', '.join(missing)} missing"
             )
         return values
-
-    def constant_local(self, name: str) -> bool:
-        """Say whether a local name only ever holds one written number."""
-        written = [
-            n.value
-            for n in ast.walk(self.node)
-            if isinstance(n, ast.Assign)
-            and any(isinstance(t, ast.Name) and t.id == name for t in n.targets)
-        ]
-        return len(written) == 1 and isinstance(written[0], ast.Constant)
 
     def _takes(self) -> str:
         return f"({', '.join(self.parameters)})"
@@ -126,8 +124,44 @@ def _parse(code: types.CodeType):
     if not isinstance(node, ast.FunctionDef):
         raise KernelError(f"{name} is no function defined with def")
     ast.increment_lineno(tree, first - 1)
+    node = _Folded().visit(node)
     _refuse(node)
     return [line.rstrip("\n") for line in lines], first, node
+
+
+class _Folded(ast.NodeTransformer):
+    """Computes what stands between written numbers, as Python does before Numba sees the code."""
+
+    def visit_BinOp(self, n: ast.BinOp):
+        self.generic_visit(n)
+        return self.folded(n, FOLDED[type(n.op)], n.left, n.right)
+
+    def visit_UnaryOp(self, n: ast.UnaryOp):
+        self.generic_visit(n)
+        return self.folded(n, FOLDED[type(n.op)], n.operand)
+
+    @staticmethod
+    def folded(n: ast.expr, operation, *operands: ast.expr) -> ast.expr:
+        if not all(isinstance(x, ast.Constant) and _is_number(x.value) for x in operands):
+            return n
+        try:
+            value = operation(*(x.value for x in operands))
+        except (ArithmeticError, TypeError, ValueError):
+            return n
+        return ast.copy_location(ast.Constant(value), n)
+
+
+def _is_number(v) -> bool:
+    """Say whether a written number is small enough to be computed with."""
+    return isinstance(v, (float, complex)) or isinstance(v, int) and v.bit_length() <= 128
+
+
+FOLDED = OPERATORS | {
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+    ast.Invert: operator.invert,
+    ast.Not: operator.not_,
+}
 
 
 def _refuse(function: ast.FunctionDef) -> None:
@@ -135,10 +169,27 @@ def _refuse(function: ast.FunctionDef) -> None:
     a = function.args
     if a.vararg or a.kwarg or a.kwonlyargs:
         raise Unsupported(function.lineno, "a kernel takes plain parameters, no *args or keywords")
+    taken = set()  # lists that Python itself makes tuples of
+    for n in ast.walk(function):
+        if isinstance(n, ast.For):
+            taken.add(n.iter)
+        elif isinstance(n, ast.Compare):
+            taken.update(
+                x
+                for op, x in zip(n.ops, n.comparators, strict=True)
+                if isinstance(op, (ast.In, ast.NotIn))
+            )
     for statement in function.body:
         for n in ast.walk(statement):
             if type(n) in REFUSED:
                 raise Unsupported(n.lineno, f"{REFUSED[type(n)]} cannot be used in a kernel")
+            if isinstance(n, ast.List) and isinstance(n.ctx, ast.Load) and n not in taken:
+                raise Unsupported(
+                    n.lineno, f"{ast.unparse(n)}: a kernel has no lists: use a tuple, or an array"
+                )
+            if isinstance(n, ast.Constant) and type(n.value) is int:
+                if not -(2**63) <= n.value < 2**64:
+                    raise Unsupported(n.lineno, f"{n.value} does not fit into 64 bits")
 
 
 REFUSED = {
@@ -147,9 +198,7 @@ REFUSED = {
     ast.ClassDef: "a class",
     ast.Lambda: "a lambda",
     ast.Try: "try",
-    ast.Raise: "raise",
     ast.With: "with",
-    ast.Global: "global",
     ast.Nonlocal: "nonlocal",
     ast.Import: "import",
     ast.ImportFrom: "import",
@@ -168,58 +217,3 @@ REFUSED = {
     ast.NamedExpr: "the operator :=",
     ast.Match: "match",
 }
-
-
-def jumps(loop: ast.For | ast.While) -> bool:
-    """Say whether lanes may leave an iteration early: break, continue or return."""
-    return any(isinstance(n, (ast.Break, ast.Continue, ast.Return)) for n in ast.walk(loop))
-
-
-def stored_names(code: Code) -> frozenset[str]:
-    """Names through which the function may change an array.
-
-    Stored to by index, passed to an atomic or a device function, or another name of such an
-    array. An array outside this set is only read, so that no race can concern it.
-    """
-    stored: set[str] = set()
-    aliases: list[tuple[str, str]] = []
-    for n in ast.walk(code.node):
-        if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store):
-            stored.add(_root(n))
-        elif isinstance(n, ast.Call) and not _only_reads(code, n.func):
-            stored.update(_root(x) for x in n.args)
-        elif isinstance(n, (ast.Assign, ast.AnnAssign)) and n.value is not None:
-            targets = n.targets if isinstance(n, ast.Assign) else [n.target]
-            names = {x.id for t in targets for x in ast.walk(t) if _assigned(x)}
-            sources = {x.id for x in ast.walk(n.value) if isinstance(x, ast.Name)}
-            aliases += [(t, s) for t in names for s in sources]
-    while True:
-        more = {s for t, s in aliases if t in stored} - stored
-        if not more:
-            return frozenset(stored)
-        stored |= more
-
-
-def _only_reads(code: Code, called: ast.expr) -> bool:
-    """Say whether a call surely changes no array: a type, a builtin, math; no atomic."""
-    if isinstance(called, ast.Attribute):
-        return _root(called) in ("math", "np", "numpy")
-    try:
-        target = known(code.outer(called.id))
-    except (AttributeError, KeyError):
-        return False
-    if isinstance(target, Intrinsic):
-        return not target.name.startswith("store")
-    return not callable(getattr(target, "py_func", None)) and not isinstance(
-        target, types.FunctionType
-    )
-
-
-def _assigned(node: ast.AST) -> bool:
-    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-
-
-def _root(node: ast.expr) -> str:
-    while isinstance(node, (ast.Subscript, ast.Attribute)):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else ""

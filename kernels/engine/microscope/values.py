@@ -97,6 +97,15 @@ def _pair(a, b) -> tuple:
     return a[()], b[()]
 
 
+class Literal(np.int64):
+    """An integer that the compiler knows: what is computed from it is an int64 like any other."""
+
+
+def sample(d: np.dtype):
+    """A number that stands for its type."""
+    return d.type(1)
+
+
 def is_value(v) -> bool:
     """Say whether `v` is a number or a vector of numbers."""
     return isinstance(v, (np.generic, np.ndarray))

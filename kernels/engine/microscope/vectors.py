@@ -104,8 +104,10 @@ def _locate(run, array, index, m, n):
     """Numbers of the first of four elements, with the lanes whose four may be touched."""
     _matrix(array, n)
     row, col = index
+    run.check_index(array, (row, col), n)
     elements, inside = run.locate(array, (row, col), m, n)
-    if inside is not None and not (isinstance(array.strides[1], int) and array.strides[1] == 1):
+    in_row = isinstance(array.strides[1], int) and array.strides[1] == 1
+    if inside is not None and not in_row and not run.only_types:
         raise Unsupported(n.lineno, f"{ast.unparse(n)}: neighbours in a row must be neighbours")
     if inside is not None:
         _, inside = run.locate(array, (row, _columns(col)[-1]), inside, n)
@@ -161,6 +163,7 @@ def _load(run, array, index, m, n) -> tuple:
 
 def _store(run, array, index, parts, m, n) -> None:
     elements, inside = _locate(run, array, index, m, n)
+    run.writes(array)
     buffer = array.buffer
     if inside is None:
         return

@@ -10,21 +10,22 @@ from __future__ import annotations
 import ast
 
 from . import intrinsics, values
-from .errors import Unsupported
-from .expressions import Expressions, function_of, is_device_function
+from .expressions import is_device_function
 from .lanes import Mask
 from .session import Barrier
+from .statements import Statements
 
 
-class Waiting(Expressions):
+class Waiting(Statements):
     """The side of a runner that waits for other threads in the middle of an expression."""
 
     def waits(self, n: ast.AST) -> bool:
         """Say whether a piece of source may have to wait."""
-        known = self.session.waits.get(n)
+        waits = self.frame.compiled.waits
+        known = waits.get(n)
         if known is None:
             calls = (x for x in ast.walk(n) if isinstance(x, ast.Call))
-            known = self.session.waits[n] = any(self.is_waiting_call(x) for x in calls)
+            known = waits[n] = any(self.is_waiting_call(x) for x in calls)
         return known
 
     def is_waiting_call(self, n: ast.AST) -> bool:
@@ -56,7 +57,7 @@ class Waiting(Expressions):
             yield from self.settle(part, m)
         if self.is_waiting_call(n):
             self.frame.settled[n] = yield from self.wait(n, m)
-        elif isinstance(n, ast.Call) and not self.is_range(n):
+        elif isinstance(n, ast.Call):
             self.frame.settled[n] = self.evaluate(n, m)
 
     def settle_ternary(self, n: ast.IfExp, m: Mask):
@@ -89,13 +90,11 @@ class Waiting(Expressions):
         """Call a barrier or a device function (a generator)."""
         target = self.callee(n.func)
         if is_device_function(target):
-            code = self.session.code(function_of(target))
-            arguments = self.arguments(n, m)
-            return (yield from self.call(code, arguments, m, f"line {n.lineno}: {code.name}"))
+            compiled = self.frame.compiled.calls[n]
+            env = compiled.code.bind(*self.passed(n, m), f"line {n.lineno}: {target.__name__}")
+            return (yield from self.call(compiled, env, m))
         reduce = intrinsics.BARRIERS[target.name]
-        arguments = self.exactly(n, m, 1 if reduce else 0)
-        if reduce and not values.is_value(arguments[0]):
-            raise Unsupported(n.lineno, f"{ast.unparse(n)}: takes a condition")
+        arguments = intrinsics.barrier_arguments(self, target.name, n, m)
         request = Barrier(n.lineno, m, self, reduce, values.truth(arguments[0]) if reduce else None)
         yield request
         return request.result
@@ -111,7 +110,7 @@ def parts(n: ast.AST) -> list[ast.expr]:
     """The expressions that a node evaluates, in Python's order."""
     match n:
         case ast.Call():
-            return n.args
+            return [*n.args, *(k.value for k in n.keywords)]
         case ast.Assign():
             return [n.value, *(x for t in n.targets for x in _of_target(t))]
         case ast.AnnAssign():

@@ -108,7 +108,8 @@ class Exercise:
     name : str
         Its name in `check`.
     chapter : str
-        The page it stands on, such as ``"02-vector-add"``.
+        The chapter it belongs to, by its core page: ``"02-vector-add"``. It may stand on a deeper
+        page.
     title : str
     hints : tuple of str
         Three steps, each closer to the solution.

@@ -184,9 +184,11 @@ def roofline(roof: Roof, points: Sequence[Point], other: Roof | None = None) -> 
             point.intensity, point.flops, markers.get(point.engine, "o"), markersize=8,
             color=PALETTE.get(point.engine, THREAD), markeredgecolor=INK, zorder=3,
         )  # fmt: skip
+        # Above the slope there is room on the left, below it on the right.
+        above = point.flops > roof.attainable(point.intensity)
         ax.annotate(
             point.name, (point.intensity, point.flops), textcoords="offset points",
-            xytext=(9, -3), fontsize=9,
+            xytext=(-9 if above else 9, -3), ha="right" if above else "left", fontsize=9,
         )  # fmt: skip
     ax.set_xlabel("intensity: FLOP per byte")
     ax.set_ylabel("FLOP/s")

@@ -78,10 +78,12 @@ def cells(
     x, y = at
     colour = PALETTE[role]
     ax.add_patch(Rectangle(at, columns, rows, facecolor=colour, alpha=tint, edgecolor="none"))
-    for row in range(rows + 1):
-        ax.plot([x, x + columns], [y + row, y + row], color=colour, linewidth=0.6)
-    for column in range(columns + 1):
-        ax.plot([x + column, x + column], [y, y + rows], color=colour, linewidth=0.6)
+    # All lines are one path, which keeps the page small.
+    lines = [((x, y + row), (x + columns, y + row)) for row in range(1, rows)]
+    lines += [((x + column, y), (x + column, y + rows)) for column in range(1, columns)]
+    points = [point for start, end in lines for point in (start, end, (np.nan, np.nan))]
+    if points:
+        ax.plot(*zip(*points, strict=True), color=colour, linewidth=0.6)
     ax.add_patch(Rectangle(at, columns, rows, facecolor="none", edgecolor=colour, linewidth=1.8))
     if title:
         ax.text(x + columns / 2, y - 0.3, title, ha="center", va="bottom", weight="bold")
@@ -277,7 +279,7 @@ def hierarchy(
 
 
 def heat(counts: Mapping[str, Any], *, unit: str = "loads") -> Figure:
-    """How often each element was touched: one panel an array, one scale for all.
+    """How often each element was touched: one panel per array, one scale for all.
 
     Parameters
     ----------
@@ -302,7 +304,7 @@ def heat(counts: Mapping[str, Any], *, unit: str = "loads") -> Figure:
                             fontsize=max(6, 9 - 0.2 * columns), color=colour)  # fmt: skip
         low, high = int(array.min()), int(array.max())
         told = f"{low}" if low == high else f"{low} to {high}"
-        ax.set_title(f"{name}\n{told} {unit} an element")
+        ax.set_title(f"{name}\n{told} {unit} per element")
         ax.set_xlabel("column")
         ax.set_ylabel("row")
         if name in PALETTE:

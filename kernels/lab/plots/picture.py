@@ -14,6 +14,9 @@ from matplotlib.legend import Legend
 
 from kernels.lab.plots.palette import INK, STYLE
 
+#: Of a picture's width: how narrow it may become before its text is too small to read.
+LEGIBLE = 0.7
+
 
 def figure(
     width: float = 7.2, height: float = 3.4, rows: int = 1, columns: int = 1, **options: Any
@@ -71,9 +74,11 @@ class Picture:
 
     def _repr_html_(self) -> str:
         label = f'role="img" aria-label="{escape(self.alt)}"'
-        # Size comes from the viewBox: the picture shrinks with a narrow page, and never grows.
-        width = re.search(r'viewBox="0 0 ([\d.]+)', self.svg)
-        style = f'style="max-width:{float(width[1]) * 4 / 3:.0f}px;width:100%;height:auto"'
+        # Size comes from the viewBox: the picture shrinks with a narrow page, and never grows. The
+        # book lets it shrink to its least legible width; what is wider than the page scrolls.
+        width = float(re.search(r'viewBox="0 0 ([\d.]+)', self.svg)[1]) * 4 / 3
+        least = f"--least:{LEGIBLE * width:.0f}px"
+        style = f'style="max-width:{width:.0f}px;width:100%;height:auto;{least}"'
         drawn = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", self.svg, count=1)
         drawn = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", drawn, count=1)
         drawn = drawn.replace("<svg", f"<svg {label} {style}", 1)

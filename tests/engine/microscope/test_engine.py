@@ -258,6 +258,7 @@ def clamp(v, low, high=10):
     return v
 
 
+@cuda.jit
 def plain_square(x):
     return x * x
 
@@ -566,7 +567,7 @@ def test_votes():
 @cuda.jit
 def block_votes(a, out):
     i = cuda.grid(1)
-    p = a[i] > 0
+    p = I32(a[i] > 0)
     n = cuda.syncthreads_count(p)
     every = cuda.syncthreads_and(p)
     some = cuda.syncthreads_or(p)
@@ -841,17 +842,19 @@ def turned_twice(s, v):
 def waits_everywhere(a, out):
     t = cuda.threadIdx.x
     s = cuda.shared.array(64, np.int64)
-    out[t, 0] = a[t] + turned_twice(s, a[t]) * 2 if cuda.syncthreads_or(t == 3) and t >= 0 else -1
+    out[t, 0] = (
+        a[t] + turned_twice(s, a[t]) * 2 if cuda.syncthreads_or(I32(t == 3)) and t >= 0 else -1
+    )
     for i in range(turned(s, 2)):
         out[t, 1:3][i] = turned(s, t) + (0, turned(s, 5))[1]
     out[t, 3] = 0 < turned(s, 4) <= cuda.syncthreads_count(1) < turned(s, 99)
     k = 0
-    while cuda.syncthreads_count(k < 3):
+    while cuda.syncthreads_count(I32(k < 3)):
         k += 1
-    out[t, cuda.syncthreads_count(t < 4)] = k
+    out[t, cuda.syncthreads_count(I32(t < 4))] = k
     x, out[t, 5] = turned(s, 7), 4
-    out[t, 5] += x * cuda.syncthreads_count(t < 10)
-    if cuda.syncthreads_and(t < 64):
+    out[t, 5] += x * cuda.syncthreads_count(I32(t < 10))
+    if cuda.syncthreads_and(I32(t < 64)):
         out[t, 6] = cuda.syncthreads_count(t) - 1
 
 

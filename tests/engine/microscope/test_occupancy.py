@@ -43,7 +43,7 @@ def test_blocks_that_fit(name):
         expected = brute_force(sheet, threads, registers, shared)
         launch = f"{threads} threads, {registers} registers, {shared} bytes"
         if expected == 0:
-            with pytest.raises(ValueError):
+            with pytest.raises(ValueError, match="need more registers than an SM"):
                 occupancy(threads, registers=registers, shared_bytes=shared, gpu=sheet)
             continue
         found = occupancy(threads, registers=registers, shared_bytes=shared, gpu=sheet)

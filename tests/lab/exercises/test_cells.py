@@ -9,20 +9,35 @@ import pytest
 
 from kernels.lab.exercises import EXERCISES
 from kernels.lab.exercises.exercise import FROM, TO, KernelExercise, NumberExercise
-from kernels.lab.notebooks import CHAPTERS
+from kernels.lab.pages import chapter_of, paths
 
 KERNELS = [name for name, e in EXERCISES.items() if isinstance(e, KernelExercise)]
 NUMBERS = [name for name, e in EXERCISES.items() if isinstance(e, NumberExercise)]
 
 
+PAGES = {path.stem: path for path in paths()}
+
+
 @cache
-def notebook(chapter):
-    return nbformat.read(CHAPTERS / f"{chapter}.ipynb", as_version=4)
+def notebook(page):
+    return nbformat.read(PAGES[page], as_version=4)
+
+
+def marks(page):
+    return [cell.metadata.exercise for cell in notebook(page).cells if "exercise" in cell.metadata]
+
+
+@cache
+def page_of(name):
+    """The page that sets an exercise: its chapter's core page, or a deeper one."""
+    ours = [page for page in PAGES if chapter_of(page) == EXERCISES[name].chapter]
+    (found,) = (page for page in ours if f"{name}.start" in marks(page))
+    return found
 
 
 def cells(name, part):
     """The cells that set an exercise or solve it, with their places."""
-    every = notebook(EXERCISES[name].chapter).cells
+    every = notebook(page_of(name)).cells
     wanted = f"{name}.{part}"
     return [(i, cell) for i, cell in enumerate(every) if cell.metadata.get("exercise") == wanted]
 
@@ -44,19 +59,20 @@ def test_every_exercise_has_a_start_and_after_it_a_folded_solution(name):
     assert "hide-cell" in folded.metadata.tags and folded.metadata.jupyter.source_hidden
 
 
-@pytest.mark.parametrize("path", sorted(CHAPTERS.glob("*.ipynb")), ids=lambda p: p.stem)
-def test_every_marked_cell_belongs_to_an_exercise_of_its_chapter(path):
-    marked = [c.metadata.exercise for c in notebook(path.stem).cells if "exercise" in c.metadata]
-    for mark in marked:
-        name, _, part = mark.rpartition(".")
-        assert EXERCISES[name].chapter == path.stem and part in ("start", "solution")
+def test_every_marked_cell_belongs_to_an_exercise_of_its_chapter():
+    marked = {(chapter_of(page), mark) for page in PAGES for mark in marks(page)}
+    assert marked == {
+        (exercise.chapter, f"{name}.{part}")
+        for name, exercise in EXERCISES.items()
+        for part in ("start", "solution")
+    }
 
 
 @pytest.mark.parametrize("name", EXERCISES)
 def test_the_three_hints_are_folded_on_the_page(name):
     exercise = EXERCISES[name]
     first, last = cells(name, "start")[0][0], cells(name, "solution")[0][0]
-    between = notebook(exercise.chapter).cells[first : last + 1]
+    between = notebook(page_of(name)).cells[first : last + 1]
     page = words("\n".join(c.source for c in between if c.cell_type == "markdown"))
     assert len(set(exercise.hints)) == 3
     for number, hint in enumerate(exercise.hints, 1):

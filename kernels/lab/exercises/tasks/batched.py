@@ -75,19 +75,21 @@ EXERCISE = KernelExercise(
     trials=trials,
     names={"T": T},
     hints=(
-        "The grid has one layer of blocks for each product: `b = cuda.blockIdx.z` says which. What"
-        " of the tiled kernel has to know b?",
-        "Only the three places that touch global memory: `A[b, row, ka]`, `B[b, kb, col]` and"
-        " `C[b, row, col]`. The bench belongs to the block, and the block to one product.",
-        "The loop of the tiled kernel with those three changes; the guards stay as they are.",
-    ),
-    after="A small product cannot fill a GPU; a hundred small ones in one launch can, and pay for"
-    " one launch.",
+"The grid has one layer of blocks per product: `b = cuda.blockIdx.z` says which. "
+"Which parts of the tiled kernel need b?",
+"Only the three accesses to global memory: `A[b, row, ka]`, `B[b, kb, col]` and "
+"`C[b, row, col]`. Shared memory belongs to the block, and the block to one "
+"product.",
+"Take the loop of the tiled kernel with those three changes. The guards stay as "
+"they are.",
+),
+    after="One small product can't fill a GPU. A hundred of them in one launch can, at the "
+"cost of one launch.",
     budgets=(
         Budget(
             "loads", 3 * (37 * 23 * 2 + 23 * 29 * 3), global_count("lanes", "load"),
-            "each thread carries one element of A and one of B a step",
+            "each thread loads one element of A and one of B per step",
         ),
-        Budget("barriers", 3 * 2 * 2 * 2 * 3, barriers, "two a step are enough"),
+        Budget("barriers", 3 * 2 * 2 * 2 * 3, barriers, "two per step are enough"),
     ),
 )  # fmt: skip

@@ -90,10 +90,9 @@ EXERCISE = FunctionExercise(
     chapter="04-tiled",
     title="a test that can fail",
     hints=(
-        "What are all elements of A, and so of the result? Which mistakes in an index could show up"
-        " in it?",
-        "Is NaN greater than 0.001? Is it smaller? Ask for what must be true instead of what must"
-        " not. Ask for the shape, too.",
+        "What are all elements of A, and so of the result? Which wrong index could show up in it?",
+        "Is NaN greater than 0.001? Is it smaller? Test for what must be true instead of what"
+        " mustn't be. Test the shape, too.",
         "Three different sizes, none a multiple of 16; random inputs; a comparison that NaN fails;"
         " a tolerance that grows with K and is no wider than rounding needs.",
     ),

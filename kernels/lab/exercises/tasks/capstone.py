@@ -42,20 +42,20 @@ def _pair(value, name, what):
     return x, y
 
 
-def bench_reads(trace) -> int:
+def shared_reads(trace) -> int:
     """Elements read from shared memory, thread by thread."""
     return trace.count(space="shared", op="load")["lanes"]
 
 
 def reads(trace) -> int:
     """Elements read by the threads, from global and from shared memory."""
-    return trace.count(space="global", op="load")["lanes"] + bench_reads(trace)
+    return trace.count(space="global", op="load")["lanes"] + shared_reads(trace)
 
 
 EXERCISE = KernelExercise(
     name="capstone",
     chapter="10-practice",
-    title="the climb: from naive to register tiles",
+    title="the climb: from naive to thread tiles",
     text="""
     @cuda.jit
     def climb(A, B, C):
@@ -110,26 +110,26 @@ EXERCISE = KernelExercise(
     faster=3.0,
     names={"SIDE": 32, "STEP": 8, "PATCH": 4, "ROW": 33},
     hints=(
-        "First the tiled kernel of chapter 4: it meets the target for the loads. The reads at the"
-        " bench are what is left, two for each multiply-add.",
-        "Let a thread own a patch of 4 × 4 elements: a tile of C of 32 × 32 in blocks of 8 × 8"
-        " threads. In each turn of k it reads 4 numbers of A and 4 of B into registers and uses"
-        " each"
-        " four times.",
-        "Three stages in each step: all threads carry both tiles together, counting elements with"
-        " one running number; then for each k load `a[i]` and `b[j]` into registers; then"
-        " `acc[i, j] += a[i] * b[j]`. Say `block=(8, 8), tile=(32, 32)` to the check.",
+        "Start with the tiled kernel of chapter 4: it meets the target for the loads. "
+        "What's left are the shared-memory reads, two per multiply-add.",
+        "Give a thread 4 × 4 elements: a tile of C of 32 × 32 in blocks of 8 × 8 threads."
+        " In each iteration of k it reads 4 numbers of A and 4 of B into registers and "
+        "uses each four times.",
+        "Each step has three parts: all threads load both tiles together, counting their "
+        "elements with a single index; then, for each k, read `a[i]` and `b[j]` into "
+        "registers; then `acc[i, j] += a[i] * b[j]`. Pass `block=(8, 8), tile=(32, 32)` "
+        "to the check.",
     ),
-    after="You have climbed from one load for every operand to a patch in registers: what is left"
-    " up to the library is width, order and patience, and chapter 7 has it.",
+    after="You've climbed from one load per operand to a thread tile in registers. What's "
+    "left up to the library is width, order and patience, and chapter 7 has it.",
     budgets=(
         Budget(
             "loads from global memory", 2 * M * N * K // 16, global_count("lanes", "load"),
-            "carry tiles of 16 × 16 or more to the bench: each element then serves 16 threads",
+            "stage tiles of 16 × 16 or more: each element then serves 16 threads",
         ),
         Budget(
             "sectors loaded", 2 * M * N * K // 16 // 8, global_count("sectors", "load"),
-            "neighbouring threads must carry neighbouring elements, in rows of eight or more",
+            "neighbouring threads must load neighbouring elements, in rows of eight or more",
         ),
         Budget(
             "reads from both memories", M * N * K, reads,

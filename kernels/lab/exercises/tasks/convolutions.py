@@ -103,21 +103,20 @@ CONV1D = KernelExercise(
     trials=signals,
     names={"T": T},
     hints=(
-        "The product has one row for each place of the filter, one column for each filter, and K is"
-        " the number of taps. Which element of x is `A[row, k]`?",
-        "The window at place `row` begins at `x[row]`, so `A[row, k]` is `x[row + k]`: the matrix"
-        " of"
-        " the windows need not exist.",
-        "`sA[ty, tx] = x[row + ka] if row < M and ka < K else float32(0)`, and B is F.",
-    ),
-    after="The matrix would hold every sample up to K times. The loads compute its addresses"
-    " instead: a product whose A is never stored.",
+"The product has one row per position of the filter and one column per filter, "
+"and K is the length of a filter. Which element of x is `A[row, k]`?",
+"The window at position `row` begins at `x[row]`, so `A[row, k]` is `x[row + k]`."
+" The matrix of windows needn't exist.",
+"`sA[ty, tx] = x[row + ka] if row < M and ka < K else float32(0)`, and B is F.",
+),
+    after="The matrix would hold every sample up to K times. The loads compute its "
+"addresses instead: a product whose A is never stored.",
     budgets=(
         Budget(
             "loads", 53 * 23 + 23 * 5 * 4, global_count("lanes", "load"),
-            "each thread carries one element of each tile, where there is one",
+            "each thread loads one element of each tile, where there is one",
         ),
-        Budget("barriers", 2 * 2 * 4, barriers, "two a step are enough"),
+        Budget("barriers", 2 * 2 * 4, barriers, "two per step are enough"),
     ),
 )  # fmt: skip
 
@@ -152,20 +151,19 @@ CONV2D = KernelExercise(
     trials=images,
     names={"S": S},
     hints=(
-        "Row `row` of the product is one place of the filter. There are `across` places in a line"
-        " of"
-        " the image: in which line and column of the image does the window begin?",
-        "The window begins at (row // across, row % across), and tap k lies k // 3 lines below and"
-        " k % 3 columns to the right.",
-        "`i, j = row // across + ka // 3, row % across + ka % 3`, and then `image[i, j]` with the"
-        " guard of A; B is F.",
-    ),
-    after="Nine products an element, K = 9, none of the friendly sizes: this is how a product"
-    " kernel becomes a convolution, by the addresses of its loads alone.",
+"Row `row` of the product is one position of the filter. A line of the image has "
+"`across` positions. In which line and column of the image does the window begin?",
+"The window begins at (row // across, row % across). Element k of the filter is k"
+" // 3 lines below and k % 3 columns to the right.",
+"`i, j = row // across + ka // 3, row % across + ka % 3`, and then `image[i, j]` "
+"with the guard of A; B is F.",
+),
+    after="Nine products per element, K = 9, and no size that a tile divides. The addresses"
+" of its loads alone turn a product kernel into a convolution.",
     budgets=(
         Budget(
             "loads", 63 * 9 + 9 * 5 * 8, global_count("lanes", "load"),
-            "each thread carries one element of each tile, where there is one",
+            "each thread loads one element of each tile, where there is one",
         ),
     ),
 )  # fmt: skip

@@ -46,14 +46,14 @@ EXERCISE = KernelExercise(
     start="row, col = i % M, i // M",
     trials=trials,
     hints=(
-        "It is right already. Which elements do threads 0, 1 and 2 own, and how far apart do they"
-        " lie in memory?",
-        "Neighbours in a warp should own neighbours in a row. Which of the two, row or col, should"
-        " change from one thread to the next?",
-        "`row, col = i // N, i % N`: now col runs fastest.",
-    ),
-    after="Nothing about the work has changed, only who does what: the order in which threads are"
-    " dealt out is a choice.",
+"It's right already. Which elements do threads 0, 1 and 2 have, and how far apart"
+" are they in memory?",
+"Neighbours in a warp should have neighbours in a row. Which should change from "
+"one thread to the next, row or col?",
+"`row, col = i // N, i % N`: now col changes fastest.",
+),
+    after="The work hasn't changed, only who does what. How elements are assigned to "
+"threads is a choice.",
     budgets=(
         Budget(
             "sectors", 700, global_count("sectors"),

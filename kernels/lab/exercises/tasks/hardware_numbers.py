@@ -23,7 +23,7 @@ EXERCISES = (
             "Divide: 2 × 1000³ operations by 31.5 × 10⁶ a year, and 2 × 4096³ by 50 × 10¹² a"
             " second.",
         ),
-        after="Counting the operations first tells what to expect before anything is measured.",
+        after="Count the operations first, and you know what to expect of a measurement.",
         answers={"years": 2e9 / 31.55e6, "milliseconds": 2 * 4096**3 / 50e12 * 1e3},
         mistakes={
             ("years", 1e9 / 31.55e6): "those are the multiplications; the additions take as long",
@@ -37,10 +37,10 @@ EXERCISES = (
         chapter=CHAPTER,
         title="find the warp and the lane of a thread",
         hints=(
-            "Count the threads of the block with x running fastest. Each 32 of them are a warp.",
+            "Number the block's threads with x running fastest. Every 32 of them are a warp.",
             "The thread's number is ty · width + tx, where width is the block's size along x.",
             "The numbers are 3 · 16 + 5 = 53 and 3 · 32 + 5 = 101. Divide each by 32: the quotient"
-            " is the warp, the rest is the lane.",
+            " is the warp, the remainder is the lane.",
         ),
         after="With a width of 32 the warp is the row and the lane is the column.",
         answers={"warp": 1, "lane": 21, "warp_32": 3, "lane_32": 5},
@@ -57,16 +57,16 @@ EXERCISES = (
         chapter=CHAPTER,
         title="what a split warp asks for",
         hints=(
-            "A block of 64 threads is two warps. A warp walks through every branch that at least"
-            " one of its lanes takes.",
+            "A block of 64 threads is two warps. A warp executes every branch that at least one of"
+            " its lanes takes.",
             "With i % 4 every warp has lanes in all four branches, and each branch has a store.",
-            "Two warps times four branches; and, if the branch depends on the warp, two warps times"
+            "Two warps times four branches; if the branch depends on the warp, two warps times"
             " one.",
         ),
-        after="What counts is not how many branches there are, but how many one warp takes.",
+        after="What counts isn't how many branches there are, but how many of them one warp takes.",
         answers={"by_lane": 8, "by_warp": 2},
         mistakes={
-            ("by_lane", 64): "those are the threads; a request is asked by a warp",
+            ("by_lane", 64): "those are the threads; a request is issued per warp",
             ("by_lane", 4): "that is one warp; a block of 64 threads has two",
             ("by_lane", 2): "that would be if all lanes of a warp took the same branch",
             ("by_warp", 8): "that would be if every warp took all four branches",
@@ -78,11 +78,11 @@ EXERCISES = (
         chapter=CHAPTER,
         title="waves on a smaller GPU",
         hints=(
-            "Blocks: n divided by 256, rounded up. The data sheet says how many threads an SM of"
-            " the T4 holds, and how many SMs there are.",
-            "1024 threads an SM are four blocks of 256, on 40 SMs.",
-            "Waves: blocks divided by resident blocks, rounded up. The last wave has what is left"
-            " after the full ones.",
+            "Blocks: n divided by 256, rounded up. The data sheet gives the T4's SMs and the"
+            " threads that each of them holds.",
+            "1024 threads per SM are four blocks of 256, and there are 40 SMs.",
+            "Waves are blocks divided by resident blocks, rounded up. The last wave has what the"
+            " full ones leave.",
         ),
         after="The last wave is mostly empty; with so many waves before it that does not matter.",
         answers={
@@ -93,7 +93,7 @@ EXERCISES = (
         },
         mistakes={
             ("blocks", BLOCKS - 1): "rounded down: the last elements have no thread",
-            ("resident", T4.sms): "that is one block an SM; it holds 1024 threads",
+            ("resident", T4.sms): "that is one block per SM; it holds 1024 threads",
             ("resident", T4.sms * 16): "16 is the limit of blocks; the threads run out before",
             ("waves", WAVES - 1): "rounded down: the last blocks have no wave",
         },
@@ -103,12 +103,12 @@ EXERCISES = (
         chapter=CHAPTER,
         title="enough bytes on their way",
         hints=(
-            "Bytes on their way are latency × bandwidth: 1 ns × 1 GB/s is one byte.",
+            "Bytes in flight are latency × bandwidth, and 1 ns × 1 GB/s is one byte.",
             "The T4's data sheet says 320 GB/s, and 40 SMs with 1024 threads each.",
-            "400 × 320 bytes are needed; 4 bytes for each of 40 960 threads are on their way when"
-            " every place is taken.",
+            "400 × 320 bytes are needed; 4 bytes for each of 40 960 threads are in flight when"
+            " every slot is taken.",
         ),
-        after="Full is enough, with little to spare; half full is not, unless each thread asks for"
+        after="Full is enough, with little to spare; half full is not, unless each thread loads"
         " more than 4 bytes.",
         answers={
             "needed": 400 * T4.bandwidth_gbs,
@@ -116,7 +116,10 @@ EXERCISES = (
             "half_full": 2 * T4.threads,
         },
         mistakes={
-            ("needed", 400 * T4.bandwidth_gbs / 4): "those are threads; bytes are asked for",
+            (
+                "needed",
+                400 * T4.bandwidth_gbs / 4,
+            ): "those are threads; the question is about bytes",
             ("full", T4.threads): "those are threads; each waits for 4 bytes",
         },
     ),

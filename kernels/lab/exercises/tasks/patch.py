@@ -1,4 +1,4 @@
-"""Beat the previous rung: four elements of C a thread, one under the other."""
+"""Beat the previous rung: four elements of C per thread, one below the other."""
 
 from ..exercise import Budget, KernelExercise
 from .products import product_trials
@@ -7,7 +7,7 @@ from .tiled import ACROSS, BUDGETS, DOWN, STEPS, T
 ROWS = 4
 
 
-def bench_reads(trace) -> int:
+def shared_reads(trace) -> int:
     """Elements read from shared memory, thread by thread."""
     return trace.count(space="shared", op="load")["lanes"]
 
@@ -15,7 +15,7 @@ def bench_reads(trace) -> int:
 EXERCISE = KernelExercise(
     name="patch",
     chapter="10-practice",
-    title="beat the tiled kernel: four sums a thread",
+    title="beat the tiled kernel: four sums per thread",
     text="""
     @cuda.jit
     def patch(A, B, C):
@@ -53,16 +53,18 @@ EXERCISE = KernelExercise(
     trials=lambda: product_trials(block=(T, T // ROWS), tile=(T, T)),
     names={"T": T, "ROWS": ROWS},
     hints=(
-        "It is right already. Count the reads at the bench for one turn of the outer loop over k:"
-        " which of them fetch the same number again?",
-        "All four sums of a thread use the same `sB[k, tx]`. Read it once, keep it in a register.",
-        "`b = sB[k, tx]` between the two loops, then `acc[r] += sA[ROWS * ty + r, k] * b`.",
+        "It's right already. Count the shared-memory reads in one iteration of the loop "
+        "over k: which of them read the same number again?",
+        "All four sums of a thread use the same `sB[k, tx]`. Read it once, and keep it in"
+        " a register.",
+        "`b = sB[k, tx]` between the two loops, then `acc[r] += sA[ROWS * ty + r, k] * "
+        "b`.",
     ),
-    after="Five reads for four multiply-adds instead of eight: 1.25 each. A patch that is wide as"
-    " well as high saves on both sides; chapter 7 goes up to 8 × 8.",
+    after="Five reads for four multiply-adds instead of eight: 1.25 each. A thread tile "
+    "with several columns saves on both sides; chapter 7 goes up to 8 × 8.",
     budgets=(
         Budget(
-            "reads at the bench", ACROSS * DOWN * STEPS * T * T * T * 5 // 4, bench_reads,
+            "shared-memory reads", ACROSS * DOWN * STEPS * T * T * T * 5 // 4, shared_reads,
             "read each element of sB once for four sums",
         ),
         *BUDGETS,

@@ -25,18 +25,19 @@ CHOOSE_TILE = NumberExercise(
     chapter=CHAPTER,
     title="choose a tile for a given GPU",
     hints=(
-        "A block of T × T threads is resident whole or not at all. How many blocks of 64, 256 and"
-        " 1024 threads fit into the threads of one SM, and into its number of blocks?",
-        "RTX 3090: 1536 threads and 16 blocks an SM. T4: 1024 and 16. H200: 2048 and 32.",
-        "On the RTX 3090 only T = 16 fills all 1536 places: six blocks of 256. On the other two"
-        " several tiles fill the SM, and the largest of them loads least.",
+        "A block of T × T threads is resident as a whole or not at all. How many blocks "
+        "of 64, 256 and 1024 threads fit into an SM's limit of threads, and into its "
+        "limit of blocks?",
+        "RTX 3090: 1536 threads and 16 blocks per SM. T4: 1024 and 16. H200: 2048 and 32.",
+        "On the RTX 3090 only T = 16 fills all 1536 slots, with six blocks of 256. On the"
+        " other two several tiles fill the SM, and the largest of them loads least.",
     ),
-    after="The best tile is a property of the GPU, not of the algorithm: which is why the rungs"
-    " take it as an argument.",
+    after="The best tile is a property of the GPU, not of the algorithm. That's why the "
+    "rungs take it as an argument.",
     answers={"rtx3090": _best("rtx-3090"), "t4": _best("t4"), "h200": _best("h200")},
     mistakes={
-        ("rtx3090", 32): "one block of 1024 threads leaves 512 of 1536 places empty",
-        ("rtx3090", 8): "16 blocks of 64 are 1024 of 1536 places",
+        ("rtx3090", 32): "one block of 1024 threads leaves 512 of 1536 slots empty",
+        ("rtx3090", 8): "16 blocks of 64 fill 1024 of 1536 slots",
         ("t4", 16): "it fills the SM, and so does a tile that loads half as much",
         ("h200", 64): "4096 threads are more than a block may have",
         ("t4", 64): "4096 threads are more than a block may have",
@@ -47,21 +48,24 @@ CHOOSE_TILE = NumberExercise(
 PATCH_READS = NumberExercise(
     name="patch-reads",
     chapter=CHAPTER,
-    title="reads at the bench for a patch of sums",
+    title="shared-memory reads for a thread tile",
     hints=(
-        "A patch of p × q elements needs p numbers from sA and q from sB in each turn, and does"
-        " p · q multiply-adds.",
-        "Reads a multiply-add: (p + q) / (p · q). Every element of the patch needs a sum of its"
-        " own.",
-        "2 × 1: 3 / 2. 8 × 8: 16 / 64. And 16 × 16 sums are more registers than a thread may"
-        " have, 255.",
+        "A thread tile of p × q elements needs p numbers from sA and q from sB per "
+        "iteration, and does p · q multiply-adds.",
+        "Reads per multiply-add: (p + q) / (p · q). Every element of the thread tile "
+        "needs a sum of its own.",
+        "2 × 1: 3 / 2. 8 × 8: 16 / 64. And 16 × 16 sums are more than the 255 registers "
+        "that a thread can have.",
     ),
-    after="At 8 × 8 the bench can feed all the cores, with 64 sums in registers. That is chapter 7"
-    " in one table.",
+    after="At 8 × 8, shared memory can feed all the cores, with 64 sums in registers. "
+    "That's chapter 7 in one table.",
     answers={"one": 2, "two_by_one": 1.5, "two_by_two": 1, "eight_by_eight": 0.25},
     mistakes={
         ("one", 1): "a multiply-add reads one number from sA and one from sB",
-        ("eight_by_eight", 16): "those are the reads of a turn: divide by the 64 multiply-adds",
-        ("two_by_two", 4): "those are the reads of a turn: divide by the 4 multiply-adds",
+        (
+            "eight_by_eight",
+            16,
+        ): "those are the reads of one iteration: divide by the 64 multiply-adds",
+        ("two_by_two", 4): "those are the reads of one iteration: divide by the 4 multiply-adds",
     },
 )

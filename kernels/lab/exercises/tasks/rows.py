@@ -65,7 +65,7 @@ def _softmax(M, N, role):
 ROW_SUM = KernelExercise(
     name="row-sum",
     chapter="10-practice",
-    title="the sum of each row, one block a row",
+    title="the sum of each row, one block per row",
     text="""
     @cuda.jit
     def row_sum(A, sums):
@@ -90,17 +90,16 @@ ROW_SUM = KernelExercise(
     trials=sums,
     names={"THREADS": BLOCK},
     hints=(
-        "Two stages: each thread adds up every 64th element of the row for itself; then the 64"
-        " partial sums are added together.",
-        "Halve: threads 0 to 31 add what threads 32 to 63 hold, then 0 to 15 what 16 to 31 hold,"
-        " and so on. Every halving reads what others wrote.",
-        "`for col in range(t, A.shape[1], THREADS): acc += A[row, col]`, then `partial[t] = acc`"
-        " and"
-        " a barrier; then, while `half > 0`: `if t < half: partial[t] += partial[t + half]`, a"
-        " barrier outside the if, `half //= 2`.",
-    ),
-    after="Six halvings instead of 63 additions one after the other. The barrier stands outside the"
-    " if: every thread must reach it, also those that have nothing left to add.",
+"There are two parts: each thread adds up every 64th element of the row for "
+"itself; then the 64 partial sums are added together.",
+"Halve: threads 0 to 31 add what threads 32 to 63 have, then 0 to 15 add what 16 "
+"to 31 have, and so on. Each halving reads what others wrote.",
+"`for col in range(t, A.shape[1], THREADS): acc += A[row, col]`, then `partial[t]"
+" = acc` and a barrier; then, while `half > 0`: `if t < half: partial[t] += "
+"partial[t + half]`, a barrier outside the if, `half //= 2`.",
+),
+    after="Six halvings replace 63 additions, one after the other. The barrier is outside "
+"the if: every thread must reach it, even those with nothing left to add.",
     budgets=(
         Budget("loads", 5 * 150, global_count("lanes", "load"), "every element is loaded once"),
         Budget("sectors loaded", 120, global_count("sectors", "load"),
@@ -151,15 +150,16 @@ SOFTMAX = KernelExercise(
     names={"THREADS": BLOCK},
     allowance=1e-5,
     hints=(
-        "Three passes over the row: its largest element, the sum of all exp(element - largest), and"
-        " the division. The first two are reductions like row-sum.",
-        "Without the largest element exp overflows for numbers above 88. Every thread needs the"
-        " result of a reduction before the bench is used for the next one: two barriers, again.",
-        "After the first reduction: `largest = shared[0]`, then a barrier, and only then"
-        " `shared[t] = acc` for the second.",
-    ),
-    after="The same bench is used twice, so a barrier keeps the second use from overtaking the"
-    " first. Attention is two products with this in between.",
+"Three passes over the row: its largest element, the sum of all exp(element - "
+"largest), and the division. The first two are reductions like row-sum.",
+"Without the largest element, exp overflows for numbers above 88. Every thread "
+"needs the result of a reduction before shared memory is used for the next one: "
+"two barriers, again.",
+"After the first reduction: `largest = shared[0]`, then a barrier, and only then "
+"`shared[t] = acc` for the second.",
+),
+    after="The same shared memory is used twice, so a barrier keeps the second use from "
+"overtaking the first. Attention is two products with this between them.",
     budgets=(
         Budget("sectors loaded", 500, global_count("sectors", "load"),
                "three passes over the row, and neighbouring threads load neighbouring columns"),

@@ -8,15 +8,15 @@ from .products import product_trials
 T = 16
 M, N, K = 37, 29, 23
 STEPS, ACROSS, DOWN = cdiv(K, T), cdiv(N, T), cdiv(M, T)
-#: What the tiled kernel may spend at 37 × 29 × 23: each tile of a block is carried once.
+#: What the tiled kernel may spend at 37 × 29 × 23: each tile of a block is loaded once.
 BUDGETS = (
     Budget(
         "loads", M * K * ACROSS + K * N * DOWN, global_count("lanes", "load"),
-        "each thread carries one element of A and one of B a step, the rest comes from the bench",
+        "each thread loads one element of A and one of B per step; the rest is in shared memory",
     ),
     Budget(
         "barriers", 2 * STEPS * ACROSS * DOWN, barriers,
-        "two a step are enough: one after the carrying, one after the inner loop",
+        "two per step are enough: one after the loads, one after the inner loop",
     ),
     Budget("bytes of shared memory a block", 2 * T * T * 4, shared_bytes, "two tiles of float32"),
 )  # fmt: skip
@@ -52,14 +52,15 @@ EXERCISE = KernelExercise(
     trials=product_trials,
     names={"T": T},
     hints=(
-        "How many steps cover K when T does not divide it? `(K + T - 1) // T`. Each step carries,"
-        " waits, multiplies and adds, waits.",
-        "In step t, thread `(tx, ty)` carries column `t * T + tx` of A, in its own row, and row"
-        " `t * T + ty` of B, in its own column. Where there is nothing it carries `float32(0)`.",
-        "If a race is reported, look at the two lines it names: is there a barrier between them,"
-        " going forward in the loop, and going round?",
+        "How many steps cover K when T doesn't divide it? `(K + T - 1) // T`. Each step loads,"
+        " waits, multiplies and adds, and waits.",
+        "In step t, thread `(tx, ty)` loads column `t * T + tx` of A, in its own row, and row"
+        " `t * T + ty` of B, in its own column. Where there's nothing to load, it stores"
+        " `float32(0)`.",
+        "If a race is reported, look at the two lines it names. Is there a barrier between them on"
+        " the way forward, and on the way round the loop?",
     ),
-    after="Every thread carried 2·K/T numbers instead of 2·K, and every thread of the block stayed"
+    after="Every thread loaded 2·K/T numbers instead of 2·K, and every thread of the block stayed"
     " to the end: at the edges only the store is optional.",
     budgets=BUDGETS,
 )

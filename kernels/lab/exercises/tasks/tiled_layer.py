@@ -22,14 +22,14 @@ EXERCISE = KernelExercise(
     trials=lambda: layer_trials(depth=T),
     names={"T": T},
     hints=(
-        "The product is complete after the loop. What is left happens to one element, in the thread"
-        " that owns it.",
-        "There is one bias for each column. A thread beyond the edge owns no column: its load needs"
-        " the guard of the store.",
+        "After the loop the product is complete. The rest happens to one element, in the "
+        "thread that computed it.",
+        "There's one bias per column. A thread beyond the edge has no column, so the load"
+        " of the bias needs the guard of the store.",
         "`if row < M and col < N:` and under it `C[row, col] = max(acc + bias[col], float32(0))`.",
     ),
-    after="What follows a product is nearly free while its element is still in a register. This is"
-    " what libraries call an epilogue.",
+    after="What follows a product is nearly free while its element is still in a register. "
+    "Libraries call it an epilogue.",
     budgets=(
         Budget(
             "loads",

@@ -6,7 +6,7 @@ CHAPTER = "04-tiled"
 
 
 def _moved(tile: int, size: int = 4096) -> int:
-    """Bytes in the load sectors: 2·size³/tile loads, 32 a request, four sectors of 32 bytes."""
+    """Bytes in the load sectors: 2·size³/tile loads, 32 per request, four sectors of 32 bytes."""
     return 2 * size**3 // tile // 32 * 4 * 32
 
 
@@ -15,14 +15,14 @@ BANDWIDTH = NumberExercise(
     chapter=CHAPTER,
     title="how many bytes the tiled kernel loads",
     hints=(
-        "The 4096³ product has 4096³ / T loads of A and as many of B, 32 of them a request.",
-        "For T = 16 and 32 each request costs 4 sectors of 32 bytes. For T = 8 a warp covers four"
+        "The 4096³ product has 4096³ / T loads of A and as many of B, 32 of them per request.",
+        "For T = 16 and 32 each request takes 4 sectors of 32 bytes. For T = 8 one warp covers four"
         " rows of eight threads: how many sectors is that?",
         "Four, too: one full sector in each row. So it is 2 · 4096³ / T / 32 requests, times 4"
         " sectors, times 32 bytes.",
     ),
-    after="Half as many bytes for each doubling of T. The time does not halve with them, so the"
-    " rate falls as the tile grows: memory is not what this kernel waits for.",
+    after="Half as many bytes for each doubling of T. The time doesn't halve with them, so the rate"
+    " falls as the tile grows: this kernel doesn't wait for DRAM.",
     answers={"T_8": _moved(8), "T_16": _moved(16), "T_32": _moved(32)},
     mistakes={
         ("T_8", 2 * 4096**3 // 8): "those are loads; each is 4 bytes",
@@ -37,11 +37,11 @@ THREE_GUARDS = NumberExercise(
     chapter=CHAPTER,
     title="which guard fails at which size",
     hints=(
-        "row sticks out if T does not divide M; col, if it does not divide N; ka and kb, if it does"
-        " not divide K.",
-        "Look at which of row, col, ka and kb each guard asks about: A has row and ka, B has kb and"
-        " col, C has row and col.",
-        "Each guard fails at the two sizes that it asks about, and at these only.",
+        "row sticks out if T doesn't divide M; col, if it doesn't divide N; ka and kb, if it"
+        " doesn't divide K.",
+        "Look at which of row, col, ka and kb each guard tests: A has row and ka, B has kb and col,"
+        " C has row and col.",
+        "Each guard fails at the two sizes that it tests, and only at these.",
     ),
     after="None of the three guards can stand in for another.",
     answers={
@@ -50,9 +50,9 @@ THREE_GUARDS = NumberExercise(
         "C_M": 1, "C_N": 1, "C_K": 0,
     },
     mistakes={
-        ("A_N", 1): "A has no side of length N: its guard asks about row and ka",
-        ("B_M", 1): "B has no side of length M: its guard asks about kb and col",
-        ("C_K", 1): "C has no side of length K: its guard asks about row and col",
+        ("A_N", 1): "A has no side of length N: its guard tests row and ka",
+        ("B_M", 1): "B has no side of length M: its guard tests kb and col",
+        ("C_K", 1): "C has no side of length K: its guard tests row and col",
         ("C_M", 0): "a row beyond M would be stored",
     },
 )  # fmt: skip
@@ -60,7 +60,7 @@ THREE_GUARDS = NumberExercise(
 ON_ITS_SIDE = NumberExercise(
     name="on-its-side",
     chapter=CHAPTER,
-    title="the price of a tile stored on its side",
+    title="the price of a transposed tile",
     hints=(
         "Which 32 elements of sA does one warp write at once, and how many bytes lie between two"
         " neighbours?",
@@ -69,8 +69,8 @@ ON_ITS_SIDE = NumberExercise(
         "The store writes a column of a 32 × 32 tile: all in one bank. The load `sA[k, ty]` is the"
         " same element for all lanes: a broadcast.",
     ),
-    after="The result is right and the global loads are as good as before; the bench is slower."
-    " How to store a tile on its side without paying is the matter of chapter 5.",
+    after="The result is right and the global loads are still coalesced; the stores to shared"
+    " memory take longer. Chapter 5 stores a tile transposed without that price.",
     answers={"store": 32, "load": 1},
     mistakes={
         ("store", 1): "the lanes differ in tx, the first index: neighbours lie a row apart",

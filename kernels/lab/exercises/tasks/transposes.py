@@ -1,4 +1,4 @@
-"""Turn a matrix on its side: rows in, rows out, and no conflict at the bench."""
+"""Transpose a matrix: rows in, rows out, and no bank conflict."""
 
 from ..exercise import MULTIPLE, ODD, SQUARE, Budget, KernelExercise, Suspect, Trial
 from ..kinds import Kind
@@ -64,16 +64,17 @@ TRANSPOSE = KernelExercise(
     trials=trials,
     names={"W": W},
     hints=(
-        "Without a bench one side must be bad: where the load walks along a row, the store walks"
-        " down a column. Carry a tile to the bench along rows, and carry it away along rows.",
-        "A block that carries tile (bx, by) in must carry tile (by, bx) out: exchange"
-        " `cuda.blockIdx.x` and `cuda.blockIdx.y`, not `tx` and `ty`.",
-        "`tile[ty, tx] = A[row, col]`, a barrier, then `col = cuda.blockIdx.y * W + tx`,"
-        " `row = cuda.blockIdx.x * W + ty` and `At[row, col] = tile[tx, ty]`, each guarded by the"
-        " sizes of its own matrix.",
+        "Without shared memory one side must be bad: if the load goes along a row, the "
+        "store goes down a column. Store a tile in shared memory, row by row, and read it"
+        " back so that the store goes along rows, too.",
+        "A block that loads tile (bx, by) must store tile (by, bx): exchange "
+        "`cuda.blockIdx.x` and `cuda.blockIdx.y`, not `tx` and `ty`.",
+        "`tile[ty, tx] = A[row, col]`, a barrier, then `col = cuda.blockIdx.y * W + tx`, "
+        "`row = cuda.blockIdx.x * W + ty` and `At[row, col] = tile[tx, ty]`, each guarded"
+        " by the sizes of its own matrix.",
     ),
-    after="Both sides now move whole sectors. The turning itself happens at the bench, where a"
-    " column costs no sectors; what it does cost is the next exercise.",
+    after="Both sides now use whole sectors. The transposing happens in shared memory, "
+    "where a column needs no sectors; what it costs there is the next exercise.",
     budgets=(SECTORS,),
 )
 
@@ -101,13 +102,14 @@ NO_CONFLICTS = KernelExercise(
     trials=trials,
     names={"W": W},
     hints=(
-        "A warp reads `tile[tx, ty]`: 32 elements one row apart. In which banks do they lie?",
-        "Rows of 32 floats put a whole column into one bank. What if a row were a little longer?",
-        "Rows of 33: `cuda.shared.array((W, 33), float32)`. Then the column walks over all 32"
-        " banks, and the last place of each row stays empty.",
+        "A warp reads `tile[tx, ty]`: 32 elements, one row apart. In which banks are they?",
+        "With rows of 32 floats, a whole column is in one bank. What if a row were a "
+        "little longer?",
+        "Rows of 33: `cuda.shared.array((W, 33), float32)`. Then a column visits all 32 "
+        "banks, and the last element of each row is never used.",
     ),
-    after="One unused column, 128 bytes, no conflict: shared memory is paid for by the bank, not"
-    " by the byte.",
+    after="One unused column, 128 bytes, and no conflict. In shared memory the bank counts,"
+    " not the byte.",
     budgets=(
         SECTORS,
         Budget("bank conflicts", 0, conflicts, "32 elements of a column must lie in 32 banks"),

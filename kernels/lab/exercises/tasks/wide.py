@@ -39,21 +39,20 @@ EXERCISE = KernelExercise(
     trials=lambda: product_trials(block=(BN, BM), depth=BK),
     names={"BM": BM, "BN": BN, "BK": BK},
     hints=(
-        "sA is BM × BK, 64 elements; sB is BK × BN, 256 elements, one for each thread.",
-        "Let the threads with `tx < BK` carry A. Only the carrying may stand under that if: the"
-        " barriers are for all.",
+        "sA is BM × BK, 64 elements; sB is BK × BN, 256 elements, one per thread.",
+        "Let the threads with `tx < BK` load A. Only the load may stand under that if: the barriers"
+        " are for all threads.",
         "In step t: `ka = t * BK + tx`, `kb = t * BK + ty`. The inner loop runs over `range(BK)`,"
-        " with"
-        " `sA[ty, k] * sB[k, tx]`.",
+        " with `sA[ty, k] * sB[k, tx]`.",
     ),
     after="An element of A is used BN = 32 times, one of B only BM = 8 times. Among all tiles with"
-    " the same number of threads the square has the shortest edges, so it carries least.",
+    " the same number of threads the square has the shortest edges, so it loads least.",
     budgets=(
         Budget(
             "loads", M * K * ACROSS + K * N * DOWN, global_count("lanes", "load"),
-            "each element of a tile is carried once, by one thread",
+            "each element of a tile is loaded once, by one thread",
         ),
-        Budget("barriers", 2 * STEPS * ACROSS * DOWN, barriers, "two a step are enough"),
+        Budget("barriers", 2 * STEPS * ACROSS * DOWN, barriers, "two per step are enough"),
         Budget(
             "bytes of shared memory a block", (BM * BK + BK * BN) * 4, shared_bytes,
             "one tile of A, one of B",

@@ -1,17 +1,17 @@
-"""Two benches, one barrier."""
+"""Two pairs of tiles, one barrier."""
 # ruff: noqa: E501 - a row of a table is one line
 
 from kernels.lab.exercises.kinds import Kind
 
 A_LOAD = "A[row, ka] if row < M and ka < K else float32(0)"
 B_LOAD = "B[kb, col] if kb < K and col < N else float32(0)"
-CARRIED = f"sB[bench, ty, tx] = {B_LOAD}\n        cuda.syncthreads()"
+STORED = f"sB[pair, ty, tx] = {B_LOAD}\n        cuda.syncthreads()"
 WRONG = [
-    ("first barrier missing", CARRIED, f"sB[bench, ty, tx] = {B_LOAD}", Kind.MISSING_BARRIER),
+    ("first barrier missing", STORED, f"sB[pair, ty, tx] = {B_LOAD}", Kind.MISSING_BARRIER),
     (
         "race across warps only: first",
-        CARRIED,
-        f"sB[bench, ty, tx] = {B_LOAD}\n        cuda.syncwarp()",
+        STORED,
+        f"sB[pair, ty, tx] = {B_LOAD}\n        cuda.syncwarp()",
         Kind.MISSING_BARRIER,
     ),
     (
@@ -20,13 +20,13 @@ WRONG = [
         "    if row >= M or col >= N:\n        return\n    for t in range",
         Kind.DIVERGENT_BARRIER,
     ),
-    ("one bench only", "t % 2", "0", Kind.MISSING_BARRIER),
-    ("a bench for two steps", "t % 2", "t // 2 % 2", Kind.MISSING_BARRIER),
-    ("a third bench", "t % 2", "t % 3", Kind.OUT_OF_BOUNDS),
+    ("one pair only", "t % 2", "0", Kind.MISSING_BARRIER),
+    ("a pair for two steps", "t % 2", "t // 2 % 2", Kind.MISSING_BARRIER),
+    ("a third pair", "t % 2", "t % 3", Kind.OUT_OF_BOUNDS),
     (
         "a second barrier",
-        "acc += sA[bench, ty, k] * sB[bench, k, tx]",
-        "acc += sA[bench, ty, k] * sB[bench, k, tx]\n        cuda.syncthreads()",
+        "acc += sA[pair, ty, k] * sB[pair, k, tx]",
+        "acc += sA[pair, ty, k] * sB[pair, k, tx]\n        cuda.syncthreads()",
         Kind.BUDGET,
     ),
     ("remainder dropped", "(K + T - 1) // T", "K // T", Kind.DROPPED_TILE),
@@ -64,14 +64,14 @@ WRONG = [
     ("one size twice", "if row < M and col < N:", "if row < M and col < M:", Kind.ONLY_SQUARE),
     (
         "no zero-fill",
-        f"sA[bench, ty, tx] = {A_LOAD}",
-        "if row < M and ka < K:\n            sA[bench, ty, tx] = A[row, ka]",
+        f"sA[pair, ty, tx] = {A_LOAD}",
+        "if row < M and ka < K:\n            sA[pair, ty, tx] = A[row, ka]",
         Kind.UNINITIALISED,
     ),
     (
         "filled with ones",
-        A_LOAD + "\n        sB[bench, ty, tx] = " + B_LOAD,
-        (A_LOAD + "\n        sB[bench, ty, tx] = " + B_LOAD).replace("float32(0)", "float32(1)"),
+        A_LOAD + "\n        sB[pair, ty, tx] = " + B_LOAD,
+        (A_LOAD + "\n        sB[pair, ty, tx] = " + B_LOAD).replace("float32(0)", "float32(1)"),
         Kind.ONLY_MULTIPLES,
     ),
     ("stored transposed", "C[row, col] = acc", "C[col, row] = acc", Kind.TRANSPOSED),
@@ -90,18 +90,18 @@ WRONG = [
     ),
     (
         "A's tile read transposed",
-        "sA[bench, ty, k] * sB",
-        "sA[bench, k, ty] * sB",
+        "sA[pair, ty, k] * sB",
+        "sA[pair, k, ty] * sB",
         (Kind.WRONG, Kind.SWAPPED),
     ),
     (
         "B's tile read transposed",
-        "* sB[bench, k, tx]",
-        "* sB[bench, tx, k]",
+        "* sB[pair, k, tx]",
+        "* sB[pair, tx, k]",
         (Kind.WRONG, Kind.SWAPPED),
     ),
     ("A's index swapped", "A[row, ka]", "A[ka, row]", (Kind.SWAPPED, Kind.WRONG)),
-    ("wrong stride along A", "bench = t * T + tx", "bench = t + tx", Kind.WRONG),
+    ("wrong stride along A", "pair = t * T + tx", "pair = t + tx", Kind.WRONG),
     ("wrong stride along B", "t * T + ty", "t + ty", Kind.WRONG),
     ("row of B by tx", "t * T + ty", "t * T + tx", Kind.WRONG),
     ("sum set, not added to", "acc += sA", "acc = sA", Kind.LOST_SUM),
@@ -123,8 +123,8 @@ WRONG = [
     ),
     (
         "no sharing",
-        "sA[bench, ty, k] * sB[bench, k, tx]",
-        "(A[row, t * T + k] if row < M and t * T + k < K else float32(0)) * sB[bench, k, tx]",
+        "sA[pair, ty, k] * sB[pair, k, tx]",
+        "(A[row, t * T + k] if row < M and t * T + k < K else float32(0)) * sB[pair, k, tx]",
         Kind.BUDGET,
     ),
     (
@@ -137,14 +137,14 @@ WRONG = [
 RIGHT = [
     (
         "B first",
-        f"sA[bench, ty, tx] = {A_LOAD}\n        sB[bench, ty, tx] = {B_LOAD}",
-        f"sB[bench, ty, tx] = {B_LOAD}\n        sA[bench, ty, tx] = {A_LOAD}",
+        f"sA[pair, ty, tx] = {A_LOAD}\n        sB[pair, ty, tx] = {B_LOAD}",
+        f"sB[pair, ty, tx] = {B_LOAD}\n        sA[pair, ty, tx] = {A_LOAD}",
     ),
     (
         "zero first",
-        f"sA[bench, ty, tx] = {A_LOAD}",
-        "sA[bench, ty, tx] = 0\n        if row < M and ka < K:\n            sA[bench, ty, tx] = A[row, ka]",
+        f"sA[pair, ty, tx] = {A_LOAD}",
+        "sA[pair, ty, tx] = 0\n        if row < M and ka < K:\n            sA[pair, ty, tx] = A[row, ka]",
     ),
-    ("benches the other way round", "t % 2", "(t + 1) % 2"),
+    ("pairs the other way round", "t % 2", "(t + 1) % 2"),
     ("by a bit", "t % 2", "t & 1"),
 ]

@@ -1,0 +1,139 @@
+"""Which variables matter where ways meet: after a branch, at the head of a loop, and behind it.
+
+Threads that took different ways through a kernel bring different values of a variable to the place
+where they meet again. Only those of its variables count there that somebody reads later.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+Names = frozenset[str]
+Meet = dict[ast.AST, Names]
+NONE: Names = frozenset()
+
+
+@dataclass
+class Flow:
+    """The places of one function where ways meet.
+
+    Attributes
+    ----------
+    after : dict
+        Of each `if` and each loop: names that it assigns and that are read behind it.
+    head : dict
+        Of each loop: names that its body assigns and that the next iteration, or what follows,
+        reads.
+    orelse : dict
+        Of each loop with an `else`: names that it assigns and that the `else`, or what follows,
+        reads.
+    lines : dict of str to int
+        Where each name is assigned first.
+    """
+
+    after: Meet = field(default_factory=dict)
+    head: Meet = field(default_factory=dict)
+    orelse: Meet = field(default_factory=dict)
+    lines: dict[str, int] = field(default_factory=dict)
+
+
+def flow_of(function: ast.FunctionDef) -> Flow:
+    """Follow the variables of a function backwards."""
+    flow = Flow()
+    for name, line in _assignments(function.body):
+        flow.lines[name] = min(line, flow.lines.get(name, line))
+    _Backwards(flow).block(function.body, NONE, NONE, NONE)
+    return flow
+
+
+class _Backwards:
+    """What is read later, from the last statement to the first."""
+
+    def __init__(self, flow: Flow):
+        self.flow = flow
+
+    def block(self, statements: list[ast.stmt], live: Names, behind: Names, next_: Names) -> Names:
+        """Names that are read at or after some statements.
+
+        Parameters
+        ----------
+        statements : list of stmt
+        live : frozenset of str
+            Names read after them.
+        behind, next_ : frozenset of str
+            Names read after a `break`, and after a `continue`.
+        """
+        for s in reversed(statements):
+            live = self.statement(s, live, behind, next_)
+        return live
+
+    def statement(self, s: ast.stmt, live: Names, behind: Names, next_: Names) -> Names:
+        match s:
+            case ast.If():
+                self.flow.after[s] = live & _names([s])
+                yes = self.block(s.body, live, behind, next_)
+                return _read(s.test) | yes | self.block(s.orelse, live, behind, next_)
+            case ast.For() | ast.While():
+                return self.loop(s, live, behind, next_)
+            case ast.Return() | ast.Raise():
+                return _read(s)
+            case ast.Break():
+                return behind
+            case ast.Continue():
+                return next_
+            case ast.Assign() | ast.AnnAssign():
+                return (live - _whole(s)) | _read(s)
+            case _:
+                return live | _read(s)
+
+    def loop(self, s: ast.For | ast.While, live: Names, behind: Names, next_: Names) -> Names:
+        own = _names([s])
+        rest = self.block(s.orelse, live, behind, next_)
+        head = rest
+        while True:  # what the next iteration reads, this one must keep
+            again = self.block(s.body, head, live, head)
+            if isinstance(s, ast.For):
+                again = (again - _whole_target(s.target)) | _read(s.target)
+            else:
+                again |= _read(s.test)
+            if again <= head:
+                break
+            head |= again
+        self.flow.after[s], self.flow.head[s] = live & own, head & own
+        self.flow.orelse[s] = rest & own
+        return head | (_read(s.iter) if isinstance(s, ast.For) else NONE)
+
+
+def _read(n: ast.AST) -> Names:
+    """Names that a piece of source reads; an augmented assignment reads its target."""
+    found = {x.id for x in ast.walk(n) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load)}
+    if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name):
+        found.add(n.target.id)
+    return frozenset(found)
+
+
+def _whole(s: ast.Assign | ast.AnnAssign) -> Names:
+    """Names to which a statement gives a new value."""
+    if isinstance(s, ast.AnnAssign):
+        return _whole_target(s.target) if s.value is not None else NONE
+    return frozenset().union(*map(_whole_target, s.targets))
+
+
+def _whole_target(target: ast.expr) -> Names:
+    return frozenset(name for name, _ in _stored(target))
+
+
+def _stored(n: ast.AST):
+    for x in ast.walk(n):
+        if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store):
+            yield x.id, x.lineno
+
+
+def _assignments(statements: list[ast.stmt]):
+    for s in statements:
+        yield from _stored(s)
+
+
+def _names(statements: list[ast.stmt]) -> Names:
+    return frozenset(name for name, _ in _assignments(statements))

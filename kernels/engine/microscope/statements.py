@@ -1,0 +1,84 @@
+"""Statements that hold no others: one method each. They run the same for types as for values."""
+
+from __future__ import annotations
+
+import ast
+
+from .errors import Unsupported
+from .expressions import Expressions
+from .lanes import Mask
+from .memory import Array
+
+
+class Statements(Expressions):
+    """The side of a runner that assigns."""
+
+    def assign(self, s: ast.Assign, m: Mask):
+        v = self.evaluate(s.value, m)
+        for target in s.targets:
+            self.store(target, v, m)
+        return m
+
+    def annotated(self, s: ast.AnnAssign, m: Mask):
+        if s.value is not None:
+            self.store(s.target, self.evaluate(s.value, m), m)
+        return m
+
+    def augmented(self, s: ast.AugAssign, m: Mask):
+        target = s.target
+        if isinstance(target, ast.Name):
+            old = self.evaluate_name(target, m)
+            self.store(target, self.binary(s, old, self.evaluate(s.value, m), m), m)
+        elif isinstance(target, ast.Subscript):
+            array, index = self.evaluate(target.value, m), self.index(target.slice, m)
+            old = self.load(array, index, m, target)
+            v = self.evaluate(s.value, m)
+            self.put(array, index, self.binary(s, old, v, m), m, target, checked=True)
+        else:
+            raise Unsupported(s.lineno, f"cannot assign to {ast.unparse(target)}")
+        return m
+
+    def expression(self, s: ast.Expr, m: Mask):
+        if not isinstance(s.value, ast.Constant):
+            self.unused = s.value
+            self.evaluate(s.value, m)
+        return m
+
+    def nothing(self, s, m: Mask):
+        return m
+
+    def store(self, target, v, m: Mask) -> None:
+        """Assign to a name, an element, or a tuple of them."""
+        if isinstance(target, ast.Name):
+            self.store_name(target, v)
+        elif isinstance(target, ast.Subscript):
+            array, index = self.evaluate(target.value, m), self.index(target.slice, m)
+            self.put(array, index, v, m, target)
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            if not isinstance(v, tuple) or len(v) != len(target.elts):
+                raise Unsupported(
+                    target.lineno,
+                    f"{len(target.elts)} names on the left, but the right side is "
+                    + (f"a tuple of {len(v)}" if isinstance(v, tuple) else "no tuple"),
+                )
+            for t, x in zip(target.elts, v, strict=True):
+                self.store(t, x, m)
+        else:
+            raise Unsupported(target.lineno, f"cannot assign to {ast.unparse(target)}")
+
+    def store_name(self, target: ast.Name, v) -> None:
+        """Give a variable its value in the lanes that are here; others have variables of theirs."""
+        if target.id not in self.frame.code.locals:
+            raise Unsupported(target.lineno, f"a kernel cannot change the global {target.id}")
+        if isinstance(v, Array) and v.buffer.name is None:
+            v.buffer.name = target.id
+        self.frame.env[target.id] = v
+
+    SIMPLE = {
+        ast.Assign: assign,
+        ast.AugAssign: augmented,
+        ast.AnnAssign: annotated,
+        ast.Expr: expression,
+        ast.Pass: nothing,
+        ast.Global: nothing,
+    }

@@ -1,0 +1,535 @@
+"""Finds the types of a function's variables before it runs, as Numba's compiler does.
+
+The function is gone through once with numbers that stand for their types: both ways of every
+branch, and loops until nothing changes. Every expression is evaluated by the same code that will
+run it, so that it has the same type there, and what Numba refuses is refused here. What is
+remembered is where ways meet: the type that a variable has from there on (see `compiled`).
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+import numpy as np
+
+from . import functions, intrinsics, memory, values
+from .compiled import Compiled
+from .errors import KernelError, Unsupported
+from .expressions import is_device_function
+from .iterables import Elements, Enumerate, Tuple, Zip, iterable
+from .lanes import Lanes, Mask
+from .limits import LIMITS
+from .memory import Array
+from .session import Frame, Session
+from .source import Code, code_of
+from .statements import Statements
+from .values import Literal
+from .variables import MISSING, item_at, type_of
+from .wording import describe, describe_value
+
+Env = dict | None  # None where no thread can come
+ANYTHING = replace(LIMITS, shared_bytes=1 << 62)
+SAMPLE_SIZE = 64  # elements of an array that stands for its type
+
+
+def compile_kernel(code: Code, arguments: list) -> Compiled:
+    """Compile a kernel for the types of its arguments.
+
+    Raises
+    ------
+    KernelError
+        If Numba would refuse it, or if the interpreter does not know a construct.
+    """
+    origins: dict[memory.Buffer, frozenset] = {}
+    samples = [stand_in(a, (k,), origins) for k, a in enumerate(arguments)]
+    env = code.bind(samples, {}, code.name)
+    typist = Typist(Compiled(code), env, origins, ())
+    with np.errstate(all="ignore"), typist.session.explained():
+        typist.run()
+    return typist.compiled
+
+
+def stand_in(v, path: tuple[int, ...], origins: dict):
+    """A value that stands for the type of an argument.
+
+    Parameters
+    ----------
+    v : object
+    path : tuple of int
+        Which argument it is: its position, and positions within tuples.
+    origins : dict
+        Filled: the paths of the arguments that an array is a part of.
+    """
+    if isinstance(v, Array):
+        array = sample_array(v)
+        origins[array.buffer] = frozenset([path])
+        return array
+    if isinstance(v, tuple):
+        return tuple(stand_in(x, (*path, k), origins) for k, x in enumerate(v))
+    return values.sample(v.dtype) if values.is_value(v) else v
+
+
+def sample_array(a: Array) -> Array:
+    """An array that stands for all of its make."""
+    shape = (SAMPLE_SIZE,) * a.ndim
+    strides = memory.row_major(shape)
+    if not a.contiguous:
+        strides = tuple(2 * s for s in strides)
+    buffer = memory.Buffer(
+        a.name,
+        a.buffer.space,
+        a.dtype,
+        SAMPLE_SIZE,
+        np.ones(SAMPLE_SIZE, a.dtype),
+        0,
+        shape,
+        strides,
+    )
+    return Array(buffer, 0, shape, strides)
+
+
+class Typist(Statements):
+    """Goes through one function.
+
+    Parameters
+    ----------
+    compiled : Compiled
+        Filled.
+    env : dict
+        The parameters.
+    origins : dict
+        Of the parameters' arrays, as `stand_in` fills it.
+    stack : tuple of Typist
+        Who called it, from the kernel on.
+    """
+
+    def __init__(self, compiled: Compiled, env: dict, origins: dict, stack: tuple[Typist, ...]):
+        session = Session((1, 1, 1), (1, 1, 1), None, 0, ANYTHING)
+        lanes = Lanes((1, 1, 1), np.zeros((1, 3), np.int64), (1, 1, 1))
+        if stack:
+            session = stack[0].session
+        super().__init__(session, lanes, {})
+        self.compiled, self.origins, self.stack = compiled, origins, stack
+        self.frame = Frame(compiled, env)
+        self.result: object = MISSING
+        self.loops: list[tuple[list[Env], list[Env]]] = []  # variables at each break and continue
+        self.key = tuple(map(type_of, env.values()))
+        self.versions: dict[tuple, Typist] = stack[0].versions if stack else {}
+
+    @property
+    def env(self) -> dict:
+        return self.frame.env
+
+    def run(self) -> None:
+        """Go through the whole function."""
+        code = self.compiled.code
+        falls_through = self.block(code.node.body)
+        if falls_through and self.result is not MISSING and self.result is not None:
+            raise Unsupported(
+                code.node.lineno,
+                f"{code.name} returns a value in some threads and none in others: end it with a "
+                "return",
+            )
+        self.compiled.result = None if self.result is MISSING else type_of(self.result)
+
+    # -- statements
+
+    def block(self, statements) -> bool:
+        """Go through statements; say whether a thread can come to their end."""
+        for s in statements:
+            self.session.current = s
+            simple, compound = self.SIMPLE.get(type(s)), self.COMPOUND.get(type(s))
+            if simple is not None:
+                simple(self, s, self.lanes.all)
+            elif compound is None:
+                raise Unsupported(s.lineno, f"{describe(s)} cannot be used in a kernel")
+            elif not compound(self, s):
+                return False
+        return True
+
+    def condition(self, n: ast.expr) -> bool | None:
+        """Check a condition; its value, if the compiler knows it."""
+        v = self.evaluate(n, self.lanes.all)
+        if not values.is_value(v):
+            raise Unsupported(
+                n.lineno, f"{ast.unparse(n)}: a condition is a number, not {describe_value(v)}"
+            )
+        return bool(v) if self.is_known(n) else None
+
+    def is_known(self, n: ast.expr) -> bool:
+        """Say whether the compiler decides a condition, and never looks at the other way."""
+        if isinstance(n, ast.Compare):
+            return len(n.ops) == 1 and self.is_fixed(n.left) and self.is_fixed(n.comparators[0])
+        return self.is_fixed(n)
+
+    def is_fixed(self, n: ast.expr) -> bool:
+        if isinstance(n, ast.Name) and n.id in self.frame.code.parameters:
+            return self.env.get(n.id, MISSING) is None
+        if isinstance(n, ast.Constant):
+            return True
+        return self.is_constant(n) and isinstance(self.constant(n), (np.generic, str, type(None)))
+
+    def branch(self, s: ast.If) -> bool:
+        known, before = self.condition(s.test), self.env
+        ways = []
+        for taken, body in ((True, s.body), (False, s.orelse)):
+            if known is not None and known is not taken:
+                continue
+            self.frame.env = dict(before)
+            if self.block(body):
+                ways.append(self.env)
+        return self.meet(self.compiled.after, s, self.frame.code.flow.after[s], before, ways)
+
+    def meet(self, into: dict, s: ast.stmt, names, before: dict, ways: list[dict]) -> bool:
+        """Go on where ways meet, with the types on which they agree."""
+        self.frame.env = before
+        if not ways:
+            return False
+        for name in sorted(names):
+            found = [way[name] for way in ways if name in way]
+            if found:
+                before[name] = self.agreed(name, found, s)
+        into[s] = {name: type_of(before[name]) for name in sorted(names) if name in before}
+        return True
+
+    def agreed(self, name: str, found: list, s: ast.stmt):
+        """A stand-in for the type that all of some values have in common."""
+        v = found[0]
+        for other in found[1:]:
+            v = self.unify(v, other, s, name)
+        return v
+
+    def unify(self, a, b, n: ast.AST, name: str):
+        """A stand-in for the type that two values have in common."""
+        if a is b:
+            return a
+        if values.is_value(a) and values.is_value(b):
+            if type(a) is Literal and type(b) is Literal and a == b:
+                return a
+            return values.sample(np.promote_types(a.dtype, b.dtype))
+        if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
+            return tuple(self.unify(x, y, n, name) for x, y in zip(a, b, strict=True))
+        if isinstance(a, Array) and isinstance(b, Array) and (a.dtype, a.ndim) == (b.dtype, b.ndim):
+            if a.buffer is b.buffer:
+                return a if a.strides == b.strides else b
+            array = sample_array(a if not a.contiguous else b)
+            self.origins[array.buffer] = self.origin(a) | self.origin(b)
+            return array
+        raise Unsupported(
+            n.lineno,
+            f"{name} would be {describe_value(a)} in some threads and {describe_value(b)} in "
+            "others: give it one type",
+        )
+
+    def for_loop(self, s: ast.For) -> bool:
+        items = iterable(self.evaluate(s.iter, self.lanes.all), s.iter)
+
+        def head() -> bool:
+            self.store(s.target, self.item(items, s.iter), self.lanes.all)
+            return True
+
+        return self.loop(s, head)
+
+    def item(self, items, n: ast.expr):
+        """A stand-in for the items of an iterable."""
+        match items:
+            case Tuple():
+                return self.one_of(items.items, n)
+            case Elements():
+                return self.load(items.array, (np.int64(0),), self.lanes.all, n)
+            case Enumerate():
+                return np.int64(0), self.item(items.inner, n)
+            case Zip():
+                return tuple(self.item(inner, n) for inner in items.inners)
+        return values.sample(items.counter)
+
+    def one_of(self, items: tuple, n: ast.expr):
+        """A stand-in for any item of a tuple: they must have one type."""
+        if not items:
+            raise Unsupported(n.lineno, f"{ast.unparse(n)}: the tuple is empty")
+        kinds = {str(type_of(x)) + ("!" if type(x) is Literal else "") for x in items}
+        if len(kinds) > 1 and not all(type(x) is Literal for x in items):
+            what = ", ".join(dict.fromkeys(map(describe_value, items)))
+            raise Unsupported(
+                n.lineno,
+                f"{ast.unparse(n)}: the items must have one type to be taken in turn, and are "
+                f"{what}: convert them, as in float32(...)",
+            )
+        return self.plain(items[0])
+
+    def while_loop(self, s: ast.While) -> bool:
+        return self.loop(s, lambda: self.condition(s.test) is not True)
+
+    def loop(self, s: ast.For | ast.While, head) -> bool:
+        """Go through a loop until the types at its head stay; `head` says whether it may end."""
+        compiled, flow = self.compiled, self.frame.code.flow
+        before = self.env
+        known = {n: before[n] for n in flow.head[s] if n in before}
+        while True:
+            self.frame.env = before | known
+            ends = head()
+            breaks: list[Env] = []
+            continues: list[Env] = []
+            self.loops.append((breaks, continues))
+            if self.block(s.body):
+                continues.append(self.env)
+            self.loops.pop()
+            found = {}
+            for name in sorted(flow.head[s]):
+                ways = [known[name]] if name in known else []
+                ways += [way[name] for way in continues if name in way]
+                if ways:
+                    found[name] = self.agreed(name, ways, s)
+            if _types(found) == _types(known):
+                break
+            known = found
+        compiled.head[s] = _types(known)
+        compiled.entry[s] = self.differing(known, before)
+        compiled.again[s] = {
+            name: t for way in continues for name, t in self.differing(known, way).items()
+        }
+        ways = breaks
+        if ends:
+            self.frame.env = before | known
+            if not s.orelse or self.block(s.orelse):
+                ways = [*breaks, self.env]
+        return self.meet(compiled.after, s, flow.after[s], before, ways)
+
+    @staticmethod
+    def differing(known: dict, env: dict) -> dict:
+        """Types of variables that have another one in `env`."""
+        return {
+            name: type_of(v)
+            for name, v in known.items()
+            if name in env and type_of(env[name]) != type_of(v)
+        }
+
+    def breaks(self, s: ast.Break) -> bool:
+        self.loops[-1][0].append(self.env)
+        return False
+
+    def continues(self, s: ast.Continue) -> bool:
+        self.loops[-1][1].append(self.env)
+        return False
+
+    def returns(self, s: ast.Return) -> bool:
+        v = None if s.value is None else self.plain(self.evaluate(s.value, self.lanes.all))
+        if v is not None and not self.stack:
+            raise Unsupported(s.lineno, "a kernel returns nothing: store results in an array")
+        if self.result is MISSING:
+            self.result = v
+        elif (v is None) != (self.result is None):
+            raise Unsupported(
+                s.lineno, f"{self.frame.code.name} returns a value here and none elsewhere"
+            )
+        elif v is not None:
+            self.result = self.unify(self.result, v, s, "the result")
+        return False
+
+    def asserts(self, s: ast.Assert) -> bool:
+        self.condition(s.test)
+        return True
+
+    def raises(self, s: ast.Raise) -> bool:
+        return False
+
+    COMPOUND = {
+        ast.If: branch,
+        ast.For: for_loop,
+        ast.While: while_loop,
+        ast.Break: breaks,
+        ast.Continue: continues,
+        ast.Return: returns,
+        ast.Assert: asserts,
+        ast.Raise: raises,
+    }
+
+    # -- expressions
+
+    @staticmethod
+    def plain(v):
+        """A value whose number the compiler has forgotten."""
+        return np.int64(v) if type(v) is Literal else v
+
+    def evaluate_constant(self, n: ast.Constant, m: Mask):
+        v = super().evaluate_constant(n, m)
+        return Literal(v) if type(v) is np.int64 else v
+
+    def constant(self, n):
+        v = super().constant(n)
+        if isinstance(v, tuple):
+            return tuple(Literal(x) if type(x) is np.int64 else x for x in v)
+        return Literal(v) if type(v) is np.int64 else v
+
+    def evaluate_name(self, n: ast.Name, m: Mask):
+        if n.id in self.frame.code.locals and n.id not in self.env:
+            raise KernelError(f"line {n.lineno}: {n.id} is used before any thread gives it a value")
+        return super().evaluate_name(n, m)
+
+    def evaluate_bool(self, n: ast.BoolOp, m: Mask):
+        found = [self.evaluate(x, m) for x in n.values]
+        for x, v in zip(n.values, found, strict=True):
+            if not values.is_value(v):
+                raise Unsupported(
+                    n.lineno, f"{ast.unparse(x)}: a condition is a number, not {describe_value(v)}"
+                )
+        return self.joined(n, found)
+
+    def evaluate_ternary(self, n: ast.IfExp, m: Mask):
+        known = self.condition(n.test)
+        sides = [n.body] if known is True else [n.orelse] if known is False else [n.body, n.orelse]
+        return self.joined(n, [self.evaluate(x, m) for x in sides])
+
+    def joined(self, n: ast.expr, found: list):
+        """A stand-in for an expression that has one of several values."""
+        v = found[0]
+        for other in found[1:]:
+            v = self.unify(v, other, n, ast.unparse(n))
+        self.compiled.unified[n] = type_of(v)
+        return v
+
+    def evaluate_compare(self, n: ast.Compare, m: Mask):
+        sides = [n.left, *n.comparators]
+        found = [self.evaluate(x, m) for x in sides]
+        result = None
+        for op, left, right in zip(n.ops, found, found[1:], strict=False):
+            v = self.compare(op, left, right, n)
+            result = v if result is None else result & v
+        return result
+
+    def contains(self, left, right, n):
+        if isinstance(right, tuple):
+            self.one_of(right, n)
+        return super().contains(left, right, n)
+
+    def evaluate_call(self, n: ast.Call, m: Mask):
+        target = self.callee(n.func)
+        if is_device_function(target):
+            return self.call_device(target, n, m)
+        if getattr(target, "name", None) in intrinsics.BARRIERS:
+            intrinsics.barrier_arguments(self, target.name, n, m)
+            return np.int32(1) if intrinsics.BARRIERS[target.name] else None
+        if target is print:
+            functions.check_print(n, self.arguments(n, m))
+            return None
+        return self.plain(super().evaluate_call(n, m))
+
+    def call_device(self, target, n: ast.Call, m: Mask):
+        """The type of a device function's result; which version of it is meant is remembered."""
+        code = code_of(target)
+        arguments, named = self.passed(n, m)
+        given = code.bind(arguments, named, f"line {n.lineno}: {code.name}")
+        try:
+            callee = self.version(code, {k: self.plain(v) for k, v in given.items()}, n)
+        except Unsupported:
+            if not any(type(v) is Literal for v in given.values()):
+                raise
+            callee = self.version(code, given, n)  # it may need to know their numbers
+        self.compiled.calls[n] = callee.compiled
+        for path in callee.compiled.written:
+            self.writes(item_at(list(given.values()), path))
+        return self.returned(callee, list(given.values()))
+
+    def version(self, code: Code, given: dict, n: ast.Call) -> Typist:
+        """A device function gone through for some types of arguments."""
+        key = tuple(map(type_of, given.values()))
+        if (code.function, key) in self.versions and not any(
+            type(v) is Literal for v in given.values()
+        ):
+            return self.versions[code.function, key]
+        for caller in (*self.stack, self):
+            if caller.compiled.code.function is code.function and caller.key == key:
+                if caller.result is MISSING:
+                    raise Unsupported(
+                        n.lineno, f"{code.name} calls itself before any return gives it a type"
+                    )
+                return caller
+        origins: dict[memory.Buffer, frozenset] = {}
+        env = {
+            name: v if type(v) is Literal else stand_in(v, (k,), origins)
+            for k, (name, v) in enumerate(given.items())
+        }
+        callee = Typist(Compiled(code), env, origins, (*self.stack, self))
+        callee.run()
+        if not any(type(v) is Literal for v in env.values()):
+            self.versions[code.function, key] = callee
+        return callee
+
+    def returned(self, callee: Typist, given: list):
+        """The result of a call, in the caller's terms: an array is one of the arguments'."""
+        v = None if callee.result is MISSING else callee.result
+        if not isinstance(v, Array):
+            return v
+        array = sample_array(v)
+        paths = callee.origin(v)
+        if not paths:
+            raise Unsupported(
+                callee.compiled.code.node.lineno,
+                f"{callee.compiled.code.name} returns an array of its own: Numba returns only "
+                "arrays that were passed to the function",
+            )
+        self.origins[array.buffer] = frozenset().union(
+            *(self.origin(item_at(given, path)) for path in paths)
+        )
+        return array
+
+    EXPRESSIONS = Statements.EXPRESSIONS | {
+        ast.Constant: evaluate_constant,
+        ast.Name: evaluate_name,
+        ast.BoolOp: evaluate_bool,
+        ast.IfExp: evaluate_ternary,
+        ast.Compare: evaluate_compare,
+        ast.Call: evaluate_call,
+    }
+
+    # -- memory: types are checked, nothing is touched
+
+    only_types = True
+
+    def origin(self, a) -> frozenset:
+        """The arguments that an array is a part of."""
+        return self.origins.get(a.buffer, frozenset()) if isinstance(a, Array) else frozenset()
+
+    def writes(self, a) -> None:
+        """Remember the arguments through which an array is changed."""
+        self.compiled.written |= self.origin(a)
+
+    def locate(self, a: Array, index: tuple, m: Mask, n, checked: bool = False):
+        self.check_index(a, index, n)
+        return np.int64(0), m
+
+    def cells(self, buffer, elements):
+        return np.int64(0)
+
+    def scatter(self, flat, cells, v, mask: Mask) -> None:
+        pass
+
+    def wrap(self, i, size, m: Mask, n, a: Array, checked: bool = False):
+        return np.int64(0), None
+
+    def load(self, a, index: tuple, m: Mask, n):
+        v = super().load(a, index, m, n)
+        return values.sample(v.dtype) if values.is_value(v) and isinstance(a, Array) else v
+
+    def item_of(self, a: tuple, index: tuple, m: Mask, n):
+        if type(index[0]) is Literal or isinstance(index[0], slice):
+            return super().item_of(a, index, m, n)
+        self.check_item(a, index, n)
+        return self.one_of(a, n)
+
+    def put_view(self, part: Array, v, m: Mask, n) -> None:
+        self.put(part, (np.int64(0),) * part.ndim, v, m, n)
+
+    def must_be_known(self, v, n: ast.expr) -> None:
+        for x in v if isinstance(v, tuple) else (v,):
+            if type(x) is not Literal:
+                raise Unsupported(
+                    n.lineno,
+                    f"{ast.unparse(n)} must be known when the kernel is compiled: use a number, a "
+                    "global, or a kernel made by a function",
+                )
+
+
+def _types(env: dict) -> dict:
+    return {name: type_of(v) for name, v in env.items()}

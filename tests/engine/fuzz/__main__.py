@@ -1,0 +1,82 @@
+"""``python -m tests.engine.fuzz --count 5000 --seed 1 --out FILE``: write down what differs."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import time
+from collections import Counter
+from pathlib import Path
+
+from tests.engine.fuzz import functions, sanitize, worker
+
+KEPT = 300  #: programs kept whole, of each class that calls for a look
+QUIET = ("same", "reported", "both refuse")
+SEEDS = 1_000_000  #: programs of one ``--seed``
+
+
+def main() -> None:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1, help="other numbers, other programs")
+    parser.add_argument("--judge", choices=tuple(worker.judges.JUDGES), default="gpu")
+    parser.add_argument("--sanitize", type=int, default=0, metavar="N", help="N wrong kernels too")
+    parser.add_argument("--functions", action="store_true", help="those of math, on a GPU")
+    parser.add_argument("--processes", type=int, default=max(1, os.cpu_count() or 1))
+    parser.add_argument("--minutes", type=float, default=7.0, help="begin nothing after these")
+    parser.add_argument("--out", type=Path, required=True)
+    given = parser.parse_args()
+
+    began = time.monotonic()
+    result: dict = {"seed": given.seed, "judge": given.judge}
+    if given.sanitize:
+        try:
+            result["sanitizer"] = sanitize.rows(given.sanitize, given.processes)
+        except Exception as error:  # the fuzz is worth having without it
+            result["sanitizer"] = f"{type(error).__name__}: {error}"
+        print(f"sanitizer: {time.monotonic() - began:.0f} s", flush=True)
+        write(given.out, result)
+
+    if given.functions:
+        try:
+            result["functions"] = functions.rows()
+        except Exception as error:
+            result["functions"] = f"{type(error).__name__}: {error}"
+        write(given.out, result)
+
+    first = given.seed * SEEDS
+    seeds = range(first, first + given.count)
+    counts: Counter = Counter()
+    asides: Counter = Counter()
+    kept: dict[str, list] = {}
+    rows = worker.hire(seeds, given.judge, given.processes, began + 60 * given.minutes)
+    for row in rows:
+        counts[row["class"]] += 1
+        asides["aside differs" if "aside" in row else "aside agrees"] += 1
+        if row["class"] not in QUIET and len(kept.setdefault(row["class"], [])) < KEPT:
+            kept[row["class"]].append(worker.detailed(row))
+        elif "aside" in row and len(kept.setdefault("aside", [])) < 50:
+            kept["aside"].append(worker.detailed(row))
+    result |= {
+        "programs": sum(counts.values()),
+        "counts": dict(counts.most_common()),
+        "aside": dict(asides),
+        "kept": kept,
+        "seconds": round(time.monotonic() - began),
+    }
+    write(given.out, result)
+    print(
+        json.dumps({k: v for k, v in result.items() if k not in ("kept", "sanitizer", "functions")})
+    )
+
+
+def write(path: Path, result: dict) -> None:
+    """The result as JSON."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(result, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

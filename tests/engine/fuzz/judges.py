@@ -1,0 +1,219 @@
+"""A program on each engine: the interpreter, Numba's compiled code without a GPU, and a GPU."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from dataclasses import dataclass, field
+from functools import cache
+
+import numpy as np
+
+from tests.engine.fuzz import ptx
+from tests.engine.fuzz.programs import Program
+from tests.engine.microscope.cases import from_source
+
+CAPABILITY = (9, 0)
+
+
+@dataclass
+class Verdict:
+    """What an engine made of a program.
+
+    Attributes
+    ----------
+    outputs : list of ndarray
+        All array arguments after the launch; empty if it was refused.
+    problems : list of str
+        Kinds that the microscope reported.
+    refused : str
+        Why it cannot run, in one line; empty if it can.
+    """
+
+    outputs: list[np.ndarray] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    refused: str = ""
+
+
+# ------------------------------------------------------------------------------- the interpreter
+def interpreted(program: Program, inputs: int, schedule: str = "lockstep") -> Verdict:
+    """The program under the microscope."""
+    from kernels.engine.microscope import KernelError, trace
+
+    module = from_source(f"{ENGINE}\n{program.source}", f"interpreted_{program.seed}")
+    try:
+        seen = trace(
+            module.kernel, program.grid, program.block, *program.values(inputs), schedule=schedule
+        )
+    except KernelError as error:
+        return Verdict(refused=str(error))
+    return Verdict(list(seen.outputs.values()), [p.kind for p in seen.problems])
+
+
+ENGINE = "from kernels.engine.microscope import api as cuda"
+
+
+# ------------------------------------------------------------------------------- the compiler
+@cache
+def _compiler():
+    """Numba's compiler for a GPU that is not there: no multiply-add but where it is written."""
+    import numba.cuda.compiler
+    import numba.cuda.dispatcher
+    from numba import cuda
+    from numba.cuda.cudadrv import nvvm
+
+    class Device:
+        compute_capability = CAPABILITY
+
+    for module in (numba.cuda.dispatcher, numba.cuda.compiler):
+        module.get_current_device = lambda: Device
+    as_written(nvvm)
+    return cuda
+
+
+def as_written(nvvm) -> None:
+    """Keep NVVM from merging a product and a sum: which ones it merges is its own choice."""
+    found = nvvm.compile_ir
+    nvvm.compile_ir = lambda ir, **options: found(ir, **(options | {"fma": False}))
+
+
+def compiled(program: Program) -> tuple[str, str]:
+    """PTX of a program, or why Numba refuses it."""
+    cuda = _compiler()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            module = from_source(f"from numba import cuda\n{program.source}", f"n{program.seed}")
+            text, _ = cuda.compile(
+                module.kernel.py_func,
+                signature_of(program),
+                device=False,
+                abi="numba",
+                cc=CAPABILITY,
+            )
+        except Exception as error:
+            return "", one_line(error)
+    return text, ""
+
+
+def signature_of(program: Program):
+    """The types of a program's arguments, as Numba sees them."""
+    from numba import typeof, types
+
+    return types.void(
+        *(
+            types.Array(typeof(a).dtype, a.ndim, "C") if isinstance(a, np.ndarray) else typeof(a)
+            for a in program.values(0)
+        )
+    )
+
+
+def one_line(error: Exception) -> str:
+    """The line of Numba's report that says what is wrong."""
+    text = re.sub(r"\x1b\[\d+m", "", str(error))
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    telling = ("No implementation", "Cannot unify", "Invalid use", "Int value", "Type of variable",
+               "cannot determine", "Unknown attribute", "Unsupported", "not supported")  # fmt: skip
+    for k, line in enumerate(lines):
+        if any(word in line for word in telling):
+            rest = lines[k + 1] if line.endswith("signature:") and k + 1 < len(lines) else ""
+            return f"{type(error).__name__}: {line} {rest}".strip()
+    return f"{type(error).__name__}: {' '.join(lines)[:200]}"
+
+
+class Executed:
+    """Numba's compiled code, executed without a GPU.
+
+    Attributes
+    ----------
+    refused : str
+        Why Numba does not compile it; empty if it does.
+    """
+
+    def __init__(self, program: Program):
+        self.program = program
+        self.text, self.refused = compiled(program)
+
+    def run(self, inputs: int) -> list[np.ndarray]:
+        """All array arguments after the launch.
+
+        Raises
+        ------
+        ptx.Unknown
+            If the code holds an instruction that is not known here.
+        """
+        p = self.program
+        after = ptx.run(self.text, p.grid, p.block, p.values(inputs))
+        return [a for a in after if isinstance(a, np.ndarray)]
+
+    def aside(self, inputs: int, outputs: list[np.ndarray], names) -> str:
+        """Where a further judge differs from `outputs`: there is none."""
+        return ""
+
+
+class OnGPU:
+    """numba-cuda on a GPU; beside it the same code executed without one."""
+
+    def __init__(self, program: Program):
+        from numba import cuda
+        from numba.cuda.cudadrv import nvvm
+
+        if not hasattr(nvvm, "as_written"):
+            nvvm.as_written = as_written(nvvm)
+        self.program, self.cuda, self.refused = program, cuda, ""
+        module = from_source(f"from numba import cuda\n{program.source}", f"n{program.seed}")
+        self.kernel = module.kernel
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                self.kernel.compile(signature_of(program))
+            except Exception as error:
+                if "cudadrv" in type(error).__module__:  # the driver, not the compiler
+                    raise
+                self.refused = one_line(error)
+
+    def run(self, inputs: int) -> list[np.ndarray]:
+        """All array arguments after the launch."""
+        p, cuda = self.program, self.cuda
+        given = [cuda.to_device(a) if isinstance(a, np.ndarray) else a for a in p.values(inputs)]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self.kernel[p.grid, p.block](*given)
+            cuda.synchronize()
+        return [a.copy_to_host() for a in given if hasattr(a, "copy_to_host")]
+
+    def aside(self, inputs: int, outputs: list[np.ndarray], names) -> str:
+        """Where the executed code differs from `outputs`, those of the GPU."""
+        try:
+            (text,) = self.kernel.inspect_asm().values()
+            p = self.program
+            after = ptx.run(text, p.grid, p.block, p.values(inputs))
+        except Exception as error:
+            return f"{type(error).__name__}: {error}"[:200]
+        return first_difference(names, [a for a in after if isinstance(a, np.ndarray)], outputs)
+
+
+JUDGES = {"ptx": Executed, "gpu": OnGPU}
+
+
+# ------------------------------------------------------------------------------- side by side
+def same(a: np.ndarray, b: np.ndarray) -> bool:
+    """Equal bit for bit; all NaN are one."""
+    if a.dtype != b.dtype or a.shape != b.shape:
+        return False
+    if a.dtype.kind == "f":
+        nan = np.isnan(a) & np.isnan(b)
+        a, b = np.where(nan, 0, a), np.where(nan, 0, b)
+    return a.tobytes() == b.tobytes()
+
+
+def first_difference(names, mine: list[np.ndarray], theirs: list[np.ndarray]) -> str:
+    """The first element in which two lists of arrays differ; empty if none does."""
+    for name, a, b in zip(names, mine, theirs, strict=True):
+        if not same(a, b):
+            unlike = (a != b) & ~((a != a) & (b != b)) | (
+                (a == b) & (np.signbit(a) != np.signbit(b)) if a.dtype.kind == "f" else False
+            )
+            where = tuple(int(k) for k in np.argwhere(unlike)[0])
+            return f"{name}{list(where)}: {a[where]!r} here, {b[where]!r} there"
+    return ""

@@ -1,0 +1,761 @@
+"""Random kernels as text: each seed is one program with its launch and its arguments.
+
+A program is sound by construction unless `Program.sloppy`: indices lie within bounds, nothing
+races, and no value is read that nobody wrote. A sloppy one may read a variable that only some
+threads have assigned, or all of none.
+"""
+
+from __future__ import annotations
+
+import random
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import numpy as np
+
+TYPES = {
+    "b1": np.bool_, "i1": np.int8, "i2": np.int16, "i4": np.int32, "i8": np.int64,
+    "u1": np.uint8, "u2": np.uint16, "u4": np.uint32, "u8": np.uint64,
+    "f4": np.float32, "f8": np.float64,
+}  # fmt: skip
+LENGTHS = (7, 16, 33, 64, 96)
+OUTPUTS = ("f4", "f8", "i1", "i4", "i8", "u1", "u2", "u4", "u8")
+LAUNCHES = (((2,), (40,)), ((1,), (64,)), ((3,), (32,)), ((2, 2), (5, 4)), ((2,), (3, 4, 3)))
+INTEGERS = (0, 1, 2, 3, 5, 7, 10, -1, -2, -3, 31, 100, 127, 128, 255, 256, 32767, 65535,
+            2**31 - 1, -(2**31), 2**31, 2**32 - 1, 2**33 + 1, 2**40, 2**62, 2**63 - 1)  # fmt: skip
+SMALL = (0, 1, 2, 3, 4, 5, 7)
+FLOATS = ("0.0", "0.5", "1.0", "1.5", "-2.25", "3.0", "0.1", "-0.0", "1e10", "1e-3", "-7.0", "2.5")
+SLOTS = 6  #: values of each type that a thread may put out
+#: Source that every kernel may rely on, whichever engine provides `cuda`.
+HEADER = """import math
+
+import numpy as np
+from numpy import float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64
+
+TABLE = np.array([3, 1, 4, 1, 5, 9, 2, 6], np.int32)
+WEIGHTS = np.array([0.5, 1.25, -2.0, 8.0], np.float32)
+PAIR = (4, 7)
+SIX = 6
+HALF = 0.5
+"""
+
+
+@dataclass(frozen=True)
+class Program:
+    """A kernel, its launch and the names of its arguments.
+
+    Attributes
+    ----------
+    seed : int
+    source : str
+        A module's text; the kernel is called ``kernel``.
+    grid, block : tuple of int
+    arguments : tuple of str
+        Names, from which `values` makes the arguments.
+    sloppy : bool
+        Whether it may read what was never assigned.
+    """
+
+    seed: int
+    source: str
+    grid: tuple[int, ...]
+    block: tuple[int, ...]
+    arguments: tuple[str, ...]
+    sloppy: bool
+
+    @property
+    def threads(self) -> int:
+        """Threads of the launch."""
+        return int(np.prod(self.grid) * np.prod(self.block))
+
+    def values(self, inputs: int) -> list:
+        """Fresh arguments, the same for the same `inputs`."""
+        rng = np.random.default_rng([self.seed, inputs])
+        return [make(name, rng, self.threads) for name in self.arguments]
+
+
+def make(name: str, rng: np.random.Generator, threads: int):
+    """The argument that a name stands for: ``i4_33`` is an array of 33 int32."""
+    kind, _, size = name.partition("_")
+    if kind == "out":
+        return np.full((threads, SLOTS), 77, TYPES[size])
+    if kind == "all":
+        return np.full(8, 5, TYPES[size])
+    if kind == "scalar":
+        v = numbers(rng, size.removeprefix("py"), 8)[0]
+        return v.item() if size.startswith("py") else v
+    if kind == "m":
+        return numbers(rng, size, 63).reshape(7, 9)
+    return numbers(rng, kind, int(size))
+
+
+def numbers(rng: np.random.Generator, kind: str, n: int) -> np.ndarray:
+    """Small numbers, arbitrary ones, and the edges of a type."""
+    dtype = np.dtype(TYPES[kind])
+    if dtype.kind == "b":
+        return rng.integers(0, 2, n).astype(bool)
+    if dtype.kind == "f":
+        some = rng.integers(-64, 65, n) / 8
+        full = rng.normal(size=n) * 10.0 ** rng.integers(-3, 12, n)
+        edges = rng.choice([np.nan, np.inf, -np.inf, -0.0, 3e9, -3e9, 1e20, -1e20, 0.5, 2.5], n)
+    else:
+        limits = np.iinfo(dtype)
+        some = rng.integers(max(limits.min, -9), 10, n)
+        full = rng.integers(limits.min, limits.max, n, dtype, endpoint=True)
+        edges = rng.choice(np.array([limits.min, limits.max, limits.max - 1, 0, 1], dtype), n)
+    which = rng.choice(3, n, p=(0.6, 0.28, 0.12))
+    with np.errstate(all="ignore"):
+        return np.choose(which, [x.astype(dtype) for x in (some, full, edges)])
+
+
+# ------------------------------------------------------------------------------- the writer
+@dataclass
+class Scope:
+    """What a place of the source may read: names by kind, and those that only may hold a value."""
+
+    sure: dict[str, str] = field(default_factory=dict)
+    maybe: dict[str, str] = field(default_factory=dict)
+    ended: bool = False  # no lane comes here
+
+    def copy(self) -> Scope:
+        return Scope(dict(self.sure), dict(self.maybe), self.ended)
+
+
+def join(a: Scope, b: Scope) -> Scope:
+    """What holds after two ways have met."""
+    if a.ended or b.ended:
+        live, dead = (b, a) if a.ended else (a, b)
+        return Scope(dict(live.sure), dead.maybe | live.maybe, a.ended and b.ended)
+    both = {n: wider(a.sure[n], b.sure[n]) for n in a.sure if n in b.sure}
+    every = {**a.maybe, **b.maybe, **a.sure, **b.sure}
+    return Scope(both, {n: k for n, k in every.items() if n not in both})
+
+
+def wider(a: str, b: str) -> str:
+    """The kind of a variable that has one kind here and another there."""
+    return max(a, b, key="bif".index)
+
+
+class Writer:
+    """Writes one program; the methods that return text write expressions, the others statements."""
+
+    def __init__(self, seed: int):
+        self.rng = random.Random(seed)
+        self.seed = seed
+        self.lines: list[str] = []
+        self.depth = 0
+        self.scope = Scope()
+        self.uniform = True  # all threads of the block come by
+        self.loops = 0
+        self.sloppy = self.chance(0.25)
+        self.early = self.chance(0.2)  # threads may leave: no barriers then
+        self.fixed: set[str] = set()  # loop counters, not to be assigned
+        self.slots = dict.fromkeys(OUTPUTS, 0)
+        self.counter = 0
+        self.used: list[str] = []
+        self.functions: list[tuple[str, str, str]] = []  # name, parameters, kind of the result
+        self.in_function = False
+
+    # -- dice
+
+    def chance(self, p: float) -> bool:
+        return self.rng.random() < p
+
+    def pick(self, items):
+        return self.rng.choice(list(items))
+
+    def fresh(self, stem: str) -> str:
+        self.counter += 1
+        return f"{stem}{self.counter}"
+
+    # -- text
+
+    def line(self, text: str) -> None:
+        self.lines.append("    " * self.depth + text)
+
+    @contextmanager
+    def body(self, head: str):
+        self.line(head)
+        self.depth += 1
+        start = len(self.lines)
+        yield
+        if len(self.lines) == start:
+            self.line("pass")
+        self.depth -= 1
+
+    # -- the program
+
+    def program(self) -> Program:
+        """Write everything."""
+        for _ in range(self.pick((0, 0, 1, 1, 2))):
+            self.function()
+        grid, block = self.pick(LAUNCHES)
+        self.threads = int(np.prod(grid) * np.prod(block))
+        self.block_threads = int(np.prod(block))
+        inputs = self.rng.sample([k for k in TYPES], self.pick((2, 3, 4)))
+        self.arrays = {f"{k}_{self.pick(LENGTHS)}": k for k in inputs}
+        self.matrix = f"m_{self.pick(TYPES)}" if self.chance(0.5) else ""
+        self.scalars = self.rng.sample(
+            ["scalar_pyi8", "scalar_pyf8", "scalar_f4", "scalar_i4", "scalar_u4", "scalar_u1",
+             "scalar_i2", "scalar_b1"], self.pick((0, 1, 2)),
+        )  # fmt: skip
+        self.shared_totals = [f"all_{k}" for k in ("i4", "u4", "i8", "f4", "f8", "u8")]
+        self.shared_totals = self.rng.sample(self.shared_totals, self.pick((0, 0, 1)))
+        functions, self.lines = self.lines, []
+        self.body_of_kernel(grid, block)
+        names = [*self.arrays, *([self.matrix] if self.matrix else []), *self.scalars]
+        names += [*self.shared_totals, *(f"out_{k}" for k in OUTPUTS if self.slots[k])]
+        head = ["", "", *functions, "@cuda.jit", f"def kernel({', '.join(names)}):"]
+        source = HEADER + "\n".join([*head, *self.lines]) + "\n"
+        return Program(self.seed, source, grid, block, tuple(names), self.sloppy)
+
+    def body_of_kernel(self, grid, block) -> None:
+        self.depth = 1
+        scope = self.scope = Scope()
+        if len(block) == 1:
+            self.line(
+                self.pick(
+                    ("i = cuda.grid(1)", "i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x")
+                )
+            )
+            self.line("t = cuda.threadIdx.x")
+        else:
+            dims = "xyz"[: len(block)]
+            self.line(
+                "t = cuda.threadIdx.x + cuda.blockDim.x * cuda.threadIdx.y"
+                + (
+                    " + cuda.blockDim.x * cuda.blockDim.y * cuda.threadIdx.z"
+                    if dims == "xyz"
+                    else ""
+                )
+            )
+            number = "cuda.blockIdx.x" + (
+                " + cuda.gridDim.x * cuda.blockIdx.y" if len(grid) == 2 else ""
+            )
+            self.line(f"i = ({number}) * {self.block_threads} + t")
+        scope.sure.update(i="i", t="i")
+        self.fixed |= {"i", "t"}
+        self.block_of(self.pick((6, 9, 12)), 3)
+        for _ in range(3):
+            self.output()
+
+    # -- statements
+
+    def block_of(self, statements: int, room: int) -> None:
+        """Some statements; `room` says how deep they may nest."""
+        for _ in range(statements):
+            if self.scope.ended:
+                return
+            self.statement(room)
+
+    def statement(self, room: int) -> None:
+        choices = [(self.assign, 10), (self.augment, 5), (self.output, 5)]
+        if room > 0:
+            choices += [(self.branch, 7), (self.counted_loop, 3), (self.while_loop, 2)]
+            choices += [(self.sequence_loop, 1)]
+        if self.loops:
+            choices += [(self.jump, 2)]
+        if not self.in_function:
+            choices += [(self.local_array, 1), (self.view, 1), (self.pair, 1)]
+            if self.shared_totals:
+                choices += [(self.atomic, 2)]
+            if self.uniform and not self.early and not self.loops:
+                choices += [(self.exchange, 1.5), (self.warp, 1)]
+            if self.early and self.uniform and not self.loops:
+                choices += [(self.leave, 1)]
+        else:
+            choices = [c for c in choices if c[0] != self.output] + [(self.give_back, 1.5)]
+        weights = [w for _, w in choices]
+        (chosen,) = self.rng.choices([c for c, _ in choices], weights)
+        if chosen in (self.branch, self.counted_loop, self.while_loop, self.sequence_loop):
+            chosen(room - 1)
+        else:
+            chosen()
+
+    def target(self, kind: str) -> str:
+        """A name to assign to: often a new one, else one that may change its kind."""
+        old = [n for n in {**self.scope.sure, **self.scope.maybe} if n not in self.fixed]
+        same = [n for n in old if {**self.scope.maybe, **self.scope.sure}[n] == kind]
+        if self.loops and not self.chance(0.05):
+            old = same
+        if old and self.chance(0.55):
+            return self.pick(same if same and self.chance(0.75) else old)
+        return self.fresh("v")
+
+    def assigned(self, name: str, kind: str) -> None:
+        self.scope.sure[name] = kind
+        self.scope.maybe.pop(name, None)
+
+    def assign(self) -> None:
+        kind = self.pick("iiffb")
+        value = self.expression(kind, 3)
+        name = self.target(kind)
+        self.line(f"{name} = {value}")
+        self.assigned(name, kind)
+
+    def augment(self) -> None:
+        names = [n for n, k in self.scope.sure.items() if n not in self.fixed and k in "if"]
+        if not names:
+            return self.assign()
+        name = self.pick(names)
+        kind = self.scope.sure[name]
+        if kind == "i":
+            op = self.pick(("+", "-", "*", "//", "%", "&", "|", "^"))
+            self.line(f"{name} {op}= {self.integer(2)}")
+        else:
+            op = self.pick(("+", "-", "*", "/"))
+            self.line(f"{name} {op}= {self.expression(self.pick('ffi'), 2)}")
+
+    def output(self) -> None:
+        kind = self.pick(OUTPUTS)
+        if self.slots[kind] >= SLOTS or self.in_function:
+            return
+        slot = self.slots[kind]
+        self.slots[kind] += 1
+        value = self.expression(
+            "f"
+            if kind[0] == "f" and self.chance(0.8)
+            else self.pick("iib" if kind[0] in "iu" else "ifb"),
+            3,
+        )
+        self.line(f"out_{kind}[i, {slot}] = {value}")
+
+    def branch(self, room: int) -> None:
+        before, uniform = self.scope, self.uniform
+        self.uniform = False
+        ways = []
+        head = f"if {self.condition(2)}:"
+        while True:
+            self.scope = before.copy()
+            with self.body(head):
+                self.block_of(self.pick((1, 2, 3)), room)
+            ways.append(self.scope)
+            if self.chance(0.15) and len(ways) < 3:
+                self.scope = before.copy()
+                head = f"elif {self.condition(2)}:"
+                continue
+            break
+        self.scope = before.copy()
+        if self.chance(0.45):
+            with self.body("else:"):
+                self.block_of(self.pick((1, 2)), room)
+        self.scope = after = self.scope
+        for way in ways:
+            after = join(after, way)
+        self.scope, self.uniform = after, uniform
+
+    @contextmanager
+    def loop(self, head: str, sure: dict[str, str]):
+        """A loop that may run no times: what it assigns is not sure afterwards."""
+        before, uniform, fixed = self.scope, self.uniform, self.fixed
+        self.uniform, self.fixed = False, self.fixed | set(sure)
+        self.scope = before.copy()
+        self.scope.sure.update(sure)
+        for name in sure:
+            self.scope.maybe.pop(name, None)
+        self.loops += 1
+        with self.body(head):
+            yield
+        self.loops -= 1
+        inside, self.scope = self.scope, before
+        for name, kind in {**inside.maybe, **inside.sure}.items():
+            if name in before.sure:
+                before.sure[name] = wider(before.sure[name], kind)
+            else:
+                before.maybe[name] = kind
+        if self.chance(0.12):
+            self.scope = before.copy()
+            with self.body("else:"):
+                self.block_of(1, 0)
+            for name, kind in self.scope.sure.items():
+                if name not in before.sure:
+                    before.maybe[name] = kind
+            self.scope = before
+            before.ended = False
+        self.uniform, self.fixed = uniform, fixed
+
+    def counted_loop(self, room: int) -> None:
+        name = self.fresh("k")
+        small = lambda: self.pick((str(self.pick(SMALL)), f"{self.integer(1)} % 6", "SIX"))  # noqa: E731
+        form = self.rng.random()
+        if form < 0.6:
+            head = f"range({small()})"
+        elif form < 0.7:
+            head = f"range({self.pick(('uint32', 'int32', 'uint64', 'int64'))}({small()}))"
+        elif form < 0.85:
+            head = f"range({small()}, {small()})"
+        else:
+            head = f"range({small()}, {small()}, {self.pick((1, 2, 3, -1, -2))})"
+        with self.loop(f"for {name} in {head}:", {name: "i"}):
+            self.block_of(self.pick((1, 2, 3)), room)
+
+    def sequence_loop(self, room: int) -> None:
+        name = self.fresh("x")
+        if self.in_function or self.chance(0.5):
+            kind = self.pick("if")
+            cast = self.pick(("int64", "int32") if kind == "i" else ("float64", "float32"))
+            items = [self.expression(kind, 1) for _ in range(self.pick((2, 3)))]
+            if self.chance(0.9):
+                items = [f"{cast}({x})" for x in items]
+            what = f"({', '.join(items)})"
+        else:
+            array = self.pick([a for a, k in self.arrays.items()])
+            what, kind = (
+                f"{array}[:{self.pick((2, 4, 6))}]",
+                self.arrays[array][0].replace("u", "i"),
+            )
+        with self.loop(f"for {name} in {what}:", {name: kind}):
+            self.block_of(self.pick((1, 2)), room)
+
+    def while_loop(self, room: int) -> None:
+        name = self.fresh("w")
+        self.line(f"{name} = {self.integer(1)} % 7")
+        self.assigned(name, "i")
+        extra = f" {self.pick(('and', 'or'))} {self.condition(1)}" if self.chance(0.2) else ""
+        if extra.startswith(" or"):
+            extra = ""
+        with self.loop(f"while {name} > 0{extra}:", {name: "i"}):
+            self.line(f"{name} -= {self.pick((1, 1, 2))}")
+            self.block_of(self.pick((1, 2, 3)), room)
+
+    def jump(self) -> None:
+        if self.chance(0.8):
+            with self.body(f"if {self.condition(1)}:"):
+                self.line(self.pick(("break", "continue")))
+        else:
+            self.line(self.pick(("break", "continue")))
+            self.scope.ended = True
+
+    def leave(self) -> None:
+        with self.body(f"if i >= {self.pick((20, 50, 70))}:"):
+            self.line("return")
+
+    def give_back(self) -> None:
+        kind = self.functions_kind
+        if self.chance(0.8):
+            with self.body(f"if {self.condition(1)}:"):
+                self.line(f"return {self.expression(kind, 2)}")
+
+    def local_array(self) -> None:
+        name, kind = self.fresh("loc"), self.pick(TYPES)
+        self.line(f"{name} = cuda.local.array(4, {self.type_name(kind)})")
+        k = self.fresh("k")
+        with self.body(f"for {k} in range(4):"):
+            self.scope.sure[k] = "i"
+            self.line(f"{name}[{k}] = {self.expression(self.kind_of(kind), 2)}")
+            del self.scope.sure[k]
+        if self.chance(0.5):
+            self.line(f"{name}[{self.integer(1)} & 3] = {self.expression(self.kind_of(kind), 2)}")
+        v = self.fresh("v")
+        self.line(f"{v} = {name}[{self.pick(('1', '-1', f'{self.integer(1)} & 3'))}]")
+        self.assigned(v, self.kind_of(kind))
+
+    def view(self) -> None:
+        v = self.fresh("v")
+        if self.matrix and self.chance(0.5):
+            row = self.fresh("row")
+            self.line(f"{row} = {self.matrix}[{self.integer(1)} % 7]")
+            self.line(f"{v} = {row}[{self.pick(('0', '-1', f'{self.integer(1)} % 9'))}]")
+            self.assigned(v, self.kind_of(self.matrix[2:]))
+            return
+        array = self.pick(self.arrays)
+        part = self.fresh("part")
+        cut = self.pick(("1:", "2:6", ":-1", "-3:", "::2", "1::3", "-5:-2"))
+        self.line(f"{part} = {array}[{cut}]")
+        index = self.pick(("0", "-1", f"{self.integer(1)} % {part}.size"))
+        self.line(f"{v} = {part}[{index}]")
+        self.assigned(v, self.kind_of(self.arrays[array]))
+
+    def pair(self) -> None:
+        name, kind = self.fresh("p"), self.pick("iif")
+        self.line(f"{name} = ({self.expression(kind, 2)}, {self.expression(kind, 2)})")
+        a, b = self.target(kind), self.target(kind)
+        if self.chance(0.5):
+            if a == b:
+                b = self.fresh("v")
+            self.line(f"{a}, {b} = {name}")
+            self.assigned(b, kind)
+        else:
+            self.line(f"{a} = {name}[{self.pick(('0', '1', '-1'))}]")
+        self.assigned(a, kind)
+
+    def atomic(self) -> None:
+        total = self.pick(self.shared_totals)
+        kind = total[4:]
+        if kind[0] == "f":
+            op, value = "add", f"{kind and self.type_name(kind)}({self.integer(1)} % 8)"
+        else:
+            ops = ("add", "sub", "max", "min", "and_", "or_", "xor")
+            op, value = self.atomic_op(total, ops), self.integer(2)
+        self.line(f"cuda.atomic.{op}({total}, {self.integer(1)} % 8, {value})")
+
+    def atomic_op(self, total: str, ops) -> str:
+        """One operation for each array, so that the order of threads does not matter."""
+        return random.Random(f"{self.seed}{total}").choice([o for o in ops])
+
+    def exchange(self) -> None:
+        name, kind, v = self.fresh("sh"), self.pick(TYPES), self.fresh("v")
+        n = self.block_threads
+        self.line(f"{name} = cuda.shared.array({n}, {self.type_name(kind)})")
+        self.line(f"{name}[t] = {self.expression(self.kind_of(kind), 2)}")
+        self.line("cuda.syncthreads()")
+        where = self.pick(
+            (
+                f"(t + {self.pick((1, 5, 33))}) % {n}",
+                f"{n - 1} - t",
+                "-1 - t",
+                f"{self.integer(1)} % {n}",
+            )
+        )
+        self.line(f"{v} = {name}[{where}]")
+        self.assigned(v, self.kind_of(kind))
+
+    def warp(self) -> None:
+        v = self.fresh("v")
+        full = "0xFFFFFFFF"
+        if self.block_threads % 32:
+            return self.exchange()
+        kind = self.pick("iif")
+        value = self.expression(kind, 1)
+        value = (
+            f"{self.pick(('int32', 'int64') if kind == 'i' else ('float32', 'float64'))}({value})"
+        )
+        call = self.pick((
+            f"cuda.shfl_xor_sync({full}, {value}, {self.pick((1, 2, 16))})",
+            f"cuda.shfl_down_sync({full}, {value}, {self.pick((1, 4))})",
+            f"cuda.shfl_up_sync({full}, {value}, {self.pick((1, 8))})",
+            f"cuda.shfl_sync({full}, {value}, {self.pick((0, 31, 't % 32'))})",
+            f"cuda.ballot_sync({full}, {self.condition(1)})",
+            f"cuda.any_sync({full}, {self.condition(1)})",
+            f"cuda.all_sync({full}, {self.condition(1)})",
+            f"cuda.syncthreads_count(int32({self.condition(1)}))",
+        ))  # fmt: skip
+        self.line(f"{v} = {call}")
+        self.assigned(v, kind if "shfl" in call else "b" if "_sync" in call[:13] else "i")
+
+    def function(self) -> None:
+        """A device function, with returns here and there."""
+        name, kind = self.fresh("device"), self.pick("if")
+        parameters = {f"{name}_{p}": self.pick("if") for p in "abc"[: self.pick((1, 2, 3))]}
+        self.in_function, self.functions_kind = True, kind
+        self.arrays, self.matrix, self.scalars = {}, "", []
+        self.scope = Scope(dict(parameters))
+        self.line("@cuda.jit(device=True)")
+        with self.body(f"def {name}({', '.join(parameters)}):"):
+            self.block_of(self.pick((1, 2, 4)), 2)
+            self.scope.ended = False
+            self.line(f"return {self.expression(self.pick(kind * 3 + 'i'), 2)}")
+        self.lines += ["", ""]
+        self.functions.append((name, "".join(parameters.values()), kind))
+        self.in_function, self.scope = False, Scope()
+
+    # -- expressions
+
+    def kind_of(self, dtype: str) -> str:
+        return dtype[0].replace("u", "i")
+
+    def type_name(self, dtype: str) -> str:
+        return "np.bool_" if dtype == "b1" else np.dtype(TYPES[dtype]).name
+
+    def expression(self, kind: str, room: int) -> str:
+        return {"i": self.integer, "f": self.real, "b": self.condition}[kind](room)
+
+    def variable(self, kind: str) -> str | None:
+        names = [n for n, k in self.scope.sure.items() if k == kind]
+        if self.sloppy and self.chance(0.12):
+            names = [n for n, k in self.scope.maybe.items() if k == kind] or names
+        return self.pick(names) if names else None
+
+    def element(self, kind: str) -> str | None:
+        """An element of an array, or a scalar argument."""
+        here = [a for a, k in self.arrays.items() if self.kind_of(k) == kind]
+        scalars = [s for s in self.scalars if self.kind_of(s[7:].removeprefix("py")) == kind]
+        choices = [*here, *here, *scalars]
+        if self.matrix and self.kind_of(self.matrix[2:]) == kind:
+            choices += [self.matrix]
+        if not choices:
+            return None
+        name = self.pick(choices)
+        if name in self.scalars:
+            return name
+        if name == self.matrix:
+            return f"{name}[{self.integer(1)} % 7, {self.integer(1)} % 9]"
+        return f"{name}[{self.index(name)}]"
+
+    def index(self, array: str) -> str:
+        n = int(array.partition("_")[2])
+        form = self.rng.random()
+        if form < 0.4:
+            return f"{self.pick(('i', 't', 'i'))} % {self.pick((str(n), f'{array}.size'))}"
+        if form < 0.7:
+            return (
+                f"{self.integer(1)} % {self.pick((str(n), f'len({array})', f'{array}.shape[0]'))}"
+            )
+        if form < 0.8:
+            return f"-1 - {self.integer(0)} % {n}"
+        return str(self.rng.randrange(-n, n))
+
+    def integer(self, room: int) -> str:
+        if room <= 0 or self.chance(0.2):
+            leaf = self.rng.random()
+            found = None
+            if leaf < 0.5:
+                found = self.variable("i")
+            elif leaf < 0.7:
+                found = self.element("i") if room > 0 else None
+            elif leaf < 0.75 and not self.in_function:
+                found = self.pick(("TABLE[3]", "PAIR[1]", "SIX", "cuda.blockDim.x", "cuda.laneid"))
+            return found or str(self.pick(INTEGERS if self.chance(0.4) else SMALL))
+        room -= 1
+        a = lambda: self.integer(room)  # noqa: E731
+        match self.rng.randrange(17):
+            case 0 | 1 | 2:
+                return f"({a()} {self.pick('+-*')} {self.moving()})"
+            case 3 | 4:
+                return f"({a()} {self.pick(('//', '%'))} {a()})"
+            case 5:
+                return f"({a()} {self.pick('&|^')} {a()})"
+            case 6:
+                amount = self.pick(("3", "1", f"({a()} & 31)"))
+                return f"({self.moving()} {self.pick(('<<', '>>'))} {amount})"
+            case 7:
+                return f"({self.moving()} ** {self.pick(('2', '3', f'({a()} & 3)'))})"
+            case 8:
+                return f"{self.pick(('-', '~', '+'))}{self.bracketed(a())}"
+            case 9:
+                return f"abs({a()})"
+            case 10:
+                items = ", ".join(a() for _ in range(self.pick((2, 2, 3))))
+                return f"{self.pick(('min', 'max'))}({items})"
+            case 11 | 12:
+                name = self.pick([k for k in TYPES if k[0] in "iu"])
+                inner = self.real(room) if self.chance(0.3) else a()
+                return f"{self.type_name(name)}({inner})"
+            case 13:
+                return f"({a()} if {self.condition(room)} else {a()})"
+            case 14:
+                return self.pick(
+                    (
+                        f"int({self.real(room)})",
+                        f"int({self.condition(room)})",
+                        f"round({self.real(room)})",
+                    )
+                )
+            case 15:
+                return self.bits(room)
+            case _:
+                return self.call("i", room) or f"({self.condition(room)} + {a()})"
+
+    def moving(self) -> str:
+        """An integer that is seldom a constant: constants overflow in the compiler."""
+        return str(self.pick(SMALL)) if self.chance(0.1) else self.variable("i") or "PAIR[0]"
+
+    def bracketed(self, text: str) -> str:
+        return text if text.isidentifier() else f"({text})"
+
+    def bits(self, room: int) -> str:
+        name = self.pick(("popc", "clz", "brev", "ffs"))
+        kind = self.pick(("i4", "i8", "u4", "u8"))
+        return f"cuda.{name}({self.type_name(kind)}({self.integer(room)}))"
+
+    def real(self, room: int) -> str:
+        if room <= 0 or self.chance(0.2):
+            leaf = self.rng.random()
+            found = None
+            if leaf < 0.45:
+                found = self.variable("f")
+            elif leaf < 0.75:
+                found = self.element("f") if room > 0 else None
+            elif leaf < 0.8 and not self.in_function:
+                found = self.pick(("WEIGHTS[2]", "HALF", "math.pi"))
+            return found or self.pick(FLOATS)
+        room -= 1
+        a = lambda: self.real(room)  # noqa: E731
+        match self.rng.randrange(14):
+            case 0 | 1 | 2:
+                return f"({a()} {self.pick('+-*/')} {a()})"
+            case 3:
+                return f"({a()} {self.pick('+-*/')} {self.integer(room)})"
+            case 4:
+                return f"({self.integer(room)} / {self.integer(room)})"
+            case 5:
+                # Other divisors round: NVVM makes a quotient, a product and a difference of them.
+                return f"({a()} {self.pick(('//', '%'))} {self.pick(('0.5', '2.0', '-4.0'))})"
+            case 6:
+                return f"({a()} ** {self.pick((2, 3))})"
+            case 7:
+                return f"{self.pick(('-', '+'))}{self.bracketed(a())}"
+            case 8:
+                return f"{self.pick(('min', 'max'))}({a()}, {a()})"
+            case 9:
+                return f"{self.pick(('abs', 'math.fabs'))}({a()})"
+            case 10:
+                name = self.pick(("float32", "float64", "float32", "float"))
+                return f"{name}({self.pick((self.real, self.integer))(room)})"
+            case 11:
+                return f"({a()} if {self.condition(room)} else {a()})"
+            case 12:
+                return self.exact(room)
+            case _:
+                return self.call("f", room) or f"(float32({a()}) * float32({a()}))"
+
+    def exact(self, room: int) -> str:
+        """A function of `math` that rounds correctly."""
+        yes = self.condition(room)
+        return self.pick((
+            f"math.sqrt(abs({self.real(room)}))",
+            f"math.{self.pick(('floor', 'ceil', 'trunc'))}({self.real(room)})",
+            f"math.copysign({self.real(room)}, {self.integer(room)})",
+            f"math.fmod({self.real(room)}, {self.pick(('0.5', '2.0', '4.0'))})",
+            f"cuda.fma(float32({self.real(room)}), float32({self.real(room)}), float32(0.5))",
+            f"cuda.selp({yes}, float64({self.real(room)}), float64({self.real(room)}))",
+        ))  # fmt: skip
+
+    def condition(self, room: int) -> str:
+        if room <= 0 or self.chance(0.15):
+            found = self.variable("b") if self.chance(0.4) else None
+            if not found and self.chance(0.3):
+                found = self.element("b")
+            v = self.variable("i") or "1"
+            return found or f"({v} {self.pick(('<', '>=', '=='))} {self.pick(SMALL + (20, 35))})"
+        room -= 1
+        match self.rng.randrange(12):
+            case 0 | 1 | 2:
+                return f"({self.integer(room)} {self.comparison()} {self.integer(room)})"
+            case 3 | 4:
+                return f"({self.real(room)} {self.comparison()} {self.real(room)})"
+            case 5:
+                return f"({self.integer(room)} {self.comparison()} {self.real(room)})"
+            case 6:
+                return f"({self.condition(room)} {self.pick(('and', 'or'))} {self.condition(room)})"
+            case 7:
+                return f"(not {self.condition(room)})"
+            case 8:
+                a, b, c = (self.integer(room) for _ in range(3))
+                return f"({a} {self.pick(('<', '<='))} {b} {self.pick(('<', '<=', '!='))} {c})"
+            case 9:
+                return f"math.{self.pick(('isnan', 'isinf', 'isfinite'))}({self.real(room)})"
+            case 10:
+                return (
+                    f"(i % {self.pick((2, 3, 5, 32))} == {self.pick((0, 1))})"
+                    if not (self.in_function)
+                    else f"bool({self.integer(room)})"
+                )
+            case _:
+                return f"({self.condition(room)} {self.pick('&|^')} {self.condition(room)})"
+
+    def comparison(self) -> str:
+        return self.pick(("<", "<=", ">", ">=", "==", "!="))
+
+    def call(self, kind: str, room: int) -> str | None:
+        """A call of a device function, if there is one."""
+        here = [f for f in self.functions if f[2] == kind and not self.in_function]
+        if not here:
+            return None
+        name, parameters, _ = self.pick(here)
+        return f"{name}({', '.join(self.expression(k, room) for k in parameters)})"
+
+
+def generate(seed: int) -> Program:
+    """The program of a seed."""
+    return Writer(seed).program()
