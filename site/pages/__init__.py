@@ -30,6 +30,7 @@ def finish_page(
     """Change one page just before it is written."""
     # The text of a page comes first; the search page runs its scripts as it is read.
     head.choose_files(context, wait=doctree is not None)
+    theme.name_toggles(context)
     tags = head.describe(app, page, context.get("title", ""), doctree)
     context["metatags"] = context.get("metatags", "") + tags
     if doctree is None:

@@ -1,4 +1,4 @@
-"""What the built site drops of the theme, and the map of its pages."""
+"""What the built site adds to the theme and drops of it, and the map of its pages."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import html
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
+from bs4 import Tag
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
@@ -30,6 +32,20 @@ ICON_RULES = re.compile(
 THRASHING = re.compile(r'\["pre","\.nboutput[^\]]*\]\.join\(", "\)')
 
 logger = logging.getLogger(__name__)
+
+
+def name_toggles(context: dict[str, Any]) -> None:
+    """Name the buttons that unfold a chapter's deeper pages in the contents."""
+    generate = context["generate_toctree_html"]
+
+    def named(*arguments: Any, **options: Any) -> Tag | str:
+        contents = generate(*arguments, **options)
+        for toggle in contents.select("a + details > summary") if contents else ():
+            chapter = toggle.parent.find_previous_sibling("a").text
+            toggle["aria-label"] = f"Deeper pages of “{chapter}”"
+        return contents
+
+    context["generate_toctree_html"] = named
 
 
 def finish_site(app: Sphinx, error: Exception | None) -> None:
