@@ -11,6 +11,8 @@ from tests.colours import contrast
 from tests.pages import CHAPTERS, MOUNT, PAGES, lay_out, mount_all, settle
 
 FIGURES = ".widget:not([data-kind='Quiz'])"
+#: A page with two figures far from each other, a roofline and what a warp touches.
+TWO_FIGURES = "chapters/03-naive"
 SECTIONS = ".bd-article > section > section"
 PROFILES = [(width, mode) for width in (1280, 390) for mode in ("light", "dark")]
 
@@ -127,11 +129,11 @@ def test_a_widget_whose_script_is_lost_stays_a_picture_with_its_numbers(browser,
 
 def test_a_widget_whose_own_script_is_lost_says_so_and_the_others_work(browser, book):
     page = browser.new_page()
-    page.route("**/widgets/TilePlayer.js*", lambda route: route.abort())
-    page.goto((book / "chapters/04-tiled.html").as_uri())
+    page.route("**/widgets/Access.js*", lambda route: route.abort())
+    page.goto((book / f"{TWO_FIGURES}.html").as_uri())
     lay_out(page)
     page.evaluate(MOUNT)
-    lost = page.locator(".widget[data-kind=TilePlayer][data-failed]")
+    lost = page.locator(".widget[data-kind=Access][data-failed]")
     assert "This figure could not be drawn" in lost.inner_text()
     assert lost.locator("img").is_visible() and lost.locator("td").first.is_visible()
     assert page.locator(".widget[data-mounted] .roofline").count() == 1
@@ -154,20 +156,20 @@ def test_the_dark_is_dark_without_scripts(browser, book):
     assert colours["light"][1] != colours["dark"][1]
 
 
-def open_chapter(browser, book, anchor: str = ""):
-    """Chapter 4, all of it laid out, without its widgets."""
+def open_chapter(browser, book, name: str = "chapters/04-tiled"):
+    """A chapter, all of it laid out, without its widgets."""
     page = browser.new_page(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
-    page.goto((book / "chapters/04-tiled.html").as_uri() + anchor)
+    page.goto((book / f"{name}.html").as_uri())
     lay_out(page)
     return page
 
 
 def test_a_widget_is_mounted_when_it_comes_near(browser, book):
-    page = open_chapter(browser, book)
+    page = open_chapter(browser, book, TWO_FIGURES)
     assert page.locator(".widget[data-mounted]").count() == 0
     first, second = page.locator(FIGURES).all()
     first.scroll_into_view_if_needed()
-    page.wait_for_selector(".widget[data-mounted] .tile-player")
+    page.wait_for_selector(".widget[data-mounted] .roofline")
     assert second.get_attribute("data-mounted") is None
     assert first.locator(".widget-fallback").count() == 0
     page.close()
@@ -230,7 +232,7 @@ def test_a_jump_ends_at_its_heading(browser, book, way, width):
 def test_most_of_a_page_waits_and_none_is_forgotten(browser, book):
     page = browser.new_page()
     page.add_init_script("window.idle = []; window.requestIdleCallback = (f) => idle.push(f)")
-    page.goto((book / "chapters/04-tiled.html").as_uri())
+    page.goto((book / f"{TWO_FIGURES}.html").as_uri())
     work = "(() => { let n = 0; for (; idle.length; n++) idle.shift()(); return n; })()"
     page.evaluate(work)  # whatever else waits for an idle moment
     passed_over = """(all) => all.filter((part) =>
@@ -238,12 +240,13 @@ def test_most_of_a_page_waits_and_none_is_forgotten(browser, book):
         && !part.checkVisibility({ contentVisibilityAuto: true })
     ).length"""
     parts = ".bd-article section, .bd-article div.cell"
-    assert page.eval_on_selector_all(parts, passed_over) > 50
-    assert page.locator("pre:not([tabindex='0'])").count() <= 3  # only what is laid out and fits
+    assert page.eval_on_selector_all(parts, passed_over) > page.locator(parts).count() / 2
+    kept = "pre:not([tabindex='0'])"  # what was found to fit, so what is laid out
+    assert page.locator(kept).count() and not page.eval_on_selector_all(kept, passed_over)
     assert page.evaluate("document.documentElement.dataset.parts") == ""
     page.mouse.wheel(0, 1)
     page.wait_for_function("idle.length")
-    assert page.evaluate(work) > 10  # one section at a time
+    assert page.evaluate(work) >= page.locator(SECTIONS).count() - 1  # one at a time
     assert page.evaluate("document.documentElement.dataset.parts === undefined")
     assert page.eval_on_selector_all(parts, passed_over) == 0
     page.close()
@@ -274,7 +277,7 @@ def test_nothing_moves_while_a_page_loads_and_is_read(browser, book, name, width
 
 def test_on_paper_a_chapter_has_its_numbers_and_no_navigation(browser, book):
     page = browser.new_page(viewport={"width": 720, "height": 1000})
-    page.goto((book / "chapters/04-tiled.html").as_uri())
+    page.goto((book / f"{TWO_FIGURES}.html").as_uri())
     lay_out(page)
     page.emulate_media(media="print")
     assert page.locator(FIGURES).count() == 2
