@@ -1,7 +1,7 @@
-"""Tile sizes that `python -m kernels tune` found on this machine, kept in one file a GPU.
+"""Tile sizes that `python -m kernels tune` found on this machine, kept in one file per GPU.
 
-The files are the reader's own: they lie in the folder where the operating system keeps the data of
-programs (``~/.config/tile-by-tile/tuned`` on Linux), or in the one that ``KERNELS_TUNED`` names. A
+The files are the reader's own. They lie in the course's folder (`kernels.basics.application`), or
+in the one that ``KERNELS_TUNED`` names; files that earlier versions kept elsewhere are found. A
 rung that is called without options takes those found here for its language, its number format and
 the class of its shape; options that are given always win.
 """
@@ -20,6 +20,7 @@ from typing import Any
 
 import click
 
+from kernels.basics.application import application_folder
 from kernels.basics.files import replace_text, slug
 from kernels.engine import on_gpu
 from kernels.engine.device import device
@@ -28,6 +29,7 @@ __all__ = [
     "Tuned",
     "TunedError",
     "folder",
+    "held",
     "known",
     "options",
     "path",
@@ -85,12 +87,20 @@ class Tuned:
 def folder() -> Path:
     """The folder of the files: the reader's own, or what ``KERNELS_TUNED`` names."""
     named = os.environ.get("KERNELS_TUNED")
-    return Path(named) if named else Path(click.get_app_dir("tile-by-tile")) / "tuned"
+    return Path(named) if named else application_folder() / "tuned"
 
 
 def path(gpu: str | None = None) -> Path:
     """The file of a GPU, by default of the one here."""
     return folder() / f"{slug(gpu or device().name)}.json"
+
+
+def held(gpu: str | None = None) -> Path:
+    """The file to read: `path`, or else what an earlier version left with the settings."""
+    file = path(gpu)
+    earlier = Path(click.get_app_dir("tile-by-tile")) / "tuned" / file.name
+    moved = not os.environ.get("KERNELS_TUNED") and not file.exists() and earlier.exists()
+    return earlier if moved else file
 
 
 def shape_class(M: int, N: int, K: int) -> str:
@@ -140,11 +150,11 @@ def _checked(entry: Mapping[str, Any]) -> Tuned:
     wrong = [name for name in ("rung", "engine", "dtype", "shape") if type(getattr(found, name))
              is not str]  # fmt: skip
     if wrong:
-        raise ValueError(f"{wrong[0]} is no text")
+        raise ValueError(f"{wrong[0]} is not text")
     if type(found.options) is not dict or not all(
         type(name) is str and type(value) is int for name, value in found.options.items()
     ):
-        raise ValueError("options are no whole numbers by name")
+        raise ValueError("options are not whole numbers by name")
     if shape_class(*found.size) != found.shape:
         raise ValueError(f"size {found.size} is not of class {found.shape}")
     if not 0 < found.seconds < 3600 or type(found.provenance) is not dict:
@@ -159,9 +169,9 @@ def _line(error: Exception) -> str:
 def write(found: Tuned, gpu: str) -> Path:
     """Store what was found for a GPU beside what its file holds; the same key is replaced."""
     file = path(gpu)
-    kept = {entry.key: entry for entry in read(file, gpu)} | {found.key: found}
-    held = {"format": FORMAT, "gpu": gpu, "tuned": [asdict(entry) for entry in kept.values()]}
-    replace_text(file, json.dumps(held, indent=1, ensure_ascii=False) + "\n")
+    kept = {entry.key: entry for entry in read(held(gpu), gpu)} | {found.key: found}
+    text = {"format": FORMAT, "gpu": gpu, "tuned": [asdict(entry) for entry in kept.values()]}
+    replace_text(file, json.dumps(text, indent=1, ensure_ascii=False) + "\n")
     return file
 
 
@@ -176,7 +186,7 @@ def known() -> tuple[Tuned, ...]:
     if not on_gpu:
         return ()
     gpu = device().name
-    file = path(gpu)
+    file = held(gpu)
     try:
         stamp = file.stat().st_mtime_ns
     except OSError:

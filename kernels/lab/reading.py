@@ -173,9 +173,10 @@ def _source(cell: dict[str, Any]) -> str:
 
 
 def _opening(text: str) -> str:
-    """The first sentence of a page's first cell, under the title and the badges."""
+    """The first sentence of a page's first cell, under the title and the badges, without links."""
     body = re.sub(r"<!-- badges -->.*?<!-- /badges -->", "", text, flags=re.DOTALL)
-    return re.split(r"(?<=[.!?])\s", " ".join(body.partition("\n")[2].split()), maxsplit=1)[0]
+    body = re.sub(r"\[([^\]]+)\]\([^)]+\)", r"\1", " ".join(body.partition("\n")[2].split()))
+    return re.split(r"(?<=[.!?])\s", body, maxsplit=1)[0]
 
 
 def _lines(cell: dict[str, Any]) -> int:
@@ -296,7 +297,8 @@ def deeper(pages: list[Page]) -> str:
     if not pages:
         return ""
     rows = [
-        f"| [{page.title}](chapters/{page.name}.ipynb) | {page.opening} | {page.minutes} "
+        f"| [{page.title}](chapters/{page.name}.ipynb) "
+        f"| {page.opening.removeprefix('This page adds ').rstrip('.')} | {page.minutes} "
         f"| {page.exercise_minutes or '–'} |"
         for page in pages
     ]

@@ -15,7 +15,8 @@ from kernels import records
 from kernels.basics import files
 from kernels.basics.units import grouped, percent, quantity
 from kernels.engine import on_gpu, why_cpu
-from kernels.measure import bench, ncu, profiler
+from kernels.measure import ncu, profiler
+from kernels.measure.bench.provenance import provenance
 from kernels.records import Row, counters
 from kernels.rungs.order import ENGINE_TITLES, LADDER
 
@@ -78,7 +79,7 @@ def command(
         except ncu.ProfilerError as error:
             why = str(error)
         else:
-            about = bench.provenance()
+            about = provenance()
             file = file or FOLDER / f"{name(row)}.json"
             save(row, about, file)
             left_out = counters.missing(row)

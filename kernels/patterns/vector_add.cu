@@ -1,4 +1,4 @@
-// Vector addition: one thread an element, and one thread many elements.
+// Vector addition: one element per thread, or many.
 
 extern "C" __global__ void vector_add(const float *a, const float *b, float *c,
                                       int n)

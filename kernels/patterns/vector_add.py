@@ -1,4 +1,4 @@
-"""Vector addition: one thread an element, and one thread many elements."""
+"""Vector addition: one element per thread, or many."""
 
 from kernels import host
 from kernels.engine import cuda
@@ -50,7 +50,7 @@ def add(a, b, out=None, engine="numba", block=256):
     engine : {"numba", "cpp"}
         Which of the twins runs; "cpp" needs a GPU.
     block : int
-        Threads a block, 1 to 1024.
+        Threads per block, 1 to 1024.
 
     Returns
     -------

@@ -5,7 +5,7 @@ GPU accept. *Prune*: `predict` says how long each should take; those that it exp
 far slower than the best are left out, each with its reason. *Measure*: the rest in the order of
 their prediction, checked against a float64 product first; then the fastest few once more, longer
 and beside the rung's defaults. What has been measured is kept at once, so an interrupted search
-goes on where it stopped.
+resumes.
 """
 
 from __future__ import annotations
@@ -181,14 +181,14 @@ def search(
     Raises
     ------
     Interrupted
-        After Ctrl-C; another call goes on where this one stopped.
+        After Ctrl-C; another call resumes.
     RuntimeError
         If there is no candidate, or none that gave a right product.
     """
     if not todo.kept:
         raise RuntimeError(f"no set of options is left to measure: {todo.pruned[0].reason}")
     gpu = about["gpu"]
-    tuned.read(tuned.path(gpu), gpu)  # a file that cannot be added to is told of before, not after
+    tuned.read(tuned.held(gpu), gpu)  # a file that cannot be added to is told of before, not after
     file, same = unfinished(gpu), _identity(todo, about)
     done = _resume(file, same)
     defaults = todo.rung.default(todo.engine)
@@ -246,7 +246,7 @@ def search(
 
 
 def _identity(todo: Plan, about: dict[str, Any]) -> dict[str, Any]:
-    """What must be the same for a search to go on: else its figures are of something else."""
+    """What must be the same for a search to resume: else its figures are of something else."""
     return {
         "rung": todo.rung.name, "engine": todo.engine, "dtype": todo.dtype,
         "shape": list(todo.shape),
@@ -279,16 +279,17 @@ def _keep(file: Path, same: dict[str, Any], done: list[tuple[Measured, bool]]) -
 
 def stopwatch(todo: Plan) -> Callable[[Options, bool], dict[str, float]]:
     """What measures the candidates of a plan on the GPU: each is checked, then timed."""
-    from kernels.measure import bench
+    from kernels.measure.bench.case import Case
+    from kernels.measure.bench.resources import used
 
-    case = bench.Case(*todo.shape, todo.dtype, todo.rung.out_dtype)
+    case = Case(*todo.shape, todo.dtype, todo.rung.out_dtype)
 
     def measure(options: Options, longer: bool) -> dict[str, float]:
         launch = case.launch(todo.rung, todo.engine, options)
         launch()
-        spilled = bench.used(todo.rung, todo.engine, options)["local_bytes"]
+        spilled = used(todo.rung, todo.engine, options)["local_bytes"]
         if spilled and not todo.rung.chosen(todo.engine).count(options):
-            raise ValueError(f"too few registers: {spilled} bytes a thread in local memory")
+            raise ValueError(f"too few registers: {spilled} bytes per thread in local memory")
         row = case.measure(launch, limit=0.5 if longer else 0.1, rest=0)
         cupy.cuda.Device().synchronize()
         if not row["correct"]:

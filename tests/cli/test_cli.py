@@ -9,10 +9,12 @@ import nbformat
 import pytest
 
 from kernels import cli, records
+from kernels.cli import record
 from kernels.engine import on_gpu
 from kernels.lab import notebooks
 from kernels.lab.notebooks import ROOT
-from kernels.measure import bench, host_bench
+from kernels.measure import host_bench
+from kernels.measure.bench import run
 from kernels.rungs.order import LADDER
 from tests.records import synthetic
 
@@ -37,12 +39,12 @@ def call(capsys, line):
     [
         ("run tiled 64 --tile 64", "tile 64 needs 4096 threads a block; this GPU allows 1024"),
         ("run tiled 64 --tile 0", "tile must be at least 1, got 0: use 8, 16 or 32"),
-        ("run tiled 64 --tile x", "tile 'x' is no whole number: use 8, 16 or 32"),
+        ("run tiled 64 --tile x", "tile 'x' is not a whole number: use 8, 16 or 32"),
         ("run tiled 0", "size must be at least 1, got 0: use a whole number"),
         ("run tiled -5", "size -5 is negative: use a whole number of at least 1"),
         ("run tiled 8 -k -5", "size must be at least 1, got -5: use a whole number"),
-        ("run tiled many", "size 'many' is no whole number: use a whole number of at least 1"),
-        ("run tiled 1.5", "size '1.5' is no whole number: use a whole number of at least 1"),
+        ("run tiled many", "size 'many' is not a whole number: use a whole number of at least 1"),
+        ("run tiled 1.5", "size '1.5' is not a whole number: use a whole number of at least 1"),
         ("run tiled 64 65", "extra argument (65): see `python -m kernels run --help`"),
         ("run", "Missing argument 'RUNG': see `python -m kernels run --help`"),
         ("run tiled", "give SIZE, or all of -m, -n and -k"),
@@ -52,9 +54,9 @@ def call(capsys, line):
         ("run naive 64 --tile 8", "naive has no option 'tile': it takes block=8|16|32"),
         ("run tiled 64 --engine rust", "'rust' is not one of 'numba', 'cpp'"),
         ("run tiled 64 --tilee 8", "No such option '--tilee'. Did you mean '--tile'?"),
-        ("trace tiled none", "size 'none' is no whole number"),
+        ("trace tiled none", "size 'none' is not a whole number"),
         ("trace tiled 100000", "size 100000 is too large to trace: use 4096 or less"),
-        ("compare --sizes 64,,100", "size '' is no whole number"),
+        ("compare --sizes 64,,100", "size '' is not a whole number"),
         ("compare --sizes 64,-3", "size must be at least 1, got -3: use a whole number"),
         ("compare --sizes 33 --json /dev/null/x.json", "cannot write to the folder /dev/null"),
         ("record --engine cpu --preview /dev/null/x", "cannot write to the folder /dev/null/x"),
@@ -138,8 +140,8 @@ def test_run_on_the_cpu_checks_and_shows_the_record(capsys):
     code, out, _ = call(capsys, "run tiled -m 33 -n 17 -k 5 --tile 8")
     assert code == 0
     assert "A 33×5, B 5×17, C 33×17: 5,610 FLOP" in out
-    assert "grid (3, 5), block (8, 8): 64 threads a block" in out
-    assert "512 bytes a block" in out
+    assert "grid (3, 5), block (8, 8): 64 threads per block" in out
+    assert "512 bytes per block" in out
     assert "no GPU: " in out and "CPU interpreter's time" in out
     assert "right: all 33 × 17 elements" in out
     assert "at 8192³, 8.0 % of cuBLAS. Recorded on H200, synthetic" in out
@@ -215,7 +217,7 @@ def chapters(tmp_path, monkeypatch):
         nbformat.write(nbformat.v4.new_notebook(cells=[cell]), folder / f"{name}.ipynb")
     find = notebooks.chapters
     monkeypatch.setattr(notebooks, "chapters", lambda only: find(only, folder))
-    monkeypatch.setattr(cli, "STAGING", tmp_path / "staging")
+    monkeypatch.setattr(record, "STAGING", tmp_path / "staging")
     return folder
 
 
@@ -274,7 +276,7 @@ def test_another_recording_meanwhile_disturbs_none(capsys, chapters, monkeypatch
     monkeypatch.setattr(notebooks, "execute", execute)
     codes.append(call(capsys, "record --engine cpu")[0])
     assert codes == [0, 0] and (tmp_path / "there" / "01-one.ipynb").exists()
-    assert not list(cli.STAGING.iterdir()), "nothing is left behind"
+    assert not list(record.STAGING.iterdir()), "nothing is left behind"
 
 
 @pytest.mark.gpu
@@ -282,7 +284,7 @@ def test_run_on_the_gpu_prints_speed_and_verdict(capsys):
     for engine in ("numba", "cpp"):
         code, out, _ = call(capsys, f"run tiled -m 300 -n 200 -k 100 --tile 32 --engine {engine}")
         assert code == 0
-        assert "8,192 bytes a block" in out and "of cuBLAS" in out
+        assert "8,192 bytes per block" in out and "of cuBLAS" in out
         assert "right: all 300 × 200 elements" in out
 
 
@@ -309,7 +311,7 @@ def a_gpu_to_record(chapters, monkeypatch, tmp_path):
 
     def measure(folder):
         measured.append(folder)
-        bench.KEPT.write_text("{}")
+        run.KEPT.write_text("{}")
         path = folder / "test-1.json"
         path.write_text("{}")
         return path
@@ -319,10 +321,10 @@ def a_gpu_to_record(chapters, monkeypatch, tmp_path):
         on_cpu = environment | {"KERNELS_ENGINE": "cpu"}
         return execute(path, **rest | {"cpu": True}, environment=on_cpu)
 
-    monkeypatch.setattr(bench, "KEPT", tmp_path / "bench.json")
-    monkeypatch.setattr(cli, "on_gpu", True)
-    monkeypatch.setattr(cli, "_measure", measure)
-    monkeypatch.setattr(cli, "_front_page", lambda record: None)
+    monkeypatch.setattr(run, "KEPT", tmp_path / "bench.json")
+    monkeypatch.setattr(record, "on_gpu", True)
+    monkeypatch.setattr(record, "measured", measure)
+    monkeypatch.setattr(record, "write_front_pages", lambda record: None)
     monkeypatch.setattr(records, "folder", lambda: tmp_path / "records")
     monkeypatch.setattr(records, "load", lambda *_: None)
     monkeypatch.setattr(notebooks, "execute", execute)
@@ -336,16 +338,16 @@ def test_what_was_recorded_survives_a_failing_chapter(capsys, chapters, a_gpu_to
     nbformat.write(nbformat.v4.new_notebook(cells=[cell]), chapters / "02-two.ipynb")
     assert call(capsys, "record")[0] == 2
     assert executed == ["01-one", "02-two"]
-    assert bench.KEPT.exists() and not (tmp_path / "records" / "test-1.json").exists()
+    assert run.KEPT.exists() and not (tmp_path / "records" / "test-1.json").exists()
     assert stored(chapters / "01-one.ipynb").outputs == []
     (chapters / "02-two.ipynb").write_text(text)
     code, _, error = call(capsys, "record")
     assert code == 0, error
-    assert (tmp_path / "records" / "test-1.json").exists() and not bench.KEPT.exists()
+    assert (tmp_path / "records" / "test-1.json").exists() and not run.KEPT.exists()
     assert len(measured) == 2, "asked again, it reads what was kept"
     assert executed[2:] == ["02-two"], "the first chapter was kept"
     assert stored(chapters / "01-one.ipynb").outputs != []
-    assert not list(cli.STAGING.iterdir()), "nothing is left behind"
+    assert not list(record.STAGING.iterdir()), "nothing is left behind"
 
 
 def test_a_chapter_that_changed_since_is_executed_again(capsys, chapters, a_gpu_to_record):

@@ -3,7 +3,8 @@
 import pytest
 
 from kernels import LADDER
-from kernels.measure import bench, sass
+from kernels.measure import sass
+from kernels.measure.bench import machine_code
 
 pytestmark = [
     pytest.mark.gpu,
@@ -13,7 +14,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def rows():
-    return bench.machine_code()["sass"]
+    return machine_code.machine_code()["sass"]
 
 
 def test_every_rung_that_runs_here_is_listed(rows):

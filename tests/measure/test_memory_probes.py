@@ -7,7 +7,8 @@ import pytest
 
 from kernels import records
 from kernels.engine import on_gpu
-from kernels.measure import bench, memory_probes, ncu
+from kernels.measure import memory_probes, ncu
+from kernels.measure.bench import memory
 from kernels.patterns import copies
 from kernels.records import counters
 
@@ -127,12 +128,8 @@ def test_a_stopwatch_that_finds_a_wrong_result_says_so():
 
 
 def test_the_benchmark_has_a_step_for_each_table(monkeypatch):
-    class Device:
-        memory_bytes = 2**37
-
-    monkeypatch.setattr(bench, "device", lambda: Device)
     monkeypatch.setattr(memory_probes, "recorded", lambda table: {table: []})
-    steps = [step for step in bench.steps() if step.name.startswith("memory access")]
+    steps = [step for step in memory.steps() if step.name.startswith("memory access")]
     assert [list(step.measure()) for step in steps] == [[table] for table in memory_probes.TABLES]
 
 

@@ -5,7 +5,8 @@ from importlib.util import find_spec
 import pytest
 
 from kernels import LADDER, cuda
-from kernels.measure import bench, ptx
+from kernels.measure import ptx
+from kernels.measure.bench.indices import reindexed
 from kernels.rungs import thread_tiled
 
 needs_compiler = pytest.mark.skipif(
@@ -40,7 +41,7 @@ def test_a_kernel_with_arguments_of_its_own_names_their_types():
 
 
 def test_the_benchmark_swaps_the_type_and_nothing_else():
-    maker = bench.reindexed(thread_tiled.make_thread_tiled, "int64")
+    maker = reindexed(thread_tiled.make_thread_tiled, "int64")
     kernel = maker(*SMALL.values()).py_func
     plain = thread_tiled.make_thread_tiled(*SMALL.values()).py_func
     assert str(kernel.__globals__["uint32"]) == "int64" != str(plain.__globals__["uint32"])

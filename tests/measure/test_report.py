@@ -41,7 +41,7 @@ def counting(recorded, monkeypatch):
     """A machine that can count."""
     monkeypatch.setattr(report, "unable", lambda rung: "")
     about = {"gpu": "NVIDIA Test 1", "driver": "1.0", "date": "2001-01-01 00:00 UTC"}
-    monkeypatch.setattr(report.bench, "provenance", lambda: about)
+    monkeypatch.setattr(report, "provenance", lambda: about)
 
     def install(row):
         def profiles(jobs):

@@ -10,7 +10,9 @@ import pytest
 
 from kernels import records
 from kernels.engine import on_gpu
-from kernels.measure import bench, sass
+from kernels.measure import sass
+from kernels.measure.bench import machine_code
+from kernels.measure.bench.case import Case
 
 TEXTS = Path(__file__).parent / "sass"
 #: A loop as cuobjdump writes it: addresses in the branches, the encoding at the right.
@@ -307,14 +309,14 @@ def small_ladder(monkeypatch):
     from kernels import LADDER
 
     kept = {name: LADDER[name] for name in ("naive", "tiled")}
-    monkeypatch.setattr(bench, "LADDER", kept)
-    monkeypatch.setattr(bench.Case, "launch", lambda *_: lambda: None)
+    monkeypatch.setattr(machine_code, "LADDER", kept)
+    monkeypatch.setattr(Case, "launch", lambda *_: lambda: None)
     return kept
 
 
-def test_without_a_disassembler_the_benchmark_says_so_and_goes_on(tool, recwarn):
+def test_without_a_disassembler_the_benchmark_says_so_and_continues(tool, recwarn):
     tool(lambda _: None, names=())
-    assert bench.machine_code() == {}
+    assert machine_code.machine_code() == {}
     assert [str(each.message) for each in recwarn] == [f"no machine code: {sass.NO_TOOL}"]
 
 
@@ -335,14 +337,14 @@ def test_the_benchmark_lists_what_it_can_read_and_names_the_others_in_one_line(
             raise sass.SassError("cannot read this code")
         return loop
 
-    monkeypatch.setattr(bench, "code_of", code_of)
-    monkeypatch.setattr(bench, "loop_of", loop_of)
-    rows = bench.machine_code()["sass"]
+    monkeypatch.setattr(machine_code, "code_of", code_of)
+    monkeypatch.setattr(machine_code, "loop_of", loop_of)
+    rows = machine_code.machine_code()["sass"]
     assert [(row["rung"], row["engine"]) for row in rows] == [
         ("naive", "numba"),
         ("tiled", "numba"),
     ]
-    assert rows[1]["options"] == bench.LADDER["tiled"].default("numba")
+    assert rows[1]["options"] == machine_code.LADDER["tiled"].default("numba")
     assert rows[0]["loop"] == loop.counts() and rows[0]["lines"] == loop.excerpt()
     (said,) = [str(each.message) for each in recwarn]
     assert said == "no machine code of tiled (cpp), naive (cpp): SassError: has no code"

@@ -8,7 +8,8 @@ from kernels import lab, records
 from kernels.basics import data_sheets
 from kernels.engine import on_gpu
 from kernels.host import tuned
-from kernels.measure import bench, oracle
+from kernels.measure import oracle
+from kernels.measure.bench.ladder import SHAPES
 from kernels.records import Record, Row
 from kernels.rungs.order import LADDER
 from kernels.tuning import chooser
@@ -189,7 +190,7 @@ def test_bad_sizes(size):
         choose(8, 8, size)
 
 
-@pytest.mark.parametrize("shape", bench.SHAPES)
+@pytest.mark.parametrize("shape", SHAPES)
 def test_the_choice_reaches_80_percent_of_cublas_at_every_thin_or_odd_shape(shape, monkeypatch):
     monkeypatch.delenv("KERNELS_RECORDS")
     M, N, K = shape

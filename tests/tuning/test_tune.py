@@ -2,11 +2,14 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
+import click
 import pytest
 
 from kernels import cli
 from kernels.basics import data_sheets
+from kernels.cli import tune as tune_command
 from kernels.engine import on_gpu
 from kernels.host import tuned
 from kernels.rungs.order import LADDER
@@ -268,6 +271,24 @@ def test_a_file_that_tune_did_not_write_is_one_line(how, on_a_gpu):
         assert tuned.known() == ()
 
 
+def test_a_file_of_an_earlier_version_is_found_and_what_is_tuned_now_lies_beside_it(
+    on_a_gpu, monkeypatch, tmp_path
+):
+    monkeypatch.delenv("KERNELS_TUNED")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "settings"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    found = stored()
+    new = tuned.path()
+    earlier = Path(click.get_app_dir("tile-by-tile")) / "tuned" / new.name
+    earlier.parent.mkdir(parents=True, exist_ok=True)
+    new.rename(earlier)
+    assert tuned.known() == (found,)
+    other = replace(found, dtype="float16")
+    tuned.write(other, on_a_gpu.name)
+    assert tuned.held() == new and tuned.known() == (found, other)
+
+
 def test_bytes_that_are_no_text_are_one_line(on_a_gpu):
     tuned.path().write_bytes(b"\xff\xfe\x00")
     with pytest.raises(tuned.TunedError, match="cannot be read"):
@@ -342,7 +363,7 @@ def call(capsys, line):
         pytest.param("tune tiled", "tuning needs an NVIDIA GPU, but", marks=without_gpu),
         ("tune tiled --size 3x4", "size '3x4' has 2 parts: use N or MxNxK"),
         ("tune tiled --size 0", "size must be at least 1, got 0"),
-        ("tune tiled --size axbxc", "size 'a' is no whole number"),
+        ("tune tiled --size axbxc", "size 'a' is not a whole number"),
         ("tune tield", "no rung 'tield': did you mean 'tiled'?"),
         ("tune tiled --dry-run --gpu t5", "no data sheet of 't5'; there are"),
         ("tune tiled --gpu t4", "--gpu is for --dry-run"),
@@ -369,10 +390,10 @@ def command_on_a_gpu(monkeypatch, on_a_gpu):
     """The command as on a GPU, with a stopwatch of its own."""
 
     def install(watch):
-        monkeypatch.setattr(cli, "on_gpu", True)
-        monkeypatch.setattr(cli, "gpu_here", lambda name: data_sheets.gpu("t4"))
-        monkeypatch.setattr(cli.bench, "provenance", lambda: ABOUT)
-        monkeypatch.setattr(cli.tune, "stopwatch", lambda todo: watch)
+        monkeypatch.setattr(tune_command, "on_gpu", True)
+        monkeypatch.setattr(tune_command, "gpu_here", lambda name: data_sheets.gpu("t4"))
+        monkeypatch.setattr(tune_command, "provenance", lambda: ABOUT)
+        monkeypatch.setattr(tune, "stopwatch", lambda todo: watch)
 
     return install
 
@@ -385,7 +406,7 @@ def test_a_search_says_what_it_found_and_where_it_is(capsys, command_on_a_gpu, o
     assert str(own_folder / "test-1.json") in out and "class 512x256x128" in out
 
 
-def test_ctrl_c_says_what_is_kept_and_the_next_call_goes_on(capsys, command_on_a_gpu):
+def test_ctrl_c_says_what_is_kept_and_the_next_call_resumes(capsys, command_on_a_gpu):
     times = {8: 3e-3, 16: 2e-3, 32: 1e-3}
     command_on_a_gpu(Watch(times, stop_after=3))
     code, _, error = call(capsys, "tune tiled --size 512x256x128")

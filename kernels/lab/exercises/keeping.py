@@ -1,7 +1,7 @@
 """What a learner has solved, kept in one file on this machine and nowhere else.
 
 ``KERNELS_EXERCISES`` names the file, or is ``off``: then nothing is kept beyond this Python. Unset,
-it is ``tile-by-tile/progress.json`` where the system keeps the data of applications.
+it is ``progress.json`` in the course's folder (`kernels.basics.application`).
 """
 
 from __future__ import annotations
@@ -9,11 +9,12 @@ from __future__ import annotations
 import datetime
 import json
 import os
-import sys
 import tempfile
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
+
+from kernels.basics.application import application_folder
 
 FORMAT = 1
 
@@ -48,13 +49,7 @@ def path() -> Path | None:
         return None
     if wish:
         return Path(wish).expanduser()
-    if sys.platform == "win32":
-        home = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData/Local")
-    elif sys.platform == "darwin":
-        home = Path.home() / "Library/Application Support"
-    else:
-        home = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local/share")
-    return home / "tile-by-tile" / "progress.json"
+    return application_folder() / "progress.json"
 
 
 def read(where: Path) -> dict[str, Entry]:

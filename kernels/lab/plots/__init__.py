@@ -23,11 +23,13 @@ from kernels.lab.plots.drawings import canvas, cells, heat, hierarchy, mark, pro
 from kernels.lab.plots.edges import zero_fill
 from kernels.lab.plots.flat import flat_memory
 from kernels.lab.plots.flight import in_flight
+from kernels.lab.plots.indices import indices
 from kernels.lab.plots.kitchen import kitchen
 from kernels.lab.plots.lanes import divergence
-from kernels.lab.plots.mapping import mappings
+from kernels.lab.plots.mappings import mappings
 from kernels.lab.plots.outer import outer_product
 from kernels.lab.plots.overhang import overhang
+from kernels.lab.plots.overwritten import overwritten
 from kernels.lab.plots.palette import (
     CPP,
     ENGINE_TITLES,
@@ -49,16 +51,18 @@ from kernels.lab.plots.rates import rates
 from kernels.lab.plots.rereading import rereading
 from kernels.lab.plots.rungs import rungs
 from kernels.lab.plots.savings import block_loads, savings
+from kernels.lab.plots.schedule import Bar, schedule, six_steps, streams
 from kernels.lab.plots.tiles import tile_steps
 from kernels.lab.plots.two_loads import two_loads
 from kernels.lab.plots.wide import wide_loads
 
 __all__ = [
     "A", "B", "C", "CPP", "ENGINE_TITLES", "HATCH", "INK", "LIBRARY", "MEMORY", "NUMBA", "PALETTE",
-    "THREAD", "TILE", "Picture", "absorbed", "bandwidth", "block_loads", "break_even", "canvas",
-    "cells", "climb", "dies", "divergence", "empty", "figure", "flat_memory", "heat", "hierarchy",
-    "in_flight", "kitchen", "ladder", "latency", "mapping", "mappings", "mark", "outer_product",
-    "overhang", "problems", "product", "pyramid", "rates", "rereading", "roofline", "rung_label",
-    "rungs", "savings", "show", "svg", "sweep", "tile_steps", "transfers", "two_barriers",
-    "two_loads", "wide_loads", "zero_fill",
+    "THREAD", "TILE", "Bar", "Picture", "absorbed", "bandwidth", "block_loads", "break_even",
+    "canvas", "cells", "climb", "dies", "divergence", "empty", "figure", "flat_memory", "heat",
+    "hierarchy", "in_flight", "indices", "kitchen", "ladder", "latency", "mapping", "mappings",
+    "mark", "outer_product", "overhang", "overwritten", "problems", "product", "pyramid", "rates",
+    "rereading", "roofline", "rung_label", "rungs", "savings", "schedule", "show", "six_steps",
+    "streams", "svg", "sweep", "tile_steps", "transfers", "two_barriers", "two_loads", "wide_loads",
+    "zero_fill",
 ]  # fmt: skip

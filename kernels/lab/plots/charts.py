@@ -274,7 +274,7 @@ def _decades(ax: Axes, unit: str) -> None:
 
 
 def bandwidth(record: Record) -> Figure:
-    """Vector add: bytes a second over the vector's length, under the copy bandwidth."""
+    """Vector add: bytes per second over the vector's length, under the copy bandwidth."""
     if not record:
         return empty(record.caption())
     series = {}
@@ -286,13 +286,13 @@ def bandwidth(record: Record) -> Figure:
             series[ENGINE_TITLES[engine]] = ([row["n"] for row in rows], speeds)
     copy = record.row("bandwidth", what="copy").bytes_per_second
     return sweep(
-        series, x="length n of the vectors", y="bytes read and written a second", unit="B/s",
+        series, x="length n of the vectors", y="bandwidth, read + written", unit="B/s",
         levels={"device copy": copy},
     )  # fmt: skip
 
 
 def transfers(record: Record) -> Figure:
-    """Host to device and back: bytes a second over the size, pinned and pageable."""
+    """Host to device and back: bytes per second over the size, pinned and pageable."""
     if not record:
         return empty(record.caption())
     series = {}
@@ -302,7 +302,7 @@ def transfers(record: Record) -> Figure:
             rows.sort(key=lambda row: row["bytes"])
             speeds = [row["bytes_per_second"] for row in rows]
             series[f"{direction}, {memory}"] = ([row["bytes"] for row in rows], speeds)
-    return sweep(series, x="size of one transfer", y="bytes a second", unit="B/s", sizes=True)
+    return sweep(series, x="size of one transfer", y="bandwidth", unit="B/s", sizes=True)
 
 
 def break_even(record: Record) -> Figure:

@@ -89,7 +89,7 @@ function render({ model, el }) {
   const warning = warningLine(host);
   const fields = {
     n: numberField("n, elements", { min: 1, max: MOST.n, change() {} }),
-    block: numberField("threads a block", { min: 1, max: MOST.block, change() {} }),
+    block: numberField("threads per block", { min: 1, max: MOST.block, change() {} }),
   };
   const entered = () => {
     const wrong = fault(fields.n.input.value, fields.block.input.value);
@@ -116,7 +116,7 @@ function render({ model, el }) {
     sliders.thread.element,
   );
 
-  // ---- Picture: a row a warp, drawn at the width it has ----
+  // ---- Picture: one row per warp, drawn at the width it has ----
   const image = draw("svg", { role: "img" });
   const formula = make("p", { class: "formula" });
   host.picture.append(image, formula);
@@ -231,7 +231,7 @@ function render({ model, el }) {
         ["lanes without a thread", [integer(s.empty)]],
         ...(s.guard
           ? [
-              ["requests for a, one a warp with work", [integer(s.requests)]],
+              ["requests for a, one per warp with work", [integer(s.requests)]],
               ["sectors of a that these touch", [integer(s.sectors)]],
             ]
           : []),

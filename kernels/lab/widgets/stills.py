@@ -93,7 +93,7 @@ def _launch(state: dict[str, Any]) -> Iterable[Table]:
     blocks = cdiv(n, block)
     warps = blocks * cdiv(block, WARP)
     yield Table(
-        f"A vector add of {n} elements with {block} threads a block.",
+        f"A vector add of {n} elements with {block} threads per block.",
         ("what", "how many"),
         [
             ("blocks: cdiv(n, block)", blocks),

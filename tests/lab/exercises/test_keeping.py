@@ -2,10 +2,10 @@
 
 import datetime
 import json
-from pathlib import Path
 
 import pytest
 
+from kernels.basics.application import application_folder
 from kernels.lab import exercises
 from kernels.lab.exercises import checking, keeping
 
@@ -102,14 +102,6 @@ def test_off_keeps_nothing_beyond_this_python(monkeypatch):
     assert exercises.progress().solved == 1
 
 
-@pytest.mark.parametrize(
-    "platform, variable", [("linux", "XDG_DATA_HOME"), ("win32", "LOCALAPPDATA")]
-)
-def test_the_place_is_the_systems(platform, variable, tmp_path, monkeypatch):
+def test_progress_lies_in_the_folder_of_the_course(monkeypatch):
     monkeypatch.delenv("KERNELS_EXERCISES")
-    monkeypatch.setattr(keeping.sys, "platform", platform)
-    monkeypatch.setenv(variable, str(tmp_path))
-    assert keeping.path() == tmp_path / "tile-by-tile" / "progress.json"
-    monkeypatch.setattr(keeping.sys, "platform", "darwin")
-    monkeypatch.setattr(Path, "home", lambda: tmp_path)
-    assert keeping.path().parts[-3:] == ("Application Support", "tile-by-tile", "progress.json")
+    assert keeping.path() == application_folder() / "progress.json"

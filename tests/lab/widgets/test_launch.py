@@ -108,7 +108,7 @@ def cells(shown, kind: str) -> int:
 def test_controls_change_the_picture_and_the_numbers(mounted):
     shown = mounted(Launch(n=50, block=32))
     assert [cells(shown, kind) for kind in ("works", "beyond", "empty")] == [50, 14, 0]
-    shown.page.get_by_label("threads a block").fill("33")
+    shown.page.get_by_label("threads per block").fill("33")
     shown.settled()
     assert [cells(shown, kind) for kind in ("works", "beyond", "empty")] == [50, 16, 62]
     assert number(shown, "lanes without a thread") == "62"
@@ -159,7 +159,7 @@ def test_the_pointer_picks_a_thread(mounted):
 
 def test_a_bad_value_is_answered_and_the_picture_stays(mounted):
     shown = mounted(Launch(n=50, block=32))
-    field = shown.page.get_by_label("threads a block")
+    field = shown.page.get_by_label("threads per block")
     field.fill("1025")
     shown.settled()
     warning = shown.page.get_by_role("alert")

@@ -33,9 +33,9 @@ def folder(tmp_path_factory) -> Path:
     path = folder / "page.ipynb"
     nbformat.write(new_notebook(cells=cells), path)
     nbformat.write(notebooks.execute(path), path)
-    fixture = ROOT / "tests/site/fixture"
-    for name in ("_toc.yml", "index.md"):
-        shutil.copy(fixture / name, folder / name)
+    contents = "format: jb-book\nroot: index\nchapters:\n  - file: page\n"
+    (folder / "_toc.yml").write_text(contents)
+    shutil.copy(ROOT / "tests/site/fixture/index.md", folder)
     return folder
 
 

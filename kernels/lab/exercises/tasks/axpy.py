@@ -46,14 +46,14 @@ EXERCISE = KernelExercise(
     """,
     trials=lambda: list(trials()),
     hints=(
-        "Start from `vector_add`: the same index, the same guard. There is no third vector, y is"
+        "Start from `vector_add`: the same index, the same guard. There's no third vector; y is"
         " read and written.",
-        "The guard asks whether i is a place of y: `if i < y.size`. One line under it does the"
+        "The guard asks whether y has an element i: `if i < y.size`. One line below it does the"
         " work.",
         "`y[i] = alpha * x[i] + y[i]`, under the guard, with `i = cuda.grid(1)`.",
     ),
-    after="It moves 12 bytes an element, as vector_add does, and does two operations instead of"
-    " one: twice the arithmetic on the same road takes the same time.",
+    after="It moves 12 bytes per element, as vector_add does, and does two operations instead of"
+    " one. Memory sets the time, so twice the arithmetic takes no longer.",
     budgets=(
         Budget("requests", 3 * 32, global_count("requests"), "load x and y once, store y once"),
     ),

@@ -32,7 +32,8 @@ EXERCISE = KernelExercise(
     """,
     trials=lambda: product_trials(block=(32, 8), tile=(64, 8), depth=1, shapes=SHAPES),
     hints=(
-        "Two accumulators, and three loads a step: `A[row, k]` once, then the two neighbours in B.",
+        "Two accumulators, and three loads per step: `A[row, k]` once, then the two neighbours in"
+        " B.",
         "The last thread of a row may own one element only: the right one needs a guard of its own,"
         " for its load and for its store.",
         "`a = A[row, k]`; `left += a * B[k, col]`; and, if `col + 1 < C.shape[1]`,"

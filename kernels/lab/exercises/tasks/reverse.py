@@ -1,4 +1,4 @@
-"""Back to front: the same 32 places of a warp, asked for in the other order."""
+"""Back to front: the same 32 elements per warp, requested in the other order."""
 
 from ..exercise import MULTIPLE, ODD, Budget, KernelExercise, Suspect, Trial
 from ..kinds import Kind
@@ -19,7 +19,7 @@ def _trial(n, role):
         block = v[: n // BLOCK * BLOCK].reshape(-1, BLOCK)[:, ::-1].ravel()
         return (
             Suspect(Kind.WRONG, "this is v as it was", v),
-            Suspect(Kind.WRONG, "each block is reversed for itself: use the number among all"
+            Suspect(Kind.WRONG, "each block is reversed on its own: use the number among all"
                     " threads", block),
         )  # fmt: skip
 
@@ -44,12 +44,12 @@ EXERCISE = KernelExercise(
     trials=trials,
     hints=(
         "Thread i owns `out[i]`. Which element of v belongs there? For i = 0 it is the last one.",
-        "The last element has the index `v.size` - 1; each step of i forward is a step back in v.",
+        "The last element has index `v.size` - 1; each step forward in out is a step back in v.",
         "`out[i] = v[v.size - 1 - i]`, under the guard `if i < out.size`.",
     ),
-    after="The order inside a warp costs nothing: 32 neighbours are four sectors forward and"
-    " backward, and a fifth where the stretch begins inside a sector.",
+    after="The order inside a warp costs nothing: 32 neighbours are four sectors forwards or"
+    " backwards, and five if they begin inside a sector.",
     budgets=(
-        Budget("requests", 2 * 32, global_count("requests"), "one load and one store a thread"),
+        Budget("requests", 2 * 32, global_count("requests"), "one load and one store per thread"),
     ),
 )

@@ -43,15 +43,14 @@ EXERCISE = KernelExercise(
     """,
     trials=trials,
     hints=(
-        "A thread needs two things: its number among all threads of all blocks, and a reason to"
-        " stay away if no element has this number.",
-        "The number: blocks before mine, times threads in a block, plus my place in it. The guard"
-        " compares it with `c.size`.",
+        "A thread needs two things: its number among all threads of all blocks, and a test whether"
+        " an element has that number.",
+        "The number is blocks before mine, times threads per block, plus my place in my block. The"
+        " guard compares it with `c.size`.",
         "`i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x`; then, under `if i < c.size`,"
-        " the"
-        " sum.",
+        " the sum.",
     ),
-    after="Two lines that every kernel of this book begins with: who am I, and do I have work?",
+    after="Every kernel of this course asks first: which element is mine, and does it exist?",
     budgets=(
         Budget("requests", 3 * 32, global_count("requests"), "load a and b once, store c once"),
     ),

@@ -1,0 +1,63 @@
+"""``bench``: measure a record, or this machine's processor."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+from rich import box
+from rich.table import Table
+
+from kernels import records
+from kernels.basics import files
+from kernels.basics.units import quantity
+from kernels.cli.console import busy, near, out
+from kernels.cli.recording import measured, write_front_pages
+from kernels.measure import host_bench
+from kernels.measure.bench import run
+
+
+@click.command()
+@click.option("--folder", type=click.Path(path_type=Path, file_okay=False),
+              help="Write the record here and leave the front page alone.")  # fmt: skip
+@click.option("--host", "of_host", is_flag=True,
+              help="Time the interpreter on this machine's processor; record nothing.")  # fmt: skip
+@click.option("--json", "file", type=click.Path(path_type=Path, dir_okay=False),
+              help="With --host: the figures also here.")  # fmt: skip
+def bench(folder: Path | None, of_host: bool, file: Path | None) -> None:
+    """Measure all that a record of this GPU holds; an interrupted run resumes where it stopped."""
+    if of_host and folder:
+        raise ValueError("--folder is for a record, and --host writes none: use --json FILE")
+    if of_host:
+        return _time_the_host(file)
+    if file:
+        raise ValueError("--json goes with --host; a record is a JSON file itself: use --folder")
+    path = measured(folder)
+    run.KEPT.unlink(missing_ok=True)
+    out.print(f"recorded in {near(path)}", markup=False)
+    if folder is None:
+        write_front_pages(records.read(path))
+
+
+def _time_the_host(file: Path | None) -> None:
+    if file:
+        files.check_folder(file.absolute().parent)
+    about, rows = host_bench.about(), []
+    columns = (("", "left"), ("median", "right"), ("quartiles", "right"), ("n", "right"))
+    table = Table(box=box.SIMPLE_HEAD)
+    for heading, justify in (*columns, ("memory", "right")):
+        table.add_column(heading, justify=justify, no_wrap=True)
+    with busy("timing the interpreter"):
+        for row in host_bench.measure():
+            rows.append(asdict(row))
+            spread = f"{quantity(row.q1, 's')} to {quantity(row.q3, 's')}"
+            figures = (quantity(row.median, "s"), spread, str(row.n), quantity(row.peak, "B"))
+            table.add_row(row.name, *figures)
+    out.print(table)
+    out.print(", ".join(f"{name} {value}" for name, value in about.items()), markup=False)
+    if file:
+        told = {"about": about, "rows": rows}
+        files.replace_text(file, json.dumps(told, indent=1, ensure_ascii=False) + "\n")
+        out.print(f"written to {file}", markup=False)

@@ -1,0 +1,136 @@
+"""``compare``: every rung beside cuBLAS."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import click
+from rich import box
+from rich.table import Table
+
+from kernels import host, records
+from kernels.basics import files
+from kernels.basics.units import percent
+from kernels.cli.console import out, progress
+from kernels.cli.counting import TRACED, traced
+from kernels.cli.parameters import Sizes, spelled
+from kernels.engine import on_gpu, why_cpu
+from kernels.measure import oracle
+from kernels.measure.bench.ladder import SIZES, timings
+from kernels.measure.bench.provenance import provenance
+from kernels.rungs.order import ENGINE_TITLES, LADDER
+
+
+@click.command()
+@click.option("--sizes", type=Sizes(), help="Such as 1024,2048,4096; M = N = K.")
+@click.option("--json", "file", type=click.Path(path_type=Path, dir_okay=False), help="Also here.")
+def compare(sizes: tuple[int, ...] | None, file: Path | None) -> None:
+    """Run every rung against cuBLAS: the ladder in one table.
+
+    Without a GPU, small sizes are traced by the microscope and of large ones the record is shown.
+    """
+    if file:
+        files.check_folder(file.absolute().parent)
+    about = _compare_on_gpu(sizes or SIZES) if on_gpu else _compare_on_cpu(sizes)
+    if file:
+        files.replace_text(file, json.dumps(about, indent=1, ensure_ascii=False) + "\n")
+        out.print(f"written to {file}", markup=False)
+
+
+def _compare_on_gpu(sizes: tuple[int, ...]) -> dict[str, Any]:
+    rows: list[dict[str, Any]] = []
+    with progress() as bar:
+        task = bar.add_task("", total=len(sizes))
+        for size in sizes:
+            bar.update(task, description=f"ladder {size}³")
+            with host.memory_errors(12 * size * size):
+                rows += timings(size, size, size, list(LADDER.values()))["timings"]
+            bar.advance(task)
+    _print_ladder(rows, sizes, "GFLOP/s")
+    return {"provenance": provenance(), "timings": rows}
+
+
+def version(row: records.Row) -> str:
+    """A rung and what its options add to that: ``tiled 16``, ``swizzled split=4``."""
+    options = row.options
+    if row.rung in LADDER and len(options) > 1:
+        usual = LADDER[row.rung].default(row.engine)
+        told = spelled({name: value for name, value in options.items() if usual.get(name) != value})
+    else:
+        told = " ".join(map(str, options.values()))
+    return f"{row.rung} {told}".rstrip()
+
+
+def _print_ladder(rows: Iterable[dict[str, Any]], sizes: Iterable[int], title: str) -> None:
+    """A line a version of a rung, a column a size."""
+    columns = ("rung", "language", *(f"{size}³" for size in sizes), "result")
+    table = Table(*columns, title=title, box=box.SIMPLE, padding=(0, 1, 0, 0))
+    found: dict[tuple[str, str], dict[int, records.Row]] = {}
+    for row in map(records.Row, rows):
+        language = "library" if row.engine == "library" else ENGINE_TITLES[row.engine]
+        key = (version(row), language)
+        found.setdefault(key, {})[row.M] = row
+    for (label, language), line in found.items():
+        cells = [
+            f"{line[size].gflops:,.0f} ({percent(line[size].share)})" if size in line else ""
+            for size in sizes
+        ]
+        right = "right" if all(row.correct for row in line.values()) else "WRONG"
+        table.add_row(label, language, *cells, right)
+    out.print(table)
+
+
+def _compare_on_cpu(sizes: tuple[int, ...] | None) -> dict[str, Any]:
+    record = records.load()
+    timings = record.rows("timings")
+    recorded = sorted({row.M for row in timings if row.M == row.N == row.K})
+    sizes = sizes or (64, 100, *(size for size in recorded if size in SIZES))
+    for size in sizes:
+        if size > TRACED and size not in recorded:
+            known = f", and not one of {', '.join(map(str, recorded))}, recorded" if record else ""
+            raise ValueError(
+                f"size {size} is too large for the CPU interpreter to count{known}: "
+                f"use {TRACED} or less"
+            )
+    out.print(f"No GPU ({why_cpu}): nothing is measured here.", markup=False)
+    counted = _count_requests([size for size in sizes if size <= TRACED])
+    large = [size for size in sizes if size > TRACED]
+    rows = [row for size in large for row in record.rows("timings", M=size, N=size, K=size)]
+    if rows:
+        _print_ladder(rows, large, "recorded GFLOP/s")
+        out.print(record.caption(), markup=False)
+    return {
+        "provenance": {"gpu": None, "note": "no GPU: counts of the microscope, no times"},
+        "timings": counted,
+        "recorded": {"provenance": record.provenance, "timings": rows},
+    }
+
+
+def _count_requests(sizes: list[int]) -> list[dict[str, Any]]:
+    """What the microscope counts of every rung, with the default options."""
+    columns = ("rung", "size", "requests", "sectors", "result")
+    table = Table(*columns, title="counted", box=box.SIMPLE)
+    rows = []
+    with progress() as bar:
+        rungs = [rung for rung in LADDER.values() if "numba" in rung.engines]
+        task = bar.add_task("", total=len(sizes) * len(rungs))
+        for rung in rungs:
+            for size in sizes:
+                bar.update(task, description=f"{rung.name} {size}³")
+                A, B = oracle.inputs(size, size, size)
+                seen = traced(rung, (size, size, size), rung.defaults)
+                oracle.check(seen.outputs["C"], A, B)
+                found = seen.count(space="global")
+                row = {"rung": rung.name, "engine": "microscope", "options": rung.defaults,
+                       "M": size, "N": size, "K": size, "requests": found["requests"],
+                       "sectors": found["sectors"], "correct": True}  # fmt: skip
+                rows.append(row)
+                table.add_row(rung.name, f"{size}³", f"{row['requests']:,}", f"{row['sectors']:,}",
+                              "right")  # fmt: skip
+                bar.advance(task)
+    if rows:
+        out.print(table)
+    return rows

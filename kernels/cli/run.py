@@ -1,0 +1,129 @@
+"""``run``: one product, checked, timed and compared with cuBLAS."""
+
+from __future__ import annotations
+
+from math import prod
+
+import click
+
+from kernels import host, lab, records
+from kernels.basics.units import percent, quantity
+from kernels.cli.console import busy, facts, out
+from kernels.cli.counting import traced
+from kernels.cli.parameters import SIZE, RungName, given, rung_options
+from kernels.engine import cupy, on_gpu, why_cpu
+from kernels.host import half
+from kernels.measure import oracle, peers
+from kernels.measure.bench.case import launch
+from kernels.measure.bench.resources import used
+from kernels.measure.timing import time as time_launch
+from kernels.measure.timing import time_in_turn
+from kernels.rungs.order import ENGINE_TITLES, Rung
+
+#: The largest size whose product the interpreter finishes in less than a minute.
+INTERPRETED = 2048
+
+
+@click.command()
+@click.argument("rung", type=RungName())
+@click.argument("size", type=SIZE, required=False)
+@click.option("-m", "M", type=SIZE, help="Rows of A and C, if not SIZE.")
+@click.option("-n", "N", type=SIZE, help="Columns of B and C, if not SIZE.")
+@click.option("-k", "K", type=SIZE, help="Columns of A and rows of B, if not SIZE.")
+@click.option("--engine", type=click.Choice(["numba", "cpp"]), help="By default the rung's first.")
+@rung_options
+def run(
+    rung: Rung, size: int | None, M: int | None, N: int | None, K: int | None,
+    engine: str | None, **options: int | None,
+) -> None:  # fmt: skip
+    """Multiply matrices of SIZE with RUNG: check the result, time it, compare with cuBLAS."""
+    shape = (M or size, N or size, K or size)
+    if None in shape:
+        raise click.UsageError("give SIZE, or all of -m, -n and -k")
+    M, N, K = shape
+    if not on_gpu and "numba" not in rung.engines:
+        raise RuntimeError(
+            f"{rung.name} needs an NVIDIA GPU ({why_cpu}): use a rung in Numba, such as tiled"
+        )
+    engine = host.check_engine(engine or rung.engines[0])
+    options = rung.default(engine) | given(options)
+    grid, block = rung.launch(M, N, **options)
+    model = rung.model(M, N, K, **options)
+    out.print(f"{rung.title}, {ENGINE_TITLES[engine]}", style="bold", markup=False)
+    told = {
+        "size": f"A {M}×{K}, B {K}×{N}, C {M}×{N}: {model.flops:,} FLOP",
+        **{name: str(value) for name, value in options.items()},
+        "launch": f"grid {grid}, block {block}: {prod(block)} threads per block",
+        "loads and stores": f"{model.bytes_asked:,} bytes of global memory, "
+        f"{model.intensity:.3g} FLOP/byte",
+    }
+    step = _run_on_gpu if on_gpu else _run_on_cpu
+    facts(told | step(rung, engine, shape, options))
+
+
+def _run_on_gpu(rung: Rung, engine: str, shape: tuple[int, int, int], options: dict[str, int]):
+    M, N, K = shape
+    needed = 4 * (M * K + K * N + M * N)
+    if needed > host.free_bytes():
+        with host.memory_errors(needed):
+            raise MemoryError("out of memory")
+    with host.memory_errors(needed):
+        dtype = rung.dtypes[0]
+        A, B = (half.cast(cupy.asarray(matrix), dtype) for matrix in oracle.inputs(M, N, K))
+        C = cupy.full((M, N), float("nan"), rung.out_dtype)
+        launched = launch(rung, engine, options, A, B, C)
+        launched()
+        result = str(oracle.check(C, half.floats(A), half.floats(B)))
+        found, library = time_in_turn([launched, peers.cublas(A, B, C)], flush_l2=False, limit=4.0)
+    taken = used(rung, engine, options)
+    flops, moved = 2 * M * N * K / found.median, needed / found.median
+    best = 2 * M * N * K / library.median
+    device = lab.device()
+    told = {
+        "shared": f"{taken['shared_bytes']:,} bytes per block, "
+        f"{taken['registers']} registers per thread",
+        "time": repr(found),
+        "speed": f"{quantity(flops, 'FLOP/s')}, {percent(flops / best)} of cuBLAS "
+        f"({quantity(best, 'FLOP/s')})",
+    }
+    if device.fp32_peak and dtype == "float32":
+        peak = quantity(device.fp32_peak, "FLOP/s")
+        told["compute"] = f"{percent(flops / device.fp32_peak)} of the fp32 peak, {peak}"
+    if device.bandwidth_peak and dtype == "float32":
+        peak = quantity(device.bandwidth_peak, "B/s")
+        told["bandwidth"] = (
+            f"A, B and C moved once are {quantity(moved, 'B/s')}, "
+            f"{percent(moved / device.bandwidth_peak)} of the peak, {peak}"
+        )
+    return told | {"result": result}
+
+
+def _run_on_cpu(rung: Rung, engine: str, shape: tuple[int, int, int], options: dict[str, int]):
+    M, N, K = shape
+    seen = traced(rung, (1, 1, 1), options)
+    told = {"shared": f"{seen.shared_bytes:,} bytes per block"}
+    if M * N * K > INTERPRETED**3:
+        told["result"] = (
+            f"not run: the CPU interpreter takes minutes at this size; try {INTERPRETED} or less"
+        )
+    else:
+        A, B = oracle.inputs(M, N, K)
+        C = oracle.poisoned(M, N)
+        with busy("CPU interpreter"):
+            found = time_launch(lambda: rung.matmul(A, B, out=C, **options), repeat=1, warmup=0)
+        told["time"] = f"no GPU: {found.median:.3g} s are the CPU interpreter's time"
+        told["result"] = str(oracle.check(C, A, B))
+    return told | {"recorded": _recorded(rung.name, engine, shape, options)}
+
+
+def _recorded(rung: str, engine: str, shape: tuple[int, int, int], options: dict[str, int]) -> str:
+    """The recorded figure of this size, else of the largest size recorded."""
+    record = records.load()
+    if not record:
+        return record.caption()
+    rows = record.rows("timings", rung=rung, engine=engine, **options)
+    if not rows:
+        return f"nothing of {rung} with these options"
+    M, N, K = shape
+    row = next((r for r in rows if (r.M, r.N, r.K) == shape), rows[-1])
+    return f"{row.speed} at {row.M}³, {percent(row.share)} of cuBLAS. {record.caption(row)}"

@@ -1,0 +1,28 @@
+"""``trace``: the memory requests of a rung."""
+
+from __future__ import annotations
+
+import click
+
+from kernels.cli.console import out
+from kernels.cli.counting import TRACED, TRACED_IN_PART, traced
+from kernels.cli.parameters import SIZE, RungName, given, rung_options
+from kernels.rungs.order import Rung
+
+
+@click.command()
+@click.argument("rung", type=RungName())
+@click.argument("size", type=SIZE)
+@rung_options
+def trace(rung: Rung, size: int, **options: int | None) -> None:
+    """Count the memory requests of RUNG at SIZE with the microscope, line by line."""
+    options = rung.defaults | given(options)
+    if size > TRACED_IN_PART:
+        raise ValueError(f"size {size} is too large to trace: use {TRACED_IN_PART} or less")
+    whole = size <= TRACED
+    seen = traced(rung, (size, size, size), options, None if whole else [(0, 0)])
+    out.print(str(seen.table()), markup=False)
+    for problem in seen.problems:
+        out.print(str(problem), markup=False)
+    if not whole:
+        out.print(f"Block (0, 0) alone: sizes up to {TRACED} are traced whole.")

@@ -1,0 +1,34 @@
+"""The steps of the benchmark, in order."""
+
+from kernels.measure.bench import (
+    broken_kernels,
+    counters,
+    guards,
+    host,
+    indices,
+    ladder,
+    machine_code,
+    memory,
+    resources,
+    vectors,
+)
+from kernels.measure.bench.step import Step
+
+#: What ran before decides how warm a GPU is: the ladder comes first, on a cool one.
+MODULES = (
+    ladder,
+    guards,
+    indices,
+    resources,
+    machine_code,
+    counters,
+    vectors,
+    memory,
+    broken_kernels,
+    host,
+)
+
+
+def steps() -> list[Step]:
+    """The whole benchmark."""
+    return [step for module in MODULES for step in module.steps()]

@@ -1,0 +1,49 @@
+"""What is measured is checked too."""
+
+import numpy as np
+import pytest
+
+from kernels.host import half
+from kernels.measure import oracle
+from kernels.measure.bench.case import Case
+from kernels.rungs.order import LADDER
+
+
+def test_what_is_measured_is_checked_against_float64_and_its_error_kept():
+    case = Case(33, 17, 129)
+    C = oracle.inputs(33, 17, 129)
+    right = case.measure(lambda: np.matmul(*C, out=case.C), limit=0.01)
+    assert right["correct"] and 0 < right["max_error"] < 1e-4
+    assert 0 < right["max_relative_error"] < 129 * 2**-24
+    assert (right["M"], right["N"], right["K"], right["dtype"]) == (33, 17, 129, "float32")
+    assert right["seconds"]["n"] >= 3 and right["gflops"] > 0
+    for wrong in (lambda: None, lambda: case.C.fill(0)):
+        row = case.measure(wrong, limit=0.01)
+        assert not row["correct"] and "max_error" not in row
+
+
+def test_float32_taken_apart_is_judged_as_float32():
+    case = Case(33, 17, 129, half.PARTS)
+    assert case.A.dtype == np.float32
+    row = case.measure(lambda: np.matmul(case.A, case.B, out=case.C), limit=0.01)
+    assert row["correct"] and row["dtype"] == half.PARTS
+    rounded = [half.floats(half.bfloat16(matrix)) for matrix in (case.A, case.B)]
+    assert not case.measure(lambda: np.matmul(*rounded, out=case.C), limit=0.01)["correct"]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_16_bit_products_are_checked_against_what_the_inputs_were_rounded_to(dtype):
+    case = Case(33, 17, 65, dtype)
+    A, B = (half.floats(matrix) for matrix in (case.A, case.B))
+    row = case.measure(lambda: np.matmul(A, B, out=case.C), limit=0.01)
+    assert row["correct"] and row["dtype"] == dtype
+    exact = oracle.inputs(33, 17, 65)
+    assert not case.measure(lambda: np.matmul(*exact, out=case.C), limit=0.01)["correct"]
+
+
+def test_a_numba_version_is_measured_as_it_is_launched():
+    case = Case(20, 36, 24)
+    for name in ("tiled", "swizzled"):
+        for options in LADDER[name].chosen("numba"):
+            launch = case.launch(LADDER[name], "numba", options)
+            assert case.measure(launch, limit=0.01)["correct"]
