@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from kernels.basics.units import grouped, percent, quantity
 from kernels.records import Record, RecordError, Row
@@ -436,6 +437,20 @@ def _over_swapped(record: Record) -> Finding:
     return Finding(f"At {TIMED}³, tiled 32 over {told}.", tuple(factors.values()))
 
 
+def _gains(record: Record) -> Finding:
+    """What coalescing, tiling and register tiles bring, each over the step before."""
+    parts, values = [], []
+    for engine in ("numba", "cpp"):
+        steps = [_timed(record, rung, engine, block=32) for rung in ("swapped", "naive")]
+        steps += [_tiled(record)[engine], _best(record, "thread_tiled", engine)]
+        gains = [_factor(old, new) for old, new in pairwise(steps)]
+        names = ("coalescing", "tiling", "register tiles")
+        told = ", ".join(f"{n} {gain:.1f}×" for n, gain in zip(names, gains, strict=True))
+        parts.append(f"{ENGINE_TITLES[engine]} {told}")
+        values += gains
+    return Finding(f"At {TIMED}³: {'; '.join(parts)}.", tuple(values))
+
+
 def _over_naive(record: Record) -> Finding:
     fastest = _tiled(record)
     factors = {
@@ -565,6 +580,7 @@ FINDINGS: dict[str, Find] = {
     "s1-naive-sm-throughput": _unit("sm_throughput", "SM throughput", _all_profiled),
     "s1-reads": _reads(32),
     "s1-intensity": _both_intensities,
+    "s1-most-important": _gains,
     "s1-tile-bytes": _tile_bytes,
     "s1-larger-tiles": _larger_tiles,
     "s1-occupancy": _occupancies,
