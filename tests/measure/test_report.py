@@ -67,7 +67,7 @@ def test_a_profile_is_drawn_and_stored(capsys, counting, recorded):
     assert (code, error) == (0, "")
     assert "Tiled in shared memory, CUDA C++, tile 8, 64×2048×2048" in out
     assert "the other warps, at a barrier" in out and "75 %" in out
-    assert "occupancy: 50 % fits, 50 % achieved; 32 registers a thread" in out
+    assert "occupancy: 50 % fits, 50 % achieved; 32 registers per thread" in out
     assert "Counted on NVIDIA Test 1" in out and "not counted" not in out
     file = recorded / "profiles" / "tiled-cpp-tile8-64.json"
     stored = json.loads(file.read_text())
@@ -168,7 +168,7 @@ def test_the_record_of_an_unknown_gpu_is_shown(capsys, recorded, monkeypatch):
 @pytest.mark.parametrize(
     "line, told",
     [
-        ("profile tiled --tile 64", "tile 64 needs 4096 threads a block"),
+        ("profile tiled --tile 64", "tile 64 needs 4096 threads per block"),
         ("profile tiled --size 0", "size must be at least 1, got 0"),
         ("profile tiled --engine rust", "'rust' is not one of 'numba', 'cpp'"),
         ("profile naive --tile 8", "naive has no option 'tile'"),
