@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from kernels import host
+from kernels.host.earlier import RENAMED
 from kernels.rungs.order import LADDER, Rung
 
 WAY_OUT = "use a whole number of at least 1, such as 1024"
@@ -83,7 +84,8 @@ def rung_options(command: Any) -> Any:
         values = f"{', '.join(values)} or {last}"
         told = f"{' and '.join(rung.name for rung in rungs)}: {values}."
         kind = Whole(name, f"use {values}")
-        command = click.option(f"--{name}", name, type=kind, help=told)(command)
+        earlier = (f"--{was}" for was, now in RENAMED.items() if now == name)
+        command = click.option(f"--{name}", *earlier, name, type=kind, help=told)(command)
     return command
 
 

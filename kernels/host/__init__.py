@@ -23,10 +23,12 @@ from kernels.host.operands import (
     wide,
     wrapped,
 )
+from kernels.host.options import Options, option
 
 __all__ = [
     "LARGEST",
     "Operands",
+    "Options",
     "Product",
     "Vectors",
     "cdiv",
@@ -42,6 +44,7 @@ __all__ = [
     "check_whole",
     "free_bytes",
     "memory_errors",
+    "option",
     "wide",
     "wrapped",
 ]

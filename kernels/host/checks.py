@@ -56,7 +56,8 @@ def check_tile(tile, name: str = "tile") -> int:
     limit = device().max_threads_per_block
     if tile * tile > limit:
         raise ValueError(
-            f"{name} {tile} needs {tile * tile} threads a block; this GPU allows {limit}: {way_out}"
+            f"{name} {tile} needs {tile * tile} threads per block; this GPU allows {limit}:"
+            f" {way_out}"
         )
     return tile
 

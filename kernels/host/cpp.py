@@ -6,6 +6,7 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from tempfile import NamedTemporaryFile
+from typing import TextIO
 
 from kernels.basics.files import ROOT
 from kernels.engine import cupy, on_gpu, why_cpu
@@ -36,7 +37,10 @@ def source(name: str, headers: bool = True) -> str:
         return text
 
     def header(included: re.Match) -> str:
-        return path.with_name(included[1]).read_text(encoding="utf-8")
+        beside = path.with_name(included[1])
+        if not beside.is_file():
+            raise LookupError(f"{path.name} includes {beside.name}, which is not beside it")
+        return beside.read_text(encoding="utf-8")
 
     return re.sub(r'^#include "(\w+\.cuh)"\n', header, text, flags=re.M)
 
@@ -91,11 +95,24 @@ def load(name: str, function: str = "", shared_bytes: int = 0, arch: str = "", *
     return kernel
 
 
-def compiled(name: str, arch: str, **macros: int) -> bytes:
+def compiled(name: str, arch: str, log: TextIO | None = None, **macros: int) -> bytes:
     """Return the machine code of the file NAME.cu for a GPU such as ``"sm_90a"``.
 
-    It takes NVRTC through ``cuda.core``, and no GPU: CuPy compiles for the GPU at hand alone, and
-    knows no ``sm_90a``.
+    It takes NVRTC through ``cuda.core``, and no GPU: CuPy compiles only for the GPU at hand, and
+    does not know ``sm_90a``.
+
+    Parameters
+    ----------
+    name, **macros
+        As in `load`.
+    arch : str
+    log : file, optional
+        Where the compiler writes what it has to say, registers and spills included.
+
+    Raises
+    ------
+    ValueError
+        If the file does not compile: the first error, and the line that it is about.
     """
     try:
         from cuda.core import Program, ProgramOptions
@@ -107,8 +124,18 @@ def compiled(name: str, arch: str, **macros: int) -> bytes:
         std="c++17",
         lineinfo=True,
         define_macro=[f"{name}={value}" for name, value in macros.items()] or None,
+        ptxas_options="-v" if log else None,
     )
-    return bytes(Program(source(name), "c++", options).compile("cubin").code)
+    text = source(name)
+    try:
+        return bytes(Program(text, "c++", options).compile("cubin", logs=log).code)
+    except Exception as error:
+        found = re.search(r"\((\d+)\): (?:catastrophic )?error: (.+)", str(error))
+        if found is None:
+            raise
+        place = text.splitlines()[int(found[1]) - 1].strip()
+        path = SOURCES[name].relative_to(ROOT).as_posix()
+        raise ValueError(f"{path} does not compile for {arch}: {found[2]}, in: {place}") from None
 
 
 def _cubin(name: str, text: str, arch: str, macros: dict[str, int]) -> str:

@@ -12,7 +12,6 @@ import numpy as np
 
 from kernels import host
 from kernels.engine import cupy, on_gpu, why_cpu
-from kernels.engine.device import device
 from kernels.host.model import Access, Model
 
 __all__ = [
@@ -23,7 +22,6 @@ __all__ = [
     "bfloat16",
     "cast",
     "check_aligned",
-    "check_gpu",
     "dtype_of",
     "floats",
     "half_model",
@@ -76,27 +74,6 @@ def dtype_of(array) -> str:
 
 
 # ----------------------------------------------------------------------------------- operands
-
-
-def check_gpu(rung: str, least: tuple[int, int], way_out: str, only: bool = False) -> None:
-    """Raise RuntimeError unless the GPU here has what a rung needs.
-
-    Parameters
-    ----------
-    rung : str
-        Whose need it is, for the message.
-    least : (int, int)
-        The least compute capability.
-    way_out : str
-        What to use instead.
-    only : bool
-        Whether GPUs of a later generation lack it too.
-    """
-    here = device().compute_capability
-    if here < least or (only and here[0] != least[0]):
-        raise RuntimeError(
-            f"{rung} needs sm_{least[0]}{least[1]}, this GPU is sm_{here[0]}{here[1]}: {way_out}"
-        )
 
 
 class HalfProduct(host.Product):
@@ -154,7 +131,8 @@ class HalfProduct(host.Product):
             if not is_aligned(result):
                 result = cupy.empty((self.M, host.cdiv(self.N, CHUNK) * CHUNK), self.dtype)
                 self._packed = result[:, : self.N]
-            return aligned(A), aligned(B), result
+            self.on_device = aligned(A), aligned(B), result
+        return self.on_device
 
     def result(self):
         """Return the output: `out` if there is one, else an array of the kind of the inputs."""

@@ -9,7 +9,7 @@ from math import lcm
 
 import numpy as np
 
-__all__ = ["Access", "Model", "TileAccess", "rows_of_warp", "tile_model"]
+__all__ = ["Access", "Model", "TileAccess", "rows_of_warp", "tile_model", "traffic"]
 
 WARP = 32  #: threads
 SECTOR = 8  #: float32 elements: 32 bytes, the least that moves
@@ -248,6 +248,24 @@ def tile_model(M: int, N: int, K: int, BM: int, BN: int, BK: int, vector: int, r
         },
         writes={"C": TileAccess(M, N, 1, BM, BN, row, col, vector)},
     )
+
+
+def traffic(M: int, N: int, K: int, BM: int, BN: int, split: int = 1) -> Model:
+    """Return the model of a product whose tiles are not loaded by requests of single threads.
+
+    Parameters
+    ----------
+    M, N, K, BM, BN : int
+        As in `tile_model`.
+    split : int
+        Results that are stored in C's place: each block computes its own part of K.
+    """
+
+    def access(rows, cols, readers):
+        return Access(rows, cols, readers=readers, sweeps=None, height=None, width=None)
+
+    reads = {"A": access(M, K, -(-N // BN)), "B": access(K, N, -(-M // BM))}
+    return Model(flops=2 * M * N * K, reads=reads, writes={"C": access(M, N, split)})
 
 
 def _in_order(height: int, width: int, vector: int) -> tuple[np.ndarray, np.ndarray]:

@@ -95,7 +95,7 @@ class Operands:
     narrow = True
 
     def __init__(self, inputs: dict, out, shape: tuple[int, ...], engine: str):
-        check_engine(engine)
+        self.engine = check_engine(engine)
         if engine == "cpp" or self.narrow:
             check_indices(engine, *self._sizes)
         everything = inputs if out is None else inputs | {"out": out}
@@ -153,7 +153,8 @@ class Operands:
         with memory_errors(2 * self.nbytes):  # at most: those that are not contiguous are copied
             inputs = [cupy.ascontiguousarray(array) for array in inputs]
             result = cupy.asarray(self._written(lambda array: not array.flags.c_contiguous))
-        return *inputs, result, *(np.int32(size) for size in self._sizes)
+        self.on_device = *inputs, result
+        return *self.on_device, *(np.int32(size) for size in self._sizes)
 
     def workspace(self, shape: tuple[int, ...]):
         """Return a float32 array on the device for what one kernel leaves for the next."""

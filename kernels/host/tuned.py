@@ -12,7 +12,7 @@ import json
 import os
 import warnings
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from math import log2
 from pathlib import Path
@@ -24,6 +24,7 @@ from kernels.basics.application import application_folder
 from kernels.basics.files import replace_text, slug
 from kernels.engine import on_gpu
 from kernels.engine.device import device
+from kernels.host.earlier import kernel_of, renamed
 
 __all__ = [
     "Tuned",
@@ -145,7 +146,7 @@ def read(file: Path, gpu: str) -> list[Tuned]:
 
 
 def _checked(entry: Mapping[str, Any]) -> Tuned:
-    """An entry, its types looked at: what comes from a file may hold anything."""
+    """An entry in today's words, its types looked at: what comes from a file may hold anything."""
     found = Tuned(**entry)
     wrong = [name for name in ("rung", "engine", "dtype", "shape") if type(getattr(found, name))
              is not str]  # fmt: skip
@@ -155,6 +156,8 @@ def _checked(entry: Mapping[str, Any]) -> Tuned:
         type(name) is str and type(value) is int for name, value in found.options.items()
     ):
         raise ValueError("options are not whole numbers by name")
+    rung, options = kernel_of(found.rung, found.options), renamed(found.options)
+    found = replace(found, rung=rung, options=options)
     if shape_class(*found.size) != found.shape:
         raise ValueError(f"size {found.size} is not of class {found.shape}")
     if not 0 < found.seconds < 3600 or type(found.provenance) is not dict:

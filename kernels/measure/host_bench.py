@@ -22,7 +22,7 @@ import numpy as np
 
 from kernels.engine.microscope import trace
 from kernels.measure.timing import time
-from kernels.rungs import tiled
+from kernels.rungs.order import LADDER
 
 ROOT = Path(__file__).resolve().parents[2]
 IMPORTS = 7
@@ -94,6 +94,7 @@ def launch(case: Case) -> Row:
     shape = (case.size, case.size)
     A, B = rng.integers(-4, 5, (2, *shape)).astype(np.float32)
     C = np.full(shape, np.nan, np.float32)
+    tiled = LADDER["tiled"]
     kernel = tiled.kernel(tile=case.tile)
     grid, block = tiled.launch(*shape, tile=case.tile)
 

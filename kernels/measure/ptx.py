@@ -147,7 +147,7 @@ def compile_kernel(
     kernel: Any,
     index: str = "uint32",
     capability: tuple[int, int] = CAPABILITY,
-    signature: str = "",
+    signature: Any = "",
 ) -> str:
     """Return the PTX of a Numba kernel.
 
@@ -157,7 +157,7 @@ def compile_kernel(
         As in `with_numba`.
     capability : (int, int)
         Compute capability of the GPU to compile for.
-    signature : str, optional
+    signature : str or signature of Numba, optional
         Types of its arguments, such as ``"void(int32[::1])"``; by default three contiguous 2-D
         float32 arrays.
 
@@ -165,12 +165,26 @@ def compile_kernel(
     ------
     ImportError
         Where numba-cuda is not installed.
+    ValueError
+        If the kernel does not compile: why, and in which line of which file.
     """
-    from numba import cuda, float32, void
+    function = with_numba(kernel, index)
+    from numba import cuda, errors, float32, void
 
     matrix = float32[:, ::1]
     types = signature or void(matrix, matrix, matrix)
-    return cuda.compile_ptx(with_numba(kernel, index), types, cc=capability)[0]
+    try:
+        return cuda.compile_ptx(function, types, cc=capability)[0]
+    except errors.NumbaError as error:
+        # Numba writes many lines: what it is comes first, and the line of the kernel somewhere.
+        lines = [re.sub(r"\x1b\[[0-9;]*m", "", line).strip() for line in str(error).splitlines()]
+        why = next(line for line in lines if line and not line.startswith("Failed in"))
+        place = re.search(r'File ".+", (line \d+)', "\n".join(lines))
+        where = f", {place[1]}" if place else ""
+        file = Path(function.__code__.co_filename).name
+        raise ValueError(
+            f"{function.__name__} in {file}{where} does not compile: {why.rstrip(':')}"
+        ) from None
 
 
 def compile_cpp(rung: str, capability: tuple[int, int] = CAPABILITY) -> str:

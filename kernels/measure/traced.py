@@ -13,9 +13,10 @@ from typing import Any
 from kernels.basics import files
 from kernels.engine.microscope import trace
 from kernels.measure import oracle, profiler
-from kernels.records.side_by_side import TRACED, traced
+from kernels.records.side_by_side import TRACED
 from kernels.rungs.order import LADDER, Rung
 
+ABOUT = "What the microscope counts in every Numba rung, as kernels.measure.traced wrote it."
 #: A field of a row for the trace's count of each kind of access.
 COUNTED = {
     "requests": ("requests", {"space": "global", "op": "load"}),
@@ -62,9 +63,8 @@ def main() -> None:
         for shape in profiler.SMALL:
             rows.append(traced_row(rung, options, *shape))
             print(rung.name, options, shape, flush=True)
-    head = {"about": traced.__doc__.splitlines()[0]}
     body = ",\n".join("  " + json.dumps(row) for row in rows)
-    text = f'{{\n "about": {json.dumps(head["about"])},\n "rows": [\n{body}\n ]\n}}\n'
+    text = f'{{\n "about": {json.dumps(ABOUT)},\n "rows": [\n{body}\n ]\n}}\n'
     files.replace_text(TRACED, text)
 
 

@@ -3,7 +3,7 @@
 
 const int TILE = 32;   // side of a tile: a warp covers one row of it
 const int LARGE = 64;  // side of the large tile
-const int ROWS = 8;    // rows of threads in a block whose threads carry several
+const int ROWS = 8;    // rows of threads in a block whose threads load several
 
 extern "C" __global__ void transpose_row_read(const float *__restrict__ A,
                                               float *__restrict__ B, int M, int N)
@@ -34,7 +34,7 @@ extern "C" __global__ void transpose_tiled(const float *__restrict__ A,
     const int left = blockIdx.x * TILE, top = blockIdx.y * TILE;
     if (top + ty < M && left + tx < N)
         s[ty][tx] = A[size_t(top + ty) * N + left + tx];
-    // No thread may take an element before another thread has put it there.
+    // No thread may read an element before another thread has stored it.
     __syncthreads();
     if (left + ty < N && top + tx < M)
         B[size_t(left + ty) * M + top + tx] = s[tx][ty];
@@ -69,24 +69,24 @@ extern "C" __global__ void transpose_swizzled(const float *__restrict__ A,
         B[size_t(left + ty) * M + top + tx] = s[tx][ty ^ tx];
 }
 
-// What the last three share: a block of SIDE × ROWS threads carries a tile of
+// What the last three share: a block of SIDE × ROWS threads transposes a tile of
 // SIDE × SIDE whose corner in A lies at row `top`, column `left`.
 template <int SIDE>
-__device__ void carry(const float *__restrict__ A, float *__restrict__ B, int M, int N,
-                      int left, int top)
+__device__ void transpose_tile(const float *__restrict__ A, float *__restrict__ B,
+                               int M, int N, int left, int top)
 {
     __shared__ float s[SIDE][SIDE + 1];
     const int tx = threadIdx.x, ty = threadIdx.y;
-    float hand[SIDE / ROWS];
-    // A thread's loads are all on their way before it waits for the first of them.
+    float held[SIDE / ROWS];
+    // All loads of a thread are in flight before it waits for the first of them.
     #pragma unroll
     for (int i = 0; i < SIDE / ROWS; ++i) {
         const int row = top + ty + i * ROWS, col = left + tx;
-        hand[i] = row < M && col < N ? A[size_t(row) * N + col] : 0.0f;
+        held[i] = row < M && col < N ? A[size_t(row) * N + col] : 0.0f;
     }
     #pragma unroll
     for (int i = 0; i < SIDE / ROWS; ++i)
-        s[ty + i * ROWS][tx] = hand[i];
+        s[ty + i * ROWS][tx] = held[i];
     __syncthreads();
     #pragma unroll
     for (int i = 0; i < SIDE / ROWS; ++i) {
@@ -99,18 +99,18 @@ __device__ void carry(const float *__restrict__ A, float *__restrict__ B, int M,
 extern "C" __global__ void transpose_four(const float *__restrict__ A,
                                           float *__restrict__ B, int M, int N)
 {
-    carry<TILE>(A, B, M, N, blockIdx.x * TILE, blockIdx.y * TILE);
+    transpose_tile<TILE>(A, B, M, N, blockIdx.x * TILE, blockIdx.y * TILE);
 }
 
 extern "C" __global__ void transpose_large(const float *__restrict__ A,
                                            float *__restrict__ B, int M, int N)
 {
-    carry<LARGE>(A, B, M, N, blockIdx.x * LARGE, blockIdx.y * LARGE);
+    transpose_tile<LARGE>(A, B, M, N, blockIdx.x * LARGE, blockIdx.y * LARGE);
 }
 
 extern "C" __global__ void transpose_ordered(const float *__restrict__ A,
                                              float *__restrict__ B, int M, int N)
 {
     // Blocks start along x first: those that run together now store side by side.
-    carry<LARGE>(A, B, M, N, blockIdx.y * LARGE, blockIdx.x * LARGE);
+    transpose_tile<LARGE>(A, B, M, N, blockIdx.y * LARGE, blockIdx.x * LARGE);
 }

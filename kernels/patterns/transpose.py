@@ -1,7 +1,7 @@
-"""Transpose: B = Aᵀ, one load and one store an element, from naive to the speed of a copy.
+"""Transpose: B = Aᵀ, one load and one store per element, from naive to the speed of a copy.
 
 Each kernel differs from the one before it in one thing: which side is coalesced, the detour
-through shared memory, the banks that this detour meets, and how much a thread carries.
+through shared memory, the banks that this detour meets, and how much a thread loads at once.
 """
 
 from collections.abc import Callable
@@ -16,8 +16,8 @@ from kernels.host.model import Access, Model
 
 TILE = 32  #: side of a tile: a warp covers one row of it
 PADDED = TILE + 1
-ROWS = 8  #: rows of threads in a block whose threads carry several elements each
-EACH = TILE // ROWS  #: elements that such a thread carries
+ROWS = 8  #: rows of threads in a block whose threads load several elements each
+EACH = TILE // ROWS  #: elements that such a thread loads
 LARGE = 64  #: side of the large tile
 LARGE_PADDED = LARGE + 1
 LARGE_EACH = LARGE // ROWS
@@ -50,7 +50,7 @@ def transpose_tiled(A, B):
     M, N = uint32(A.shape[0]), uint32(A.shape[1])
     if top + ty < M and left + tx < N:
         s[ty, tx] = A[top + ty, left + tx]
-    # No thread may take an element before another thread has put it there.
+    # No thread may read an element before another thread has stored it.
     cuda.syncthreads()
     if left + ty < N and top + tx < M:
         B[left + ty, top + tx] = s[tx, ty]
@@ -87,16 +87,16 @@ def transpose_swizzled(A, B):
 @cuda.jit
 def transpose_four(A, B):
     s = cuda.shared.array((TILE, PADDED), float32)
-    hand = cuda.local.array(EACH, float32)
+    held = cuda.local.array(EACH, float32)
     tx, ty = uint32(cuda.threadIdx.x), uint32(cuda.threadIdx.y)
     left, top = uint32(cuda.blockIdx.x * TILE), uint32(cuda.blockIdx.y * TILE)
     M, N = uint32(A.shape[0]), uint32(A.shape[1])
-    # A thread's loads are all on their way before it waits for the first of them.
+    # All loads of a thread are in flight before it waits for the first of them.
     for i in range(EACH):
         row, col = top + ty + uint32(i * ROWS), left + tx
-        hand[i] = A[row, col] if row < M and col < N else float32(0)
+        held[i] = A[row, col] if row < M and col < N else float32(0)
     for i in range(EACH):
-        s[ty + uint32(i * ROWS), tx] = hand[i]
+        s[ty + uint32(i * ROWS), tx] = held[i]
     cuda.syncthreads()
     for i in range(EACH):
         row, col = left + ty + uint32(i * ROWS), top + tx
@@ -107,15 +107,15 @@ def transpose_four(A, B):
 @cuda.jit
 def transpose_large(A, B):
     s = cuda.shared.array((LARGE, LARGE_PADDED), float32)
-    hand = cuda.local.array(LARGE_EACH, float32)
+    held = cuda.local.array(LARGE_EACH, float32)
     tx, ty = uint32(cuda.threadIdx.x), uint32(cuda.threadIdx.y)
     left, top = uint32(cuda.blockIdx.x * LARGE), uint32(cuda.blockIdx.y * LARGE)
     M, N = uint32(A.shape[0]), uint32(A.shape[1])
     for i in range(LARGE_EACH):
         row, col = top + ty + uint32(i * ROWS), left + tx
-        hand[i] = A[row, col] if row < M and col < N else float32(0)
+        held[i] = A[row, col] if row < M and col < N else float32(0)
     for i in range(LARGE_EACH):
-        s[ty + uint32(i * ROWS), tx] = hand[i]
+        s[ty + uint32(i * ROWS), tx] = held[i]
     cuda.syncthreads()
     for i in range(LARGE_EACH):
         row, col = left + ty + uint32(i * ROWS), top + tx
@@ -126,16 +126,16 @@ def transpose_large(A, B):
 @cuda.jit
 def transpose_ordered(A, B):
     s = cuda.shared.array((LARGE, LARGE_PADDED), float32)
-    hand = cuda.local.array(LARGE_EACH, float32)
+    held = cuda.local.array(LARGE_EACH, float32)
     tx, ty = uint32(cuda.threadIdx.x), uint32(cuda.threadIdx.y)
     # Blocks start along x first: those that run together now store side by side.
     left, top = uint32(cuda.blockIdx.y * LARGE), uint32(cuda.blockIdx.x * LARGE)
     M, N = uint32(A.shape[0]), uint32(A.shape[1])
     for i in range(LARGE_EACH):
         row, col = top + ty + uint32(i * ROWS), left + tx
-        hand[i] = A[row, col] if row < M and col < N else float32(0)
+        held[i] = A[row, col] if row < M and col < N else float32(0)
     for i in range(LARGE_EACH):
-        s[ty + uint32(i * ROWS), tx] = hand[i]
+        s[ty + uint32(i * ROWS), tx] = held[i]
     cuda.syncthreads()
     for i in range(LARGE_EACH):
         row, col = left + ty + uint32(i * ROWS), top + tx
@@ -214,8 +214,8 @@ VERSIONS: dict[str, Version] = {
         Version("tiled", "tiled", transpose_tiled),
         Version("padded", "tiled, padded", transpose_padded),
         Version("swizzled", "tiled, swizzled", transpose_swizzled),
-        Version("four", "padded, four elements a thread", transpose_four, rows=ROWS),
-        Version("large", "tile of 64, eight elements a thread", transpose_large, LARGE, ROWS),
+        Version("four", "padded, four elements per thread", transpose_four, rows=ROWS),
+        Version("large", "tile of 64, eight elements per thread", transpose_large, LARGE, ROWS),
         Version("ordered", "the same, blocks in the order of B", transpose_ordered, LARGE, ROWS,
                 along_rows_of_b=True),
     )

@@ -23,6 +23,7 @@ from kernels.basics.files import check_folder as check_folder
 from kernels.basics.units import percent, quantity
 from kernels.engine import on_gpu
 from kernels.engine.device import device
+from kernels.host.earlier import kernel_of, renamed
 from kernels.records import counters
 from kernels.rungs.order import LADDER
 
@@ -33,7 +34,7 @@ MEASURED = frozenset(counters.NAMES) | frozenset(
     "seconds gflops cublas_gflops bytes_per_second share_of_copy correct flushed date cycles ns "
     "registers local_bytes blocks_per_sm occupancy library cores "
     "begins ends end findings lines max_error max_relative_error "
-    "unguarded_seconds guard_cost loop".split()
+    "unguarded_seconds guard_cost loop today".split()
 )
 #: The figure a table is there to give, and its unit, for one-line reading.
 HEADLINE = {"gflops": ("FLOP/s", 1e9), "bytes_per_second": ("B/s", 1), "ns": ("s", 1e-9)}
@@ -220,8 +221,9 @@ class Record:
             engine = "library"
         else:
             options = LADDER[rung].default(engine) | options
-        sizes = {"M": M, "N": N or M, "K": K or M}
-        return self.row("timings", rung=rung, engine=engine, dtype=dtype, **sizes, **options)
+        what = {"rung": rung, "engine": engine, "dtype": dtype, "M": M, "N": N or M, "K": K or M}
+        exact = [row for row in self.rows("timings", **what) if row["options"] == options]
+        return exact[0] if len(exact) == 1 else self.row("timings", **what, **options)
 
     def ladder(
         self, M: int = 4096, N: int | None = None, K: int | None = None, dtype: str = "float32"
@@ -298,16 +300,34 @@ def read(path: Path) -> Record:
         )
     rest = {name: data.pop(name, empty) for name, empty in (("device", {}), ("earlier", []))}
     provenance = data.pop("provenance")
-    tables = {name: [Row(row) for row in rows] for name, rows in data.items()}
+    tables = {name: [renewed(row) for row in rows] for name, rows in data.items()}
     return Record(path.stem, provenance, rest["device"], tables, rest["earlier"])
+
+
+def renewed(row: Mapping[str, Any]) -> Row:
+    """A row of a file, its options by the names that they have today.
+
+    Where the kernel is another rung's today, `today` says which; a `split` of 1 is then left out.
+    """
+    if not row.get("options"):
+        return Row(row)
+    options, today = renamed(row["options"]), kernel_of(row.get("rung", ""), row["options"])
+    if today == row.get("rung"):
+        return Row({**row, "options": options})
+    if options["split"] == 1:
+        del options["split"]
+    return Row({**row, "options": options, "today": today})
 
 
 def merge(old: Record, new: Record) -> Record:
     """A record with the rows of both; where both measured the same thing, the new run's row."""
     tables: dict[str, list[Row]] = {}
     for table in {**old.tables, **new.tables}:
-        rows = {key_of(row): row for row in old.tables.get(table, ())}
-        rows.update({key_of(row): row for row in new.tables.get(table, ())})
+        measured = new.tables.get(table, ())
+        # What another rung computes today is replaced as soon as that rung is measured.
+        anew = {row.get("rung") for row in measured}
+        kept = [row for row in old.tables.get(table, ()) if row.get("today") not in anew - {None}]
+        rows = {key_of(row): row for row in (*kept, *measured)}
         tables[table] = list(rows.values())
     dates = {row.get("date") for rows in tables.values() for row in rows}
     runs = [run for run in (old.provenance, *old.earlier) if run.get("date") in dates]

@@ -19,8 +19,8 @@
 #endif
 #include "blocks.cuh"
 #define THREADS (BM / WM * (BN / WN) * 32)
-// An SM has 65536 registers. The compiler shall give a thread no more than 128, or 256 for a large
-// tile, so that the SM holds as many blocks as then fit.
+// An SM has 65536 registers. The compiler should give a thread no more than 128, or 256 for a
+// large tile, so that the SM holds as many blocks as then fit.
 #ifndef MIN_BLOCKS
 #define REGISTERS (TM * TN > 64 ? 256 : 128)
 #define MIN_BLOCKS (THREADS * REGISTERS < 65536 ? 65536 / (THREADS * REGISTERS) : 1)
@@ -86,7 +86,11 @@ async_tiled(const float *__restrict__ A, const float *__restrict__ B, float *__r
 {
     __shared__ __align__(16) float sA[STAGES][BK][BM + PAD];
     __shared__ __align__(16) float sB[STAGES][BK][BN];
-    const Work work = work_of_block(K);
+    const Strip strip = strip_of_block();
+    const Slice slice = slice_of_block(K);
+    const Corner tile = corner_in(strip);
+    const int col0 = tile.col;
+    const int row0 = tile.row;
     const int warp = threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int row1 = warp / (BN / WN) * WM + lane / LANES_N * 4;
@@ -97,11 +101,11 @@ async_tiled(const float *__restrict__ A, const float *__restrict__ B, float *__r
     const int kB = threadIdx.x / (BN / 4), colB = threadIdx.x % (BN / 4) * 4;
     constexpr int rows_apart = THREADS / BK, k_apart = THREADS / (BN / 4);
     // The last row of A stands in for those beyond it: what comes of it is never stored.
-    const int rows_more = max(0, M - 1 - work.row0 - rowA);
-    const float *fromA = A + (size_t(min(work.row0 + rowA, M - 1)) * K + work.begin + kA);
-    const float *fromB = B + (size_t(work.begin + kB) * N + work.col0 + colB);
+    const int rows_more = max(0, M - 1 - row0 - rowA);
+    const float *fromA = A + (size_t(min(row0 + rowA, M - 1)) * K + slice.begin + kA);
+    const float *fromB = B + (size_t(slice.begin + kB) * N + col0 + colB);
     // The steps of k that no copy has been started for; below 1, copies write zeros.
-    int left = work.end - work.begin, stage_next = 0;
+    int left = slice.end - slice.begin, stage_next = 0;
     auto start_copies = [&] {
         #pragma unroll
         for (int i = 0; i < COPIES_A; ++i)
@@ -113,11 +117,11 @@ async_tiled(const float *__restrict__ A, const float *__restrict__ B, float *__r
             float *to = &sB[stage_next][kB + i * k_apart][colB];
             const float *from = fromB + size_t(i * k_apart) * N;
 #if WIDE
-            copy<16>(*to, from, inside && work.col0 + colB < N);
+            copy<16>(*to, from, inside && col0 + colB < N);
 #else
             #pragma unroll
             for (int j = 0; j < 4; ++j)
-                copy<4>(to[j], from + j, inside && work.col0 + colB + j < N);
+                copy<4>(to[j], from + j, inside && col0 + colB + j < N);
 #endif
         }
     };
@@ -150,7 +154,7 @@ async_tiled(const float *__restrict__ A, const float *__restrict__ B, float *__r
     __syncthreads();
     int stage = 0;
     read(stage, 0, 0);
-    for (int steps = work.end - work.begin; steps > 0; steps -= BK) {
+    for (int steps = slice.end - slice.begin; steps > 0; steps -= BK) {
         #pragma unroll
         for (int k = 0; k < BK; ++k) {
             if (k == BK - 1) {
@@ -178,9 +182,9 @@ async_tiled(const float *__restrict__ A, const float *__restrict__ B, float *__r
     C += size_t(blockIdx.z) * M * N;
     #pragma unroll
     for (int i = 0; i < TM; ++i) {
-        const int row = work.row0 + row1 + i / 4 * 4 * LANES_M + i % 4;
+        const int row = row0 + row1 + i / 4 * 4 * LANES_M + i % 4;
         #pragma unroll
         for (int j = 0; j < TN; j += 4)
-            store4(C, M, N, row, work.col0 + col1 + j * LANES_N, aside(acc[i][j]));
+            store4(C, M, N, row, col0 + col1 + j * LANES_N, aside(acc[i][j]));
     }
 }

@@ -1,5 +1,5 @@
-// Blocks that stay: which tile of C comes next, and how sums get into the boxes of shared memory
-// that the TMA stores.
+// Blocks that stay: which tile of C comes next, and how sums get to C through boxes of shared
+// memory that the TMA stores.
 
 struct Tile { int row, col; };
 
@@ -11,6 +11,9 @@ __device__ inline Tile tile_number(int number, int down, int across)
     const int height = min(GROUP, down - first), within = number - first * across;
     return {first + within % height, within / height};
 }
+
+// C is stored in boxes of 64 rows by 128 bytes, of which each consumer has BOXES at hand.
+constexpr int BOX = 64 * 128, BOX_COLS = 128 / sizeof(Result);
 
 // The part of a thread's sums that belongs to one box of 64 rows by 32 floats, swizzled as the
 // TMA wants it.
@@ -50,4 +53,25 @@ __device__ inline void write_box(const float (&sums)[count], int number, unsigne
 #else
     write_floats(sums, number, box);
 #endif
+}
+
+// Store the sums of a warpgroup at (x, y) of C, box by box: while the TMA stores one, the threads
+// write the next.
+template <int count>
+__device__ inline void store_sums(const float (&sums)[count], unsigned boxes, const TensorMap &map,
+                                  int x, int y, int group)
+{
+    const int tid = threadIdx.x % 128;
+    #pragma unroll
+    for (int number = 0; number < 2 * count / BOX_COLS; ++number) {
+        const unsigned box = boxes + number % BOXES * BOX;
+        if (tid == 0)
+            wait_for_reads_of_stores<BOXES - 1>();    // of what was in this box
+        warpgroup_sync(group);
+        write_box(sums, number, box);
+        hand_over_to_tma();
+        warpgroup_sync(group);
+        if (tid == 0)
+            tile_store(map, x + number * BOX_COLS, y, box);
+    }
 }

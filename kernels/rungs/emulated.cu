@@ -13,7 +13,6 @@ constexpr int BM = 128, BK = 64, CONSUMERS = 2, THREADS = 128 * (1 + CONSUMERS);
 constexpr int TILE_A = BM * BK * 2, TILE_B = BK * BN * 2, STAGE = TILE_A + TILE_B;  // bytes
 constexpr int PANEL = BK * 128;                       // 64 columns of B
 constexpr int SHARE = BK / CLUSTER;                   // rows of B that each block loads
-constexpr int BOX = 64 * 128, BOX_COLS = 32;          // C is stored in boxes of 64 × 32 floats
 
 // Which part of A meets which part of B, the smallest product first, and whether this product
 // is of a new size: 2^8 times that of the pair before.
@@ -133,18 +132,7 @@ emulated(const __grid_constant__ TensorMap map_A, const __grid_constant__ Tensor
                 }
             }
 
-            #pragma unroll
-            for (int number = 0; number < BN / BOX_COLS; ++number) {
-                const unsigned box = my_boxes + number % BOXES * BOX;
-                if (tid == 0)
-                    wait_for_reads_of_stores<BOXES - 1>();    // of what was in this box
-                warpgroup_sync(role);
-                write_floats(sum, number, box);
-                hand_over_to_tma();
-                warpgroup_sync(role);
-                if (tid == 0)
-                    tile_store(map_C, col0 + number * BOX_COLS, row0 + upper, box);
-            }
+            store_sums(sum, my_boxes, map_C, col0, row0 + upper, role);
         }
         if (tid == 0)
             wait_for_reads_of_stores<0>();

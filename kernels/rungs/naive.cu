@@ -17,19 +17,3 @@ extern "C" __global__ void naive(const float *A, const float *B, float *C,
         C[size_t(row) * N + col] = acc;
     }
 }
-
-extern "C" __global__ void swapped(const float *A, const float *B, float *C,
-                                   int M, int N, int K)
-{
-    const int row = blockIdx.x * blockDim.x + threadIdx.x;
-    const int col = blockIdx.y * blockDim.y + threadIdx.y;
-    // The last blocks reach past the edges of C.
-    if (row < M && col < N) {
-        float acc = 0.0f;
-        // Eight steps at a time: sixteen loads are on their way at once.
-        #pragma unroll 8
-        for (int k = 0; k < K; ++k)
-            acc += A[size_t(row) * K + k] * B[size_t(k) * N + col];
-        C[size_t(row) * N + col] = acc;
-    }
-}

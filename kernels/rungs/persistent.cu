@@ -12,8 +12,6 @@ constexpr int TILE_A = BM * BK * 2, TILE_B = BK * BN * 2, STAGE = TILE_A + TILE_
 constexpr int PANEL = BK * 128;                       // 64 columns of B
 constexpr int SHARE = BN / 64 / CLUSTER;              // panels that each block loads
 constexpr unsigned short EVERYONE = (1 << CLUSTER) - 1;
-// C is stored in boxes of 64 rows by 128 bytes, of which each consumer has BOXES at hand.
-constexpr int BOX = 64 * 128, BOX_COLS = 128 / sizeof(Result);
 
 extern "C" __global__ void __cluster_dims__(CLUSTER) __launch_bounds__(THREADS, 1)
 persistent(const __grid_constant__ TensorMap map_A, const __grid_constant__ TensorMap map_B,
@@ -101,18 +99,7 @@ persistent(const __grid_constant__ TensorMap map_A, const __grid_constant__ Tens
             if (tid < CLUSTER)
                 barrier_arrive(empty + 8 * previous, tid);
 
-            #pragma unroll
-            for (int number = 0; number < BN / BOX_COLS; ++number) {
-                const unsigned box = my_boxes + number % BOXES * BOX;
-                if (tid == 0)
-                    wait_for_reads_of_stores<BOXES - 1>();    // of what was in this box
-                warpgroup_sync(role);
-                write_box(acc, number, box);
-                hand_over_to_tma();
-                warpgroup_sync(role);
-                if (tid == 0)
-                    tile_store(map_C, col0 + number * BOX_COLS, row0 + upper, box);
-            }
+            store_sums(acc, my_boxes, map_C, col0, row0 + upper, role);
         }
         if (tid == 0)
             wait_for_reads_of_stores<0>();

@@ -11,15 +11,15 @@
 #define TN 8
 #endif
 #define THREADS (BM / TM * (BN / TN))
-// An SM has 65536 registers. The compiler shall give a thread no more than 128, or 256 for a large
-// tile, so that the SM holds as many blocks as then fit.
+// An SM has 65536 registers. The compiler should give a thread no more than 128, or 256 for a
+// large tile, so that the SM holds as many blocks as then fit.
 #ifndef MIN_BLOCKS
 #define REGISTERS (TM * TN > 64 ? 256 : 128)
 #define MIN_BLOCKS (THREADS * REGISTERS < 65536 ? 65536 / (THREADS * REGISTERS) : 1)
 #endif
 // A row of sA is longer than the tile, so that the four rows a thread writes lie in four banks.
 #define PAD 4
-// Groups of four that a thread carries of each tile.
+// Groups of four that a thread loads of each tile.
 #define LOADS_A (BM * BK / 4 / THREADS)
 #define LOADS_B (BK * BN / 4 / THREADS)
 static_assert(LOADS_A * 4 * THREADS == BM * BK && LOADS_B * 4 * THREADS == BK * BN,

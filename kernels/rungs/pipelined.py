@@ -1,21 +1,12 @@
 """Two tiles in flight: the next one is fetched while this one is multiplied."""
 
-from functools import cache
+from dataclasses import dataclass
 
-import numpy as np
-
-from kernels import host
 from kernels.engine import cuda, float32, uint32
 from kernels.engine.vector import aligned16, load4, load4_guarded, store4, store4_guarded, unrolled
-from kernels.host import cdiv, cpp
-from kernels.host.model import tile_model
-from kernels.host.tiles import (
-    check_limits,
-    check_multiple,
-    check_rows,
-    check_whole_tiles,
-    registers_of,
-)
+from kernels.host import option
+from kernels.host.rung import Rung
+from kernels.host.tiles import ThreadTiles, registers_of
 
 PAD = 4  # elements between the rows of A's tile, so that its columns spread over the banks
 
@@ -106,76 +97,22 @@ def make_pipelined(BM, BN, BK, TM, TN):
     return pipelined
 
 
-def tiles(BM, BN, BK, TM, TN):
-    """Return the checked sizes, and the threads of a block."""
-    BM, BN, BK, TM, TN = check_whole_tiles(BM=BM, BN=BN, BK=BK, TM=TM, TN=TN)
-    for name, size in {"TM": TM, "TN": TN, "BK": BK}.items():
-        check_multiple(**{name: size, "the elements of 16 bytes": 4})
-    check_multiple(BM=BM, TM=TM)
-    check_multiple(BN=BN, TN=TN)
-    threads = BM // TM * (BN // TN)
-    loaded = (("BM·BK", BM * BK, 4 * threads), ("BK·BN", BK * BN, 4 * threads))
-    waiting = (BM + BN) * BK // threads
-    check_limits(threads, 8 * BK * (BM + PAD + BN), TM * TN + TM + TN + waiting, loaded)
-    check_rows(4 * threads, BK=BK, BN=BN)
-    return BM, BN, BK, TM, TN, threads
+@dataclass(frozen=True)
+class Options(ThreadTiles):
+    TM: int = option(8, (4, 8, 16), "rows of C that a thread computes, a multiple of 4")
+    TN: int = option(8, (4, 8, 16), "columns of C that a thread computes, a multiple of 4")
+
+    at_once = 4, 4
+    pad = PAD
+    buffers = 2
 
 
-@cache
-def kernel(BM=128, BN=128, BK=8, TM=8, TN=8):
-    """Return the kernel that fetches a tile ahead, compiled for these tiles."""
-    *sizes, _ = tiles(BM, BN, BK, TM, TN)
-    return make_pipelined(*sizes)
-
-
-def launch(M, N, BM=128, BN=128, BK=8, TM=8, TN=8):
-    """Return (grid, block): one block of threads for each BM × BN elements of C (M×N)."""
-    BM, BN, *_, threads = tiles(BM, BN, BK, TM, TN)
-    host.check_sizes(M=M, N=N)
-    return host.check_grid(cdiv(N, BN), cdiv(M, BM)), (threads, 1)
-
-
-def model(M, N, K, BM=128, BN=128, BK=8, TM=8, TN=8):
-    """Predict the traffic: that of a thread tile, in a quarter of the requests."""
-    BM, BN, BK, TM, TN, threads = tiles(BM, BN, BK, TM, TN)
-    host.check_sizes(M=M, N=N, K=K)
-    across, down = BN // TN, BM // TM
-    t, i, j = np.arange(threads), np.arange(TM)[:, None, None], np.arange(0, TN, 4)[:, None]
-    row = t // across * 4 + i // 4 * 4 * down + i % 4
-    return tile_model(M, N, K, BM, BN, BK, 4, row, t % across * 4 + j * across)
-
-
-def matmul(A, B, out=None, engine="numba", BM=128, BN=128, BK=8, TM=8, TN=8):
-    """Return C = A·B, computed while the next tile is on its way.
-
-    Parameters
-    ----------
-    A, B, out, engine
-        As in `kernels.rungs.tiled.matmul`.
-    BM, BN : int
-        Rows and columns of C that a block computes.
-    BK : int
-        Steps of K that a block loads at a time.
-    TM, TN : int
-        Rows and columns of the results of a thread, multiples of 4.
-
-    Returns
-    -------
-    array of float32, shape (M, N)
-        `out`, or a new array of the kind of A and B.
-
-    Raises
-    ------
-    TypeError, ValueError, RuntimeError, MemoryError
-        One line that names the value, the limit and the way out.
-    """
-    product = host.Product(A, B, out, engine)
-    sizes = {"BM": BM, "BN": BN, "BK": BK, "TM": TM, "TN": TN}
-    grid, threads = launch(product.M, product.N, **sizes)
-    if engine == "cpp":
-        arguments = product.cpp_arguments()
-        twin = cpp.load("pipelined", WIDE=host.wide(*arguments[:3]), **sizes)
-        twin(grid, threads, arguments)
-    else:
-        kernel(**sizes)[grid, threads](*product.arguments())
-    return product.result()
+RUNG = Rung(
+    name="pipelined",
+    title="Loads ahead of use",
+    chapter="07-register-tiling",
+    Options=Options,
+    make=make_pipelined,
+    choices={"numba": ({"BK": 16},), "cpp": ({"BK": 16}, {})},
+    wide=True,
+)

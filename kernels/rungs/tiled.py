@@ -1,11 +1,11 @@
 """Tiled matrix product: the threads of a block share tiles of A and B through shared memory."""
 
-from functools import cache
+from dataclasses import dataclass
 
 from kernels import host
 from kernels.engine import cuda, float32, uint32
-from kernels.host import cdiv, cpp
 from kernels.host.model import Access, Model, rows_of_warp
+from kernels.host.rung import Rung
 
 
 def make_tiled(tile):
@@ -39,64 +39,41 @@ def make_tiled(tile):
     return tiled
 
 
-@cache
-def kernel(tile=16):
-    """Return the tiled kernel for tiles of `tile` × `tile` elements, compiled for that size."""
-    return make_tiled(host.check_tile(tile))
+@dataclass(frozen=True)
+class Options(host.Options):
+    tile: int = host.option(
+        16, (8, 16, 32), "side of the square tiles, and of the block of threads"
+    )
+
+    def check(self):
+        host.check_tile(self.tile)
+
+    @property
+    def block_dim(self):
+        return self.tile, self.tile
+
+    @property
+    def block_tile(self):
+        return self.tile, self.tile, self.tile
+
+    @property
+    def shared_bytes(self):
+        return 4 * self.tile * (self.tile + self.tile)
+
+    def model(self, M, N, K):
+        """A is loaded once per column of tiles of C, B once per row of them."""
+        tile, rows = self.tile, rows_of_warp(self.tile)
+        across, down = host.cdiv(N, tile), host.cdiv(M, tile)
+        A = Access(M, K, readers=across, sweeps=across, height=rows, width=tile)
+        B = Access(K, N, readers=down, sweeps=down, height=rows, width=tile)
+        C = Access(M, N, readers=1, sweeps=1, height=rows, width=tile)
+        return Model(flops=2 * M * N * K, reads={"A": A, "B": B}, writes={"C": C})
 
 
-def twin(tile=16):
-    """Return the CUDA C++ twin, compiled for tiles of `tile` × `tile` elements."""
-    return cpp.load("tiled", TILE=host.check_tile(tile))
-
-
-def launch(M, N, tile=16):
-    """Return (grid, block) that cover C (M×N) with one block of `tile` × `tile` threads a tile."""
-    tile = host.check_tile(tile)
-    host.check_sizes(M=M, N=N)
-    return host.check_grid(cdiv(N, tile), cdiv(M, tile)), (tile, tile)
-
-
-def model(M, N, K, tile=16):
-    """Predict the tiled kernel's traffic: A is loaded once a column of tiles, B once a row."""
-    tile, rows = host.check_tile(tile), rows_of_warp(tile)
-    host.check_sizes(M=M, N=N, K=K)
-    across, down = cdiv(N, tile), cdiv(M, tile)
-    A = Access(M, K, readers=across, sweeps=across, height=rows, width=tile)
-    B = Access(K, N, readers=down, sweeps=down, height=rows, width=tile)
-    C = Access(M, N, readers=1, sweeps=1, height=rows, width=tile)
-    return Model(flops=2 * M * N * K, reads={"A": A, "B": B}, writes={"C": C})
-
-
-def matmul(A, B, out=None, engine="numba", tile=16):
-    """Return C = A·B, computed by the tiled kernel.
-
-    Parameters
-    ----------
-    A, B : array of float32, shapes (M, K) and (K, N)
-        NumPy arrays are copied to the device; CuPy and Numba arrays stay there. Any strides: the
-        Numba kernel follows them, the C++ twin gets contiguous copies.
-    out : array of float32, shape (M, N), optional
-        Where C goes, on the side where A and B are.
-    engine : {"numba", "cpp"}
-        Which of the twins runs; "cpp" needs a GPU.
-    tile : int
-        Side of the square tiles, and of the block of threads: 8, 16 or 32.
-
-    Returns
-    -------
-    array of float32, shape (M, N)
-        `out`, or a new array of the kind of A and B.
-
-    Raises
-    ------
-    TypeError, ValueError, RuntimeError, MemoryError
-        One line that names the value, the limit and the way out.
-    """
-    product = host.Product(A, B, out, engine)
-    grid, threads = launch(product.M, product.N, tile)
-    if engine == "cpp":
-        twin(tile)(grid, threads, product.cpp_arguments())
-    else:
-        kernel(tile)[grid, threads](*product.arguments())
-    return product.result()
+RUNG = Rung(
+    name="tiled",
+    title="Tiled in shared memory",
+    chapter="04-tiled",
+    Options=Options,
+    make=make_tiled,
+)

@@ -11,8 +11,8 @@
 #define TN 8
 #endif
 #define THREADS (BM / TM * (BN / TN))
-// An SM has 65536 registers. The compiler shall give a thread no more than 128, or 256 for a large
-// tile, so that the SM holds as many blocks as then fit.
+// An SM has 65536 registers. The compiler should give a thread no more than 128, or 256 for a
+// large tile, so that the SM holds as many blocks as then fit.
 #ifndef MIN_BLOCKS
 #define REGISTERS (TM * TN > 64 ? 256 : 128)
 #define MIN_BLOCKS (THREADS * REGISTERS < 65536 ? 65536 / (THREADS * REGISTERS) : 1)

@@ -1,5 +1,5 @@
-// Warp tiles: the threads of a warp own neighbouring parts of C, and each carries what the next
-// step of k needs while it multiplies this one.
+// Warp tiles: the threads of a warp own neighbouring parts of C, and each reads what the next step
+// of k needs while it multiplies this one.
 // C = A·B with A (M×K), B (K×N) and C (M×N), all row-major. A block computes BM×BN elements of C,
 // BK steps of k at a time; a warp WM×WN of them and a thread TM×TN. All are set when this is
 // compiled, and WIDE=0 where 16-byte accesses to A, B or C are not legal.
@@ -9,13 +9,13 @@
 #define BN 128
 #define BK 16
 #define WM 64
-#define WN 64
-#define TM 16
+#define WN 32
+#define TM 8
 #define TN 8
 #endif
 #define THREADS (BM / WM * (BN / WN) * 32)
-// An SM has 65536 registers. The compiler shall give a thread no more than 128, or 256 for a large
-// tile, so that the SM holds as many blocks as then fit.
+// An SM has 65536 registers. The compiler should give a thread no more than 128, or 256 for a
+// large tile, so that the SM holds as many blocks as then fit.
 #ifndef MIN_BLOCKS
 #define REGISTERS (TM * TN > 64 ? 256 : 128)
 #define MIN_BLOCKS (THREADS * REGISTERS < 65536 ? 65536 / (THREADS * REGISTERS) : 1)
@@ -26,7 +26,7 @@
 static_assert(LANES_M * LANES_N == 32, "a warp has 32 threads");
 // A row of sA is longer than the tile, so that the four rows a thread writes lie in four banks.
 #define PAD 4
-// Groups of four that a thread carries of each tile.
+// Groups of four that a thread loads of each tile.
 #define LOADS_A (BM * BK / 4 / THREADS)
 #define LOADS_B (BK * BN / 4 / THREADS)
 static_assert(LOADS_A * 4 * THREADS == BM * BK && LOADS_B * 4 * THREADS == BK * BN,

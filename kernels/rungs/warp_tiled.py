@@ -1,21 +1,9 @@
 """Warp tiles: the 32 threads of a warp share a compact tile, and read one k ahead."""
 
-from functools import cache
-
-import numpy as np
-
-from kernels import host
 from kernels.engine import cuda, float32, uint32
 from kernels.engine.vector import aligned16, load4, load4_guarded, store4, store4_guarded, unrolled
-from kernels.host import cdiv, cpp
-from kernels.host.model import tile_model
-from kernels.host.tiles import (
-    check_limits,
-    check_multiple,
-    check_rows,
-    check_whole_tiles,
-    registers_of,
-)
+from kernels.host.rung import Rung
+from kernels.host.tiles import WarpTiles, registers_of
 
 PAD = 4  # elements between the rows of A's tile, so that its columns spread over the banks
 
@@ -143,95 +131,12 @@ def make_warp_tiled(BM, BN, BK, WM, WN, TM, TN):
     return warp_tiled
 
 
-def tiles(BM, BN, BK, WM, WN, TM, TN):
-    """Return the checked sizes, and the threads of a block."""
-    BM, BN, BK, WM, WN, TM, TN = check_whole_tiles(BM=BM, BN=BN, BK=BK, WM=WM, WN=WN, TM=TM, TN=TN)
-    for name, size in {"TM": TM, "TN": TN, "BK": BK}.items():
-        check_multiple(**{name: size, "the elements of 16 bytes": 4})
-    for pair in (
-        {"WM": WM, "TM": TM},
-        {"WN": WN, "TN": TN},
-        {"BM": BM, "WM": WM},
-        {"BN": BN, "WN": WN},
-    ):
-        check_multiple(**pair)
-    if WM // TM * (WN // TN) != 32:
-        raise ValueError(
-            f"a warp tile of {WM}×{WN} has {WM // TM * (WN // TN)} thread tiles of {TM}×{TN};"
-            " a warp has 32 threads: use WM, WN, TM, TN with (WM/TM)·(WN/TN) = 32"
-        )
-    threads = BM // WM * (BN // WN) * 32
-    loaded = (("BM·BK", BM * BK, 4 * threads), ("BK·BN", BK * BN, 4 * threads))
-    waiting = (BM + BN) * BK // threads
-    check_limits(threads, 8 * BK * (BM + PAD + BN), TM * TN + 2 * (TM + TN) + waiting, loaded)
-    check_rows(4 * threads, BK=BK, BN=BN)
-    return BM, BN, BK, WM, WN, TM, TN, threads
-
-
-@cache
-def kernel(BM=128, BN=128, BK=16, WM=64, WN=64, TM=16, TN=8):
-    """Return the kernel with warp tiles, compiled for these tiles."""
-    *sizes, _ = tiles(BM, BN, BK, WM, WN, TM, TN)
-    return make_warp_tiled(*sizes)
-
-
-def launch(M, N, BM=128, BN=128, BK=16, WM=64, WN=64, TM=16, TN=8):
-    """Return (grid, block): one block of warps for each BM × BN elements of C (M×N)."""
-    BM, BN, *_, threads = tiles(BM, BN, BK, WM, WN, TM, TN)
-    host.check_sizes(M=M, N=N)
-    return host.check_grid(cdiv(N, BN), cdiv(M, BM)), (threads, 1)
-
-
-def model(M, N, K, BM=128, BN=128, BK=16, WM=64, WN=64, TM=16, TN=8):
-    """Predict the traffic: warp tiles change what shared memory gives, not what it takes."""
-    BM, BN, BK, WM, WN, TM, TN, threads = tiles(BM, BN, BK, WM, WN, TM, TN)
-    host.check_sizes(M=M, N=N, K=K)
-    return tile_model(M, N, K, BM, BN, BK, 4, *stores(BN, WM, WN, TM, TN, threads))
-
-
-def stores(BN, WM, WN, TM, TN, threads):
-    """Return the row and the column, in the tile of C, of the stores of the threads."""
-    across, down = WN // TN, WM // TM
-    warp, lane = np.divmod(np.arange(threads), 32)
-    i, j = np.arange(TM)[:, None, None], np.arange(0, TN, 4)[:, None]
-    row = warp // (BN // WN) * WM + lane // across * 4 + i // 4 * 4 * down + i % 4
-    return row, warp % (BN // WN) * WN + lane % across * 4 + j * across
-
-
-def matmul(A, B, out=None, engine="numba", BM=128, BN=128, BK=16, WM=64, WN=64, TM=16, TN=8):
-    """Return C = A·B, computed in warp tiles.
-
-    Parameters
-    ----------
-    A, B, out, engine
-        As in `kernels.rungs.tiled.matmul`.
-    BM, BN : int
-        Rows and columns of C that a block computes.
-    BK : int
-        Steps of K that a block loads at a time.
-    WM, WN : int
-        Rows and columns of C that a warp computes.
-    TM, TN : int
-        Rows and columns of the results of a thread, multiples of 4; 32 thread tiles fill the
-        tile of a warp.
-
-    Returns
-    -------
-    array of float32, shape (M, N)
-        `out`, or a new array of the kind of A and B.
-
-    Raises
-    ------
-    TypeError, ValueError, RuntimeError, MemoryError
-        One line that names the value, the limit and the way out.
-    """
-    product = host.Product(A, B, out, engine)
-    sizes = {"BM": BM, "BN": BN, "BK": BK, "WM": WM, "WN": WN, "TM": TM, "TN": TN}
-    grid, threads = launch(product.M, product.N, **sizes)
-    if engine == "cpp":
-        arguments = product.cpp_arguments()
-        twin = cpp.load("warp_tiled", WIDE=host.wide(*arguments[:3]), **sizes)
-        twin(grid, threads, arguments)
-    else:
-        kernel(**sizes)[grid, threads](*product.arguments())
-    return product.result()
+RUNG = Rung(
+    name="warp_tiled",
+    title="Warp tiles",
+    chapter="07-register-tiling",
+    Options=WarpTiles,
+    make=make_warp_tiled,
+    choices={"numba": ({},), "cpp": ({"WN": 32, "TM": 8},)},
+    wide=True,
+)

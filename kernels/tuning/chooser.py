@@ -20,7 +20,8 @@ from kernels.basics.files import slug
 from kernels.engine import on_gpu
 from kernels.engine.device import device
 from kernels.host import check_sizes, half, tuned
-from kernels.rungs.order import ENGINE_TITLES, LADDER, Options, Rung
+from kernels.host.rung import ENGINE_TITLES, Rung, Values
+from kernels.rungs.order import LADDER
 from kernels.tuning.predict import gpu_here, predict
 
 #: Rungs below this one are there to be understood, and are never the fastest.
@@ -44,7 +45,7 @@ class Choice:
 
     rung: str
     engine: str
-    options: Options
+    options: Values
     why: str
     seconds: float
 
@@ -111,7 +112,7 @@ def candidates(dtype: str, engines: tuple[str, ...]) -> list[tuple[Rung, str]]:
     ]
 
 
-def _fits(rung: str, options: Options, M: int, N: int) -> bool:
+def _fits(rung: str, options: Values, M: int, N: int) -> bool:
     """Whether a version can be launched here: files may hold options of another time or size."""
     try:
         LADDER[rung].launch(M, N, **options)
@@ -146,7 +147,7 @@ def _recorded(rungs: list[tuple[Rung, str]], M: int, N: int, K: int, dtype: str)
     kind, known = tuned.shape_class(M, N, K), {(rung.name, engine) for rung, engine in rungs}
     rows = [
         row
-        for row in records.load(here).rows("timings", dtype=dtype)
+        for row in map(_runnable, records.load(here).rows("timings", dtype=dtype))
         if (row.rung, row.engine) in known
         and row.options in LADDER[row.rung].chosen(row.engine)
         and tuned.shape_class(row.M, row.N, row.K) == kind
@@ -161,6 +162,13 @@ def _recorded(rungs: list[tuple[Rung, str]], M: int, N: int, K: int, dtype: str)
     )
     best = min((row for row in rows if (row.M, row.N, row.K) == size), key=lambda row: row.median)
     return Choice(best.rung, best.engine, best.options, "recorded", best.median)
+
+
+def _runnable(row: records.Row) -> records.Row:
+    """A row as the rung that has its kernel today."""
+    if "today" not in row:
+        return row
+    return records.Row({**row, "rung": row.today, "options": {"split": 1, **row.options}})
 
 
 def _predicted(rungs: list[tuple[Rung, str]], M: int, N: int, K: int) -> Choice:

@@ -8,14 +8,15 @@ choices it has to tell apart differ by factors.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import prod, sqrt
+from math import sqrt
 
 from kernels.basics import data_sheets
 from kernels.engine import on_gpu
 from kernels.engine.device import device
 from kernels.host import cdiv
+from kernels.host.options import Options
+from kernels.host.rung import Rung
 from kernels.measure.occupancy import MAX_REGISTERS, Occupancy, occupancy
-from kernels.rungs.order import Options, Rung
 
 #: A GPU whose data sheet stands in where there is none.
 STAND_IN = "h200"
@@ -40,11 +41,11 @@ class Footprint:
     Attributes
     ----------
     threads : int
-        Threads a block.
+        Threads per block.
     registers : int
-        Registers a thread, estimated: accumulators, fragments, and what indices need.
+        Registers per thread, estimated: accumulators, fragments, and what indices need.
     shared_bytes : int
-        Shared memory a block.
+        Shared memory per block.
     outputs : int
         Elements of C that a thread computes.
     """
@@ -122,40 +123,15 @@ def gpu_here(name: str = "") -> data_sheets.Gpu:
     )
 
 
-def block_tile(rung: Rung, options: Options) -> tuple[int, int, int]:
-    """(BM, BN, BK): the part of C that a block computes, and its step along K."""
-    if rung.footprint is not None and "BM" not in options:
-        return rung.footprint(**options)["tile"]
-    side = options.get("tile", options.get("block", 1))
-    # The naive kernels keep no tile: they walk along K one product at a time.
-    step = options.get("BK", side if "tile" in options else 1)
-    return options.get("BM", side), options.get("BN", side), step
-
-
-def footprint(rung: Rung, options: Options) -> Footprint:
-    """What one block of a rung with these options takes of an SM.
-
-    Raises
-    ------
-    Unfit, TypeError, ValueError
-        If the rung itself refuses the options.
-    """
-    options = rung.defaults | options
-    BM, BN, BK = block_tile(rung, options)
-    _, block = rung.launch(BM, BN, **options)
-    threads = prod(block)
-    outputs = max(1, BM * BN // threads)
-    if rung.footprint is not None:
-        used = rung.footprint(**options)
-        return Footprint(threads, used["registers"], used["shared_bytes"], outputs)
-    shared = 4 * BK * (BM + BN) if BK > 1 else 0
-    # Accumulators, a column of A's and a row of B's part, and two dozen for addresses and counters.
-    registers = 24 if outputs == 1 else round(outputs + 4 * sqrt(outputs) + 24)
-    return Footprint(threads, registers, shared, outputs)
+def footprint(options: Options) -> Footprint:
+    """What one block takes of an SM."""
+    BM, BN, _ = options.block_tile
+    outputs = max(1, BM * BN // options.threads)
+    return Footprint(options.threads, options.registers, options.shared_bytes, outputs)
 
 
 def predict(
-    rung: Rung, options: Options, M: int, N: int, K: int, gpu: data_sheets.Gpu
+    rung: Rung, options: dict[str, int], M: int, N: int, K: int, gpu: data_sheets.Gpu
 ) -> Prediction:
     """Predict one launch for A (M×K) and B (K×N).
 
@@ -176,35 +152,32 @@ def predict(
     Unfit, TypeError, ValueError
         If the rung refuses the options, or a block of them exceeds a limit of the GPU.
     """
-    options = rung.defaults | options
-    used = footprint(rung, options)
+    chosen = rung.Options(**options)
+    used = footprint(chosen)
     if used.registers > MAX_REGISTERS:
-        raise Unfit(f"about {used.registers} registers a thread; a thread has {MAX_REGISTERS}")
+        raise Unfit(f"about {used.registers} registers per thread; a thread has {MAX_REGISTERS}")
     limit = gpu.shared_per_block_optin if rung.dynamic_shared else STATIC_SHARED
     if used.shared_bytes > limit:
-        raise Unfit(f"{used.shared_bytes} bytes of shared memory a block; it may have {limit}")
+        raise Unfit(f"{used.shared_bytes} bytes of shared memory per block; it may have {limit}")
     resident = occupancy(
         used.threads, registers=used.registers, shared_bytes=used.shared_bytes, gpu=gpu
     )
-    rung.launch(M, N, **options)
-    split = options.get("split", 1)
-    BM, BN, BK = block_tile(rung, options)
+    chosen.launch(M, N)  # refuses what no GPU can launch
+    split = chosen.split
+    BM, BN, BK = chosen.block_tile
     blocks = cdiv(M, BM) * cdiv(N, BN) * split
-    rounds = cdiv(blocks, gpu.sms)
     waves = cdiv(blocks, gpu.sms * resident.blocks)
-    # An SM shares its units among its blocks: it is done when the SM with most blocks is.
     padded = 2 * BM * BN * cdiv(cdiv(K, split), BK) * BK
     clock = 1e6 * gpu.boost_mhz
-    busy = min(rounds, resident.blocks) * cdiv(used.threads, 32)
+    busy = min(cdiv(blocks, gpu.sms), resident.blocks) * cdiv(used.threads, 32)
     if rung.dtypes[0] == "float32":
         peak = 2 * gpu.cores_per_sm * clock * efficiency(used, busy)
     else:
         peak = 1e12 * (gpu.fp16_tensor_tflops or 8 * gpu.fp32_tflops) / gpu.sms
-    work = rounds * padded
-    if rung.busiest is not None:
-        work = 2 * rung.busiest(M, N, K, sms=gpu.sms, **options)
+    # An SM shares its units among its blocks: the launch is done when the busiest SM is.
+    work = 2 * chosen.busiest(M, N, K, gpu.sms)
     compute = work / peak
-    model = rung.model(M, N, K, **options)
+    model = chosen.model(M, N, K)
     l2 = model.bytes_asked / (L2_BYTES_PER_CLOCK * gpu.sms * clock)
     dram = model.bytes_compulsory / gpu.bandwidth
     # Parts of K leave partial sums, which a second launch reads and adds.

@@ -21,8 +21,8 @@ from kernels.basics import data_sheets
 from kernels.basics.files import replace_text, slug
 from kernels.engine import cupy
 from kernels.host import tuned
+from kernels.host.rung import Rung, Values
 from kernels.host.tuned import Tuned
-from kernels.rungs.order import Options, Rung
 from kernels.tuning.predict import Prediction, predict
 
 #: How many candidates are measured, and how much slower than the best prediction they may be.
@@ -36,7 +36,7 @@ Shape = tuple[int, int, int]
 class Candidate:
     """One set of options: what is predicted of it, or why it is left out."""
 
-    options: Options
+    options: Values
     prediction: Prediction | None = None
     reason: str = ""
 
@@ -58,7 +58,7 @@ class Plan:
 class Measured:
     """What one candidate showed: seconds (median and quartiles), or what went wrong."""
 
-    options: Options
+    options: Values
     seconds: dict[str, float] | None
     note: str = ""
 
@@ -155,9 +155,9 @@ def unfinished(gpu: str) -> Path:
 
 def search(
     todo: Plan,
-    measure: Callable[[Options, bool], dict[str, float]],
+    measure: Callable[[Values, bool], dict[str, float]],
     about: dict[str, Any],
-    report: Callable[[Options, int, int], None] = lambda options, done, total: None,
+    report: Callable[[Values, int, int], None] = lambda options, done, total: None,
 ) -> tuple[Tuned, list[Measured]]:
     """Measure the kept candidates and store the best.
 
@@ -194,7 +194,7 @@ def search(
     defaults = todo.rung.default(todo.engine)
     total = len(todo.kept) + FINALISTS
 
-    def once(options: Options, longer: bool) -> Measured:
+    def once(options: Values, longer: bool) -> Measured:
         known = next((m for m, long in done if m.options == options and long == longer), None)
         if known is None:
             report(options, len(done), total)
@@ -277,14 +277,14 @@ def _keep(file: Path, same: dict[str, Any], done: list[tuple[Measured, bool]]) -
     replace_text(file, json.dumps({"same": same, "measured": measured}))
 
 
-def stopwatch(todo: Plan) -> Callable[[Options, bool], dict[str, float]]:
+def stopwatch(todo: Plan) -> Callable[[Values, bool], dict[str, float]]:
     """What measures the candidates of a plan on the GPU: each is checked, then timed."""
     from kernels.measure.bench.case import Case
     from kernels.measure.bench.resources import used
 
     case = Case(*todo.shape, todo.dtype, todo.rung.out_dtype)
 
-    def measure(options: Options, longer: bool) -> dict[str, float]:
+    def measure(options: Values, longer: bool) -> dict[str, float]:
         launch = case.launch(todo.rung, todo.engine, options)
         launch()
         spilled = used(todo.rung, todo.engine, options)["local_bytes"]

@@ -59,7 +59,7 @@ def test_a_changed_kernel_cell_is_seen():
 
 @pytest.mark.parametrize(
     "name, told",
-    [("kernels/nowhere.py::x", "no file"), ("kernels/rungs/naive.py::naiv", "naive, swapped")],
+    [("kernels/nowhere.py::x", "no file"), ("kernels/rungs/naive.py::naiv", "naive$")],
 )
 def test_an_unknown_kernel_is_named(name, told):
     with pytest.raises(site_cells.KernelNotFound, match=told):

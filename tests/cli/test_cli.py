@@ -37,7 +37,7 @@ def call(capsys, line):
 @pytest.mark.parametrize(
     "line, told",
     [
-        ("run tiled 64 --tile 64", "tile 64 needs 4096 threads a block; this GPU allows 1024"),
+        ("run tiled 64 --tile 64", "tile 64 needs 4096 threads per block; this GPU allows 1024"),
         ("run tiled 64 --tile 0", "tile must be at least 1, got 0: use 8, 16 or 32"),
         ("run tiled 64 --tile x", "tile 'x' is not a whole number: use 8, 16 or 32"),
         ("run tiled 0", "size must be at least 1, got 0: use a whole number"),

@@ -10,7 +10,7 @@ import pytest
 
 from kernels import LADDER
 from kernels.host import cpp
-from kernels.measure.ptx import with_numba
+from kernels.measure.ptx import compile_kernel
 from kernels.patterns.vector_add import vector_add, vector_add_grid_stride
 
 pytestmark = pytest.mark.skipif(
@@ -20,15 +20,26 @@ pytestmark = pytest.mark.skipif(
 
 CAPABILITIES = ((7, 5), (8, 0), (9, 0))
 
-#: Macros that each C++ file is compiled with; one that needs none is compiled as it is.
-MACROS = {"tiled": [{"TILE": tile} for tile in LADDER["tiled"].options["tile"]]}
-#: Files with GPUs and macros of their own: test_tensor_core.py compiles them.
-TENSOR_CORES = {"emulated", "mma", "mma_sm75", "persistent", "specialized", "stream_k", "wgmma"}
+#: The rungs in float32 that have a twin; test_tensor_core.py compiles the others.
+RUNGS = {
+    name: rung
+    for name, rung in LADDER.items()
+    if "cpp" in rung.engines and rung.dtypes == ("float32",)
+}
+#: What is no rung is compiled as it is.
+OTHERS = sorted({path.stem for path in cpp.SOURCES.values()} - LADDER.keys())
 TWINS = [
-    (path.stem, macros)
-    for path in cpp.SOURCES.values()
-    if path.stem not in TENSOR_CORES
-    for macros in MACROS.get(path.stem, [{}])
+    *((name, {}) for name in OTHERS),
+    *(
+        (name, macros)
+        for name, rung in RUNGS.items()
+        for macros in {
+            str(macros): macros
+            for options in rung.chosen("cpp")
+            for wide in ((1, 0) if rung.wide else (None,))
+            for macros in [rung.Options(**options).macros | ({"WIDE": wide} if rung.wide else {})]
+        }.values()
+    ),
 ]
 
 KERNELS = {
@@ -43,12 +54,6 @@ KERNELS = {
 }
 
 
-def test_there_is_a_twin_for_every_kernel():
-    functions = {kernel.py_func.__name__ for kernel, _ in KERNELS.values()}
-    in_cpp = {name for stem, _ in TWINS for name in functions_of(stem)}
-    assert functions <= in_cpp
-
-
 def functions_of(stem: str) -> list[str]:
     bounds = r"(?:__launch_bounds__\(.*\)\s)?"
     return re.findall(rf'extern "C" __global__ void {bounds}(\w+)\(', cpp.source(stem))
@@ -57,29 +62,21 @@ def functions_of(stem: str) -> list[str]:
 @pytest.mark.parametrize("capability", CAPABILITIES, ids=lambda c: "sm_{}{}".format(*c))
 @pytest.mark.parametrize("stem, macros", TWINS, ids=str)
 def test_cpp(stem, macros, capability):
-    from cuda.core import Program, ProgramOptions
-
-    options = ProgramOptions(
-        arch="sm_{}{}".format(*capability),
-        std="c++17",
-        define_macro=[f"{name}={value}" for name, value in macros.items()] or None,
-    )
-    machine_code = Program(cpp.source(stem), "c++", options).compile("cubin").code
+    machine_code = cpp.compiled(stem, "sm_{}{}".format(*capability), **macros)
     assert machine_code.startswith(b"\x7fELF")
     for function in functions_of(stem):
         assert f".text.{function}\0".encode() in machine_code
 
 
-@pytest.mark.parametrize("layout", ("C", "A"))
+@pytest.mark.parametrize("layout", ("::1", ":"))
 @pytest.mark.parametrize("capability", CAPABILITIES, ids=lambda c: "sm_{}{}".format(*c))
 @pytest.mark.parametrize("name", KERNELS)
 def test_numba(name, capability, layout):
-    from numba import cuda, float32, types
-
     kernel, ndim = KERNELS[name]
-    array = types.Array(float32, ndim, layout)
-    ptx, result = cuda.compile_ptx(with_numba(kernel), (array,) * 3, cc=capability)
-    assert result == types.void
+    array = "float32[{}]".format(", ".join([":"] * (ndim - 1) + [layout]))
+    ptx = compile_kernel(
+        kernel, capability=capability, signature=f"void({array}, {array}, {array})"
+    )
     assert ".target sm_{}{}".format(*capability) in ptx
     assert ".f64" not in ptx, "a double hides in float32 arithmetic"
     assert ".local" not in ptx, "an array spills from registers"

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 import pytest
 
 from kernels import LADDER
-from kernels.measure.ptx import with_numba
+from kernels.measure.ptx import compile_kernel
 from tests.rungs.cases import SETTINGS, SMALL, label
 
 pytestmark = pytest.mark.skipif(
@@ -18,22 +18,21 @@ pytestmark = pytest.mark.skipif(
 )
 
 LARGE = [setting for setting in SETTINGS if setting[0] not in SMALL]
-WIDE = ("vectorized", "pipelined", "warp_tiled", "swizzled")
+WIDE = [name for name, rung in LADDER.items() if rung.wide]
 
 
 @pytest.mark.parametrize(
-    "capability, layout", [((7, 5), "C"), ((8, 0), "A"), ((9, 0), "C")], ids=str
+    "capability, layout", [((7, 5), "::1"), ((8, 0), ":"), ((9, 0), "::1")], ids=str
 )
 @pytest.mark.parametrize("setting", LARGE, ids=label)
 def test_numba(setting, capability, layout):
-    from numba import cuda, float32, types
-
     name, options = setting
     options = LADDER[name].defaults | options
     kernel = LADDER[name].kernel(**options)
-    array = types.Array(float32, 2, layout)
-    ptx, result = cuda.compile_ptx(with_numba(kernel), (array,) * 3, cc=capability)
-    assert result == types.void
+    array = f"float32[:, {layout}]"
+    ptx = compile_kernel(
+        kernel, capability=capability, signature=f"void({array}, {array}, {array})"
+    )
     assert ".target sm_{}{}".format(*capability) in ptx
     assert ".f64" not in ptx, "a double hides in float32 arithmetic"
     assert ".local" not in ptx, "an array spills from registers"

@@ -19,9 +19,7 @@ pytestmark = pytest.mark.skipif(
 TILED = [
     name for name, rung in LADDER.items() if "BM" in rung.options and rung.dtypes[0][-2:] == "32"
 ]
-WIDE = {name for name in TILED if LADDER[name].wide} | {"async_tiled"}
-#: Rungs with two buffers or more need one barrier a tile.
-ONE_BARRIER = {"pipelined", "warp_tiled", "swizzled", "async_tiled"}
+WIDE = {name for name in TILED if LADDER[name].wide}
 
 
 def loop_of(name: str, engine: str) -> sass.Loop:
@@ -30,9 +28,8 @@ def loop_of(name: str, engine: str) -> sass.Loop:
     rung = LADDER[name]
     options = rung.default(engine)
     if engine == "cpp":
-        macros = {option.upper(): value for option, value in options.items() if option != "split"}
-        file = name.removesuffix("_1d")
-        code = cpp.compiled(file, "sm_90", **macros, **({"WIDE": 1} if name in WIDE else {}))
+        macros = rung.Options(**options).macros | rung.macros()
+        code = cpp.compiled(name, "sm_90", **macros)
         return sass.inner_loop(sass.disassemble(code), name)
     text = ptx.compile_kernel(rung.kernel(**options))
     code = bytes(Program(text, "ptx", ProgramOptions(arch="sm_90")).compile("cubin").code)
@@ -50,7 +47,9 @@ def test_the_loop_of_a_register_tiled_kernel(name, engine):
     assert counts["multiply_adds"] % each == 0 < counts["multiply_adds"]
     assert counts["local"] == 0
     tiles = counts["multiply_adds"] // each
-    assert counts["barriers"] == tiles * (1 if name in ONE_BARRIER else 2)
+    # With two buffers or more one barrier per tile is enough.
+    buffers = LADDER[name].Options(**options).buffers
+    assert counts["barriers"] == tiles * (1 if buffers > 1 else 2)
     if name in WIDE:
         assert (
             counts["shared_loads"]["of_16"]

@@ -6,47 +6,40 @@ from importlib.util import find_spec
 
 import pytest
 
+from kernels import LADDER
 from kernels.host import cpp
-from kernels.rungs import emulated, hopper, tensor_core
 
 pytestmark = pytest.mark.skipif(
     not find_spec("cuda"), reason="this platform has no packages of the CUDA compilers"
 )
 
 FORMATS = [{"BF16": 0, "HALF_C": 0}, {"BF16": 1, "HALF_C": 1}]
-#: Options of `mma`: those of the rung, less deep, smaller, and for GPUs with little shared memory.
-TILES = [
-    {"BM": 128, "BN": 256, "BK": 64, "WM": 64, "WN": 64, "stages": 4},
-    {"BM": 128, "BN": 128, "BK": 64, "WM": 64, "WN": 32, "stages": 3},
-    {"BM": 64, "BN": 64, "BK": 32, "WM": 32, "WN": 32, "stages": 2},
-]
+#: Options that each rung is compiled with beside its defaults.
+OPTIONS = {
+    # Those of the rung, less deep, smaller, and for GPUs with little shared memory.
+    "mma": [
+        {"stages": 4},
+        {"BN": 128, "WN": 32, "stages": 3},
+        {"BM": 64, "BN": 64, "BK": 32, "WM": 32, "WN": 32, "stages": 2},
+    ],
+    "specialized": [{"BN": BN} for BN in (128, 256)],
+    "persistent": [{"cluster": cluster} for cluster in (1, 2)],
+    "stream_k": [{"BN": BN, "cluster": cluster} for BN in (128, 256) for cluster in (1, 2)],
+    "emulated": [{"products": products, "BN": BN} for products in (6, 9) for BN in (128, 192)],
+}
+ARCHS = {"mma_sm75": ("sm_75", "sm_80", "sm_90"), "mma": ("sm_80", "sm_86", "sm_90")}
 
 
 def cases():
-    for macros in FORMATS:
-        for arch in ("sm_75", "sm_80", "sm_90") if not macros["BF16"] else ():
-            yield "mma_sm75", arch, macros
-        for arch in ("sm_80", "sm_86", "sm_90"):
-            for tile in TILES:
-                as_macros = {name.upper(): value for name, value in tile.items()}
-                yield "mma", arch, macros | as_macros
-        yield "wgmma", "sm_90a", macros
-        for BN, stages in hopper.STAGES.items():
-            yield "specialized", "sm_90a", macros | {"BN": BN, "STAGES": stages}
-        for cluster in (1, 2):
-            yield (
-                "persistent",
-                "sm_90a",
-                macros
-                | {"CLUSTER": cluster, "GROUP": 8, "STAGES": hopper.STAGES[256]}
-                | {"BOXES": hopper.BOXES},
-            )
-            for BN, stages in hopper.STAGES.items():
-                shape = {"BN": BN, "STAGES": stages, "CLUSTER": cluster}
-                yield "stream_k", "sm_90a", macros | shape | {"GROUP": 8, "BOXES": hopper.BOXES}
-    for products in (6, 9):
-        for BN in emulated.STAGES:
-            yield "emulated", "sm_90a", emulated.macros(products, BN)
+    for name, rung in LADDER.items():
+        if rung.chapter != "08-tensor-cores":
+            continue
+        for options in OPTIONS.get(name, [{}]):
+            for macros in FORMATS if "BF16" in rung.macros() else [{}]:
+                if macros.get("BF16") and "bfloat16" not in rung.dtypes:
+                    continue
+                for arch in ARCHS.get(name, (rung.arch,)):
+                    yield name, arch, rung.Options(**options).macros | macros
 
 
 def name_of(case) -> str:
@@ -56,25 +49,17 @@ def name_of(case) -> str:
 
 @pytest.mark.parametrize("case", list(cases()), ids=name_of)
 def test_it_compiles_and_nothing_spills(case):
-    from cuda.core import Program, ProgramOptions
-
     stem, arch, macros = case
-    options = ProgramOptions(
-        arch=arch,
-        std="c++17",
-        define_macro=[f"{name}={value}" for name, value in macros.items()],
-        ptxas_options="-v",
-    )
     log = io.StringIO()
-    machine_code = Program(cpp.source(stem), "c++", options).compile("cubin", logs=log).code
+    machine_code = cpp.compiled(stem, arch, log, **macros)
     assert f".text.{stem}\0".encode() in machine_code
     said = log.getvalue()
     assert "0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads" in said
     # ptxas warns of wgmma that it has to run one after the other, and of setmaxnreg it ignores.
     assert "warning" not in said.lower(), said
     if stem == "mma":
-        tile = {name: macros[name.upper()] for name in TILES[0]}
-        expected = tensor_core.footprint(**tile)
+        tile = {name: macros[name.upper()] for name in LADDER["mma"].options}
+        expected = LADDER["mma"].footprint(**tile)
         assert expected["registers"] <= int(re.search(r"Used (\d+) registers", said)[1])
 
 

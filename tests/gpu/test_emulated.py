@@ -15,10 +15,16 @@ pytestmark = [
         on_gpu and bool(LADDER["emulated"].missing()), reason=LADDER["emulated"].missing()
     ),
 ]
-OPTIONS = [{"products": products, "BN": BN} for products in (6, 9) for BN in emulated.STAGES]
+OPTIONS = [
+    {"products": products, "BN": BN} for products in (6, 9) for BN in emulated.Options.stages
+]
 #: Around the edges of tiles and of rows of 16 bytes, and on either side of the shortest sum.
 EDGES = [(1, 1, 1), (1, 300, 31), (300, 1, 32), (128, 192, 64), (129, 193, 65), (127, 127, 33),
          (264, 8, 100), (256, 520, 4096), (1000, 1000, 40)]  # fmt: skip
+
+
+def matmul(A, B, out=None, **options):
+    return LADDER["emulated"].matmul(A, B, out, "cpp", **options)
 
 
 def worst(C, A, B):
@@ -35,7 +41,7 @@ def test_products_are_within_the_bound_of_float32(options):
     for seed, (M, N, K) in enumerate(EDGES):
         A, B = (cupy.asarray(x) for x in oracle.inputs(M, N, K, seed))
         C = cupy.asarray(oracle.poisoned(M, N))
-        assert emulated.matmul(A, B, out=C, **options) is C
+        assert matmul(A, B, out=C, **options) is C
         oracle.check(C, A, B)
 
 
@@ -46,7 +52,7 @@ def test_a_long_sum_is_as_exact_as_that_of_plain_float32(products, positive):
     if positive:
         A, B = abs(A), abs(B)
     plain = LADDER["tiled"].matmul(A, B, engine="cpp")
-    assert worst(emulated.matmul(A, B, products=products), A, B) < worst(plain, A, B)
+    assert worst(matmul(A, B, products=products), A, B) < worst(plain, A, B)
 
 
 @pytest.mark.parametrize("by_col", (0, 1))
@@ -57,7 +63,7 @@ def test_the_kernel_writes_the_parts_that_numpy_finds(by_col):
     X[~np.isfinite(X)] = np.finfo(np.float32).max
     X[7, 11] = np.inf
     odd, parts = cupy.zeros(1 + 300, np.uint8), cupy.full((3, 320, 256), 0xFFFF, np.uint16)
-    split = cpp.load("emulated", "split", arch="sm_90a", **emulated.macros())
+    split = cpp.load("emulated", "split", arch="sm_90a", **emulated.Options().macros)
     numbers = half.int32s(300, 203, 320, 256, 256)
     split((2, 40), (32, 8), (cupy.asarray(X), parts, odd[1:], *numbers, np.int64(320 * 256),
                              np.int32(0), np.int32(by_col)))  # fmt: skip
@@ -74,7 +80,7 @@ def test_infinities_and_nan_are_those_of_plain_float32(products):
     A[3, 4], A[5, 6], A[9, 7], B[7, 8] = np.inf, np.nan, 0, -np.inf
     with np.errstate(invalid="ignore"):
         right = A.astype(np.float64) @ B.astype(np.float64)
-    C = emulated.matmul(A, B, products=products)
+    C = matmul(A, B, products=products)
     assert (
         np.isnan(C[5]).all() and np.isnan(C[9, 8]) and np.isposinf(C[3, 0]) != np.isneginf(C[3, 0])
     )
@@ -91,7 +97,7 @@ def test_infinities_and_nan_are_those_of_plain_float32(products):
 def test_tiny_and_huge_numbers_keep_their_digits(products, scale, other):
     A, B = oracle.inputs(100, 130, 256)
     A, B = A * np.float32(scale), B * np.float32(other)
-    assert worst(emulated.matmul(A, B, products=products), A, B) < 256 * 2.0**-24
+    assert worst(matmul(A, B, products=products), A, B) < 256 * 2.0**-24
 
 
 def test_the_largest_float32_does_not_become_infinite():
@@ -99,22 +105,22 @@ def test_the_largest_float32_does_not_become_infinite():
     B = np.zeros((64, 50), np.float32)
     B[0], B[1] = 1, -0.5
     right = np.full((40, 50), 0.5 * np.finfo(np.float32).max)
-    assert np.allclose(emulated.matmul(A, B), right, rtol=1e-6)
+    assert np.allclose(matmul(A, B), right, rtol=1e-6)
 
 
 def test_arrays_of_every_kind_and_stride():
     A, B = oracle.inputs(70, 90, 50)
-    C = emulated.matmul(A, B)
+    C = matmul(A, B)
     assert isinstance(C, np.ndarray) and C.dtype == np.float32
     oracle.check(C, A, B)
-    C = emulated.matmul(cuda.to_device(A), cuda.to_device(B))
+    C = matmul(cuda.to_device(A), cuda.to_device(B))
     assert cuda.is_cuda_array(C) and not isinstance(C, cupy.ndarray)
     oracle.check(C, A, B)
     backwards, every_second = A[::-1, ::-1], B[::-1, ::2]
-    oracle.check(emulated.matmul(backwards, every_second), backwards, every_second)
+    oracle.check(matmul(backwards, every_second), backwards, every_second)
     wide = cupy.full((71, 97), np.nan, np.float32)
     inside = wide[1:, 3:93]  # starts on no 16-byte boundary
-    assert emulated.matmul(cupy.asarray(A), cupy.asarray(B), out=inside) is inside
+    assert matmul(cupy.asarray(A), cupy.asarray(B), out=inside) is inside
     oracle.check(inside, A, B)
     assert bool(cupy.isnan(wide[0]).all() and cupy.isnan(wide[:, :3]).all())
     assert bool(cupy.isnan(wide[:, 93:]).all()), "something was written beside C"
@@ -123,7 +129,7 @@ def test_arrays_of_every_kind_and_stride():
 def test_a_prepared_launch_reads_its_operands_anew_each_time():
     A, B = (cupy.asarray(x) for x in oracle.inputs(200, 264, 72))
     C = cupy.empty((200, 264), np.float32)
-    launch = emulated.prepare(A, B, C)
+    launch = LADDER["emulated"].prepare(A, B, C, "cpp")
     launch()
     oracle.check(C, A, B)
     A[5, 5] = np.inf
@@ -137,4 +143,4 @@ def test_a_prepared_launch_reads_its_operands_anew_each_time():
 def test_what_is_not_float32_is_refused():
     A = np.ones((4, 4), np.float16)
     with pytest.raises(TypeError, match="A holds float16; expected float32"):
-        emulated.matmul(A, A)
+        matmul(A, A)

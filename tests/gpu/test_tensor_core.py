@@ -3,11 +3,8 @@
 import numpy as np
 import pytest
 
-from kernels import cuda, cupy
-from kernels.engine import on_gpu
-from kernels.engine.device import device
+from kernels import LADDER, cuda, cupy
 from kernels.measure import oracle
-from kernels.rungs import hopper, stream_k, tensor_core
 
 pytestmark = pytest.mark.gpu
 
@@ -42,18 +39,14 @@ EDGES = [(1, 1, 1), (1, 300, 1), (300, 1, 65), (128, 256, 64), (129, 257, 65), (
 LONG = [(1, 1, 20000), (129, 264, 20000), (1161, 2056, 9000)]
 
 
-def function(name: str, what: str):
-    if name == "stream_k":
-        return getattr(stream_k, what)
-    module = tensor_core if name.startswith("mma") else hopper
-    return getattr(module, f"{name}_{what}")
+def matmul(name: str, *arrays, **options):
+    return LADDER[name].matmul(*arrays, engine="cpp", **options)
 
 
 def skip_unless_it_runs(name: str, dtype: str):
-    here = device().compute_capability if on_gpu else (0, 0)
-    least = {"mma_sm75": (7, 5), "mma": (8, 0)}.get(name, (9, 0))
-    if here < least or (least == (9, 0) and here[0] != 9):
-        pytest.skip(f"{name} does not run on sm_{here[0]}{here[1]}")
+    missing = LADDER[name].missing(dtype)
+    if missing:
+        pytest.skip(missing)
 
 
 def label(case) -> str:
@@ -70,16 +63,15 @@ def shapes(name: str, seed: int):
 def test_200_shapes(case):
     name, options, dtype, out_dtype = case
     skip_unless_it_runs(name, dtype)
-    matmul = function(name, "matmul")
     for seed, (M, N, K) in enumerate(shapes(name, CASES.index(case))):
         A, B = (cupy.asarray(x) for x in oracle.inputs(M, N, K, seed, dtype))
         C, again = (cupy.asarray(oracle.poisoned(M, N, out_dtype)) for _ in range(2))
-        assert matmul(A, B, out=C, **options) is C
+        assert matmul(name, A, B, C, **options) is C
         try:
             oracle.check(C, A, B)
         except oracle.WrongResult as wrong:
             raise AssertionError(f"{label(case)} {M, N, K}: {wrong}") from None
-        matmul(A, B, out=again, **options)
+        matmul(name, A, B, again, **options)
         assert bool((C.view(cupy.uint8) == again.view(cupy.uint8)).all()), (M, N, K)
 
 
@@ -89,7 +81,7 @@ def test_a_large_product_is_the_same_every_time(case):
     skip_unless_it_runs(name, dtype)
     A, B = (cupy.asarray(x) for x in oracle.inputs(4097, 2056, 3000, dtype=dtype))
     C = cupy.asarray(oracle.poisoned(4097, 2056, out_dtype))
-    launch = function(name, "prepare")(A, B, C, **options)
+    launch = LADDER[name].prepare(A, B, C, "cpp", **options)
     results = []
     for _ in range(10):
         C.view(cupy.uint8).fill(0xFF)
@@ -102,25 +94,24 @@ def test_a_large_product_is_the_same_every_time(case):
 @pytest.mark.parametrize("name", NAMES)
 def test_arrays_of_every_kind_and_stride(name):
     skip_unless_it_runs(name, "float16")
-    matmul = function(name, "matmul")
     A, B = oracle.inputs(70, 90, 50, dtype="float16")
-    C = matmul(A, B)
+    C = matmul(name, A, B)
     assert isinstance(C, np.ndarray) and C.dtype == np.float32
     oracle.check(C, A, B)
-    C = matmul(cuda.to_device(A), cuda.to_device(B))
+    C = matmul(name, cuda.to_device(A), cuda.to_device(B))
     assert cuda.is_cuda_array(C) and not isinstance(C, cupy.ndarray)
     oracle.check(C, A, B)
     columns = np.full((90, 70), np.nan, np.float16).T
-    assert matmul(A, B, out=columns) is columns
+    assert matmul(name, A, B, columns) is columns
     oracle.check(columns, A, B)
     backwards, every_second = A[::-1, ::-1], B[::-1, ::2]
-    oracle.check(matmul(backwards, every_second), backwards, every_second)
+    oracle.check(matmul(name, backwards, every_second), backwards, every_second)
     row, square = cupy.asarray(A)[:1, :16], cupy.asarray(B)[:16, :16].copy()
     assert row.flags.c_contiguous and row.strides[0] % 16  # how far a second row would be
-    oracle.check(matmul(row, square), row, square)
+    oracle.check(matmul(name, row, square), row, square)
     wide = cupy.asarray(np.full((71, 97), np.nan, np.float32))
     inside = wide[1:, 3:93]  # starts on no 16-byte boundary
-    assert matmul(cupy.asarray(A), cupy.asarray(B), out=inside) is inside
+    assert matmul(name, cupy.asarray(A), cupy.asarray(B), inside) is inside
     oracle.check(inside, A, B)
     assert bool(cupy.isnan(wide[0]).all() and cupy.isnan(wide[:, :3]).all())
     assert bool(cupy.isnan(wide[:, 93:]).all()), "something was written beside C"
@@ -132,7 +123,7 @@ def test_nothing_is_written_beyond_the_edges(name):
     A, B = (cupy.asarray(x) for x in oracle.inputs(200, 264, 72, dtype="float16"))
     around = cupy.full((200 + 256, 264), cupy.nan, cupy.float32)
     C = around[128 : 128 + 200]
-    function(name, "matmul")(A, B, out=C)
+    matmul(name, A, B, C)
     oracle.check(C, A, B)
     assert bool(cupy.isnan(around[:128]).all() and cupy.isnan(around[328:]).all())
 
@@ -142,21 +133,20 @@ def test_out_may_not_overlap_an_input(name):
     skip_unless_it_runs(name, "float16")
     A = cupy.ones((64, 64), cupy.float16)
     with pytest.raises(ValueError, match="out shares memory with A"):
-        function(name, "matmul")(A, A.copy(), out=A)
+        matmul(name, A, A.copy(), A)
 
 
 def test_bfloat16_is_refused_where_turing_has_none():
     A = cupy.ones((8, 8), cupy.uint16)
-    with pytest.raises(TypeError, match="mma_sm75 takes float16 alone"):
-        tensor_core.mma_sm75_matmul(A, A.copy())
+    with pytest.raises(TypeError, match="mma_sm75 takes only float16"):
+        matmul("mma_sm75", A, A.copy())
 
 
 def test_a_launch_prepared_for_later_copies_nothing():
     A, narrow = cupy.ones((16, 16), cupy.float16), cupy.ones((16, 12), cupy.float16)
     C, gaps = cupy.ones((16, 12), cupy.float32), cupy.ones((16, 24), cupy.float32)[:, :16]
     for name in NAMES:
-        prepare = function(name, "prepare")
         with pytest.raises(ValueError, match=r"B \(16×12\) has rows .*: use matmul"):
-            prepare(A, narrow, C)
+            LADDER[name].prepare(A, narrow, C, "cpp")
         with pytest.raises(ValueError, match=r"C \(16×16\) has rows .*: use matmul"):
-            prepare(A, A.copy(), gaps)
+            LADDER[name].prepare(A, A.copy(), gaps, "cpp")

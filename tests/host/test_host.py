@@ -90,5 +90,5 @@ def test_a_launch_prepared_for_later_takes_what_it_need_not_copy(name, operands,
 
 @pytest.mark.parametrize("name", ("async_tiled", "emulated"))
 def test_a_rung_of_one_language_prepares_no_other(name):
-    with pytest.raises(ValueError, match="is written in CUDA C.. alone: use engine='cpp'"):
+    with pytest.raises(ValueError, match="is only in CUDA C..: use engine='cpp'"):
         LADDER[name].prepare(A, B, C)

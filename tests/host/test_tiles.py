@@ -6,32 +6,35 @@ from kernels import LADDER
 
 BAD = {
     "thread_tiled_1d": {
-        "BM=100 is no multiple of TM=8: use BM=96": {"BM": 100},
-        "these tiles need 2048 threads a block; this GPU allows 1024": {"BM": 128, "BN": 128},
-        "these tiles need 80 threads a block, which are no whole warps": {"BM": 8, "BN": 80},
-        "BK must be at least 1, got 0: give a number of elements": {"BK": 0},
+        "BM=100 is not a multiple of TM=8: use BM=96": {"BM": 100},
+        "these tiles need 2048 threads per block; this GPU allows 1024": {"BM": 128, "BN": 128},
+        "these tiles need 80 threads per block, which are not whole warps": {"BM": 8, "BN": 80},
+        "BK must be at least 1, got 0: use 8, 16 or 32": {"BK": 0},
         "TM must be a whole number, got 2.5": {"TM": 2.5},
     },
     "thread_tiled": {
-        "need 81920 bytes of shared memory a block; the limit is 49152: use a smaller BK":
+        "need 81920 bytes of shared memory per block; the limit is 49152: use a smaller BK":
             {"BK": 80},
-        "need 288 registers a thread and 24 for addresses; a thread has 255: use a smaller TM":
+        "need 288 registers per thread and 24 for addresses; a thread has 255: use a smaller TM":
             {"TM": 16, "TN": 16},
     },
     "vectorized": {
-        "TM=6 is no multiple of the elements of 16 bytes=4": {"TM": 6, "BM": 96},
-        "is no multiple of the 1024 elements that 256 threads load at once: use a larger BK":
+        "TM=6 is not a multiple of 4, the elements of a 16-byte load: use TM=4":
+            {"TM": 6, "BM": 96},
+        "is not a multiple of the 1024 elements that 256 threads load at once: use a larger BK":
             {"BK": 4},
     },
     "warp_tiled": {
         "a warp tile of 64×64 has 64 thread tiles of 8×8; a warp has 32 threads":
             {"WM": 64, "WN": 64, "TM": 8, "TN": 8},
-        "BM=128 is no multiple of WM=96: use BM=96": {"WM": 96, "TM": 24},
+        "BM=128 is not a multiple of WM=96: use BM=96": {"WM": 96, "TM": 24},
     },
     "swizzled": {
-        "GROUP must be at least 1, got 0: use 1 to 32": {"GROUP": 0},
-        "GROUP must be at most 32, got 33: use 1 to 32": {"GROUP": 33},
-        "split must be a whole number, got 1.5": {"split": 1.5},
+        "group must be at least 1, got 0: use 4, 8 or 16": {"group": 0},
+        "group must be at most 32, got 33: use 1 to 32": {"group": 33},
+    },
+    "split_k": {
+        "split must be a whole number, got 1.5: use 1, 2, 4 or 8": {"split": 1.5},
     },
 }  # fmt: skip
 CASES = [

@@ -168,7 +168,7 @@ def test_the_record_of_an_unknown_gpu_is_shown(capsys, recorded, monkeypatch):
 @pytest.mark.parametrize(
     "line, told",
     [
-        ("profile tiled --tile 64", "tile 64 needs 4096 threads a block"),
+        ("profile tiled --tile 64", "tile 64 needs 4096 threads per block"),
         ("profile tiled --size 0", "size must be at least 1, got 0"),
         ("profile tiled --engine rust", "'rust' is not one of 'numba', 'cpp'"),
         ("profile naive --tile 8", "naive has no option 'tile'"),

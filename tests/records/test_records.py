@@ -147,6 +147,25 @@ def test_merging_keeps_old_rows_with_their_own_provenance():
     assert again.earlier == [], "no row of the older runs is left"
 
 
+def test_rows_of_an_earlier_edition_are_read_in_today_s_words(folder):
+    about = {"gpu": "a GPU", "date": "2001-01-01 00:00 UTC"}
+    tile = {"BM": 128, "BN": 128, "BK": 16, "WM": 64, "WN": 64, "TM": 16, "TN": 8}
+
+    def row(rung, **options):
+        return synthetic.timing("tiled", "numba", 32, 4096) | {"rung": rung, "options": options}
+
+    old = [row("swizzled", **tile, GROUP=8, split=split) for split in (1, 4)]
+    records.write(Record("old", about, {}, {"timings": [Row(r) for r in old]}))
+    one, four = records.load("old").rows("timings")
+    assert one.options == tile | {"group": 8} and four.options == tile | {"group": 8, "split": 4}
+    assert one.rung == four.rung == "swizzled" and one.today == four.today == "split_k"
+    assert records.load("old").timing("swizzled") == one, "the default has no split"
+    # Where the four rungs of today are measured, nothing is left of the one.
+    new = [Row(row("swizzled", **tile, group=8)), Row(row("split_k", **tile, group=8, split=1))]
+    merged = records.merge(records.load("old"), Record("old", about, {}, {"timings": new}))
+    assert merged.rows("timings") == new
+
+
 def test_an_interrupted_write_leaves_the_old_file(folder, monkeypatch):
     path = records.write(synthetic.record())
     before = path.read_text()

@@ -6,7 +6,6 @@ import pytest
 from kernels import LADDER, lab
 from kernels.measure import oracle
 from kernels.patterns import vector_add
-from kernels.rungs import swizzled
 from tests.rungs.cases import SETTINGS, label
 
 
@@ -18,8 +17,8 @@ def test_trace_equals_model(setting):
     for M, N, K in ((1, 1, 1), (33, 3, 5), (7, 34, 2), (50, 45, 70), (64, 32, 16)):
         A, B = oracle.inputs(M, N, K)
         # Blocks that share K leave their parts below each other.
-        split = options.get("split", 1)
-        rows = swizzled.parts_shape(M, N, split, options["BM"])[0] if split > 1 else M
+        chosen = rung.Options(**options)
+        rows = chosen.parts_shape(M, N)[0] if chosen.split > 1 else M
         C = np.zeros((rows, N), np.float32)
         trace = lab.trace(rung.kernel(**options), *rung.launch(M, N, **options), A, B, C)
         model = rung.model(M, N, K, **options)

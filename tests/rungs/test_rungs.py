@@ -1,14 +1,13 @@
 """The rungs on whichever engine there is: right for any sizes and strides, errors in one line."""
 
-import inspect
-
 import numpy as np
 import pytest
 
 from kernels import LADDER, Rung, cupy, host, lab, on_gpu
+from kernels.host import rung as rungs
 from kernels.measure import oracle
 from kernels.patterns.vector_add import add, vector_add_grid_stride
-from kernels.rungs import swizzled
+from kernels.rungs import split_k
 from tests.rungs.cases import (
     FEW,
     SETTINGS,
@@ -124,8 +123,8 @@ def test_launch_puts_columns_along_x():
 def test_the_ladder_is_in_the_order_of_the_chapters():
     assert list(LADDER) == [
         "swapped", "naive", "tiled", "thread_tiled_1d", "thread_tiled", "vectorized", "pipelined",
-        "warp_tiled", "swizzled", "async_tiled", "mma_sm75", "mma", "wgmma", "specialized",
-        "persistent", "stream_k", "emulated",
+        "warp_tiled", "swizzled", "unguarded", "serpentine", "split_k", "async_tiled", "mma_sm75",
+        "mma", "wgmma", "specialized", "persistent", "stream_k", "emulated",
     ]  # fmt: skip
     assert all(isinstance(rung, Rung) and rung.name == name for name, rung in LADDER.items())
     assert [rung.chapter for rung in LADDER.values()] == sorted(r.chapter for r in LADDER.values())
@@ -139,23 +138,13 @@ def test_the_ladder_is_in_the_order_of_the_chapters():
                 rung.launch(100, 130, **options)
 
 
-@pytest.mark.parametrize("name", LADDER)
-def test_the_defaults_of_a_rung_are_those_of_its_functions(name):
-    rung = LADDER[name]
-    for function in (rung._launch, rung._model, rung._kernel, rung._twin):
-        if function is not None:
-            given = inspect.signature(function).parameters
-            own = {p.name: p.default for p in given.values() if p.name in rung.options}
-            assert own == rung.defaults, function
-
-
 # What a GPU must have ---------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     "name, dtype, capability, told",
     [
-        ("async_tiled", "", (7, 5), "async_tiled needs sm_80, this GPU is sm_75: use swizzled"),
+        ("async_tiled", "", (7, 5), "async_tiled needs sm_80, this GPU is sm_75: use split_k"),
         ("mma_sm75", "", (7, 0), "mma_sm75 needs sm_75, this GPU is sm_70: use a rung of another "
          "number format"),
         ("mma", "bfloat16", (7, 5), "mma needs sm_80, this GPU is sm_75: use a rung of another "
@@ -168,7 +157,7 @@ def test_the_defaults_of_a_rung_are_those_of_its_functions(name):
         ("emulated", "", (8, 9), "emulated needs sm_90 (its instructions are Hopper's alone), this "
          "GPU is sm_89: use async_tiled"),
         ("emulated", "", (7, 5), "emulated needs sm_90 (its instructions are Hopper's alone), this "
-         "GPU is sm_75: use swizzled"),
+         "GPU is sm_75: use split_k"),
         ("emulated", "", (9, 0), ""),
         ("mma", "", (12, 0), ""),
         ("wgmma", "bfloat16", (9, 0), ""),
@@ -182,10 +171,8 @@ def test_a_gpu_below_the_need_is_told_what_to_use(name, dtype, capability, told)
 def test_a_product_on_a_gpu_below_the_need_is_refused(monkeypatch):
     from types import SimpleNamespace
 
-    from kernels.rungs import order as ladder
-
     turing = SimpleNamespace(name="Tesla T4", compute_capability=(7, 5))
-    monkeypatch.setattr(ladder, "device", lambda: turing)
+    monkeypatch.setattr(rungs, "device", lambda: turing)
     half = np.ones((8, 8), np.float16)
     with pytest.raises(
         RuntimeError, match="^persistent needs sm_90 .*this GPU is sm_75: use mma_sm75"
@@ -202,7 +189,7 @@ def test_a_twin_is_not_compiled_for_tiles_that_cannot_be():
 
 
 def test_a_rung_of_one_language_says_which():
-    with pytest.raises(ValueError, match="mma is written in CUDA C.. alone: use engine='cpp'"):
+    with pytest.raises(ValueError, match="mma is only in CUDA C..: use engine='cpp'"):
         LADDER["mma"].matmul(A, B)
     with pytest.raises(TypeError, match="mma has no Numba kernel: use one that has, such as tiled"):
         LADDER["mma"].kernel()
@@ -211,24 +198,24 @@ def test_a_rung_of_one_language_says_which():
 @pytest.mark.parametrize(
     "name, options, told",
     [
-        ("thread_tiled", {"TM": 16, "TN": 16}, "registers a thread"),
-        ("thread_tiled", {"BK": 64}, "bytes of shared memory a block; the limit is 49152"),
-        ("thread_tiled", {"TM": 2, "TN": 2}, "4096 threads a block; this GPU allows 1024"),
+        ("thread_tiled", {"TM": 16, "TN": 16}, "registers per thread"),
+        ("thread_tiled", {"BK": 64}, "bytes of shared memory per block; the limit is 49152"),
+        ("thread_tiled", {"TM": 2, "TN": 2}, "4096 threads per block; this GPU allows 1024"),
         ("warp_tiled", {"WM": 32}, "a warp has 32 threads"),
-        ("warp_tiled", {"BM": 96}, "BM=96 is no multiple of WM=64: use BM=64"),
-        ("vectorized", {"TM": 6}, "TM=6 is no multiple of"),
-        ("swizzled", {"split": 0}, "split must be at least 1"),
-        ("swizzled", {"BK": 20}, "load at once fill no whole rows of BK=20: use BK=16"),
+        ("warp_tiled", {"BM": 96}, "BM=96 is not a multiple of WM=64: use BM=64"),
+        ("vectorized", {"TM": 6}, "TM=6 is not a multiple of"),
+        ("split_k", {"split": 0}, "split must be at least 1"),
+        ("swizzled", {"BK": 20}, "load at once do not fill whole rows of BK=20: use BK=16"),
         ("pipelined", {"BK": 20, "TM": 16}, "the 512 elements that the threads load at once"),
-        ("async_tiled", {"BK": 12, "stages": 2}, "fill no whole rows of BK=12: use BK=8"),
+        ("async_tiled", {"BK": 12, "stages": 2}, "do not fill whole rows of BK=12: use BK=8"),
         ("async_tiled", {"stages": 1}, "stages=1 leaves nothing to copy ahead: use 2, 3 or 4"),
-        ("async_tiled", {"BK": 16, "stages": 4}, "bytes of shared memory a block"),
+        ("async_tiled", {"BK": 16, "stages": 4}, "bytes of shared memory per block"),
         ("mma", {"stages": 10}, "bytes of shared memory; a block of this GPU has"),
-        ("mma", {"BK": 128}, "BK 128 is not what the swizzle is made for"),
+        ("mma", {"BK": 128}, "the kernel is not written for BK=128: use 32 or 64"),
         ("specialized", {"BN": 64}, "use 128 or 256"),
         ("persistent", {"cluster": 3}, "use 1 or 2"),
-        ("stream_k", {"BN": 64}, "use 0 or 128 or 256"),
-        ("emulated", {"products": 3}, "products 3 is none that the kernel is written for"),
+        ("stream_k", {"BN": 64}, "use 0, 128 or 256"),
+        ("emulated", {"products": 3}, "the kernel is not written for products=3: use 6 or 9"),
     ],
 )
 def test_options_that_no_block_can_have_are_one_line(name, options, told):
@@ -256,7 +243,7 @@ READ_ONLY.flags.writeable = False
 
 BAD = {
     "tile 64": (lambda m: m(A, B, tile=64), ValueError,
-                "tile 64 needs 4096 threads a block; this GPU allows 1024: use 8, 16 or 32"),
+                "tile 64 needs 4096 threads per block; this GPU allows 1024: use 8, 16 or 32"),
     "tile 0": (lambda m: m(A, B, tile=0), ValueError,
                "tile must be at least 1, got 0: use 8, 16 or 32"),
     "tile -8": (lambda m: m(A, B, tile=-8), ValueError,
@@ -330,8 +317,8 @@ def test_a_grid_has_limits():
 
 @pytest.mark.parametrize("M, N", ((1, 1), (100, 130), (524_280, 7), (524_281, 7), (2_000_000, 33)))
 def test_what_is_computed_in_parts_can_be_added(M, N):
-    LADDER["swizzled"].launch(M, N, split=4)
-    (across, down), (cols, rows) = swizzled.launch_of_sums(M, N)
+    LADDER["split_k"].launch(M, N, split=4)
+    (across, down), (cols, rows) = split_k.launch_of_sums(M, N)
     assert (across - 1) * cols < N <= across * cols and (down - 1) * rows < M <= down * rows
     assert cols * rows <= 1024
 

@@ -134,10 +134,10 @@ def test_a_k_whose_steps_32_bits_do_not_count_is_not_divided():
 @pytest.mark.parametrize(
     "options, error, told",
     [
-        ({"BN": 64}, ValueError, "BN 64 is none that the kernel is written for"),
-        ({"BN": -1}, ValueError, "BN must be at least 0, got -1: use 0 or 128 or 256"),
-        ({"cluster": 4}, ValueError, "cluster 4 is none that the kernel is written for"),
-        ({"cluster": True}, TypeError, "cluster must be a whole number, got True: use 0 or 1 or 2"),
+        ({"BN": 64}, ValueError, "the kernel is not written for BN=64: use 0, 128 or 256"),
+        ({"BN": -1}, ValueError, "BN must be at least 0, got -1: use 0, 128 or 256"),
+        ({"cluster": 4}, ValueError, "the kernel is not written for cluster=4: use 0, 1 or 2"),
+        ({"cluster": True}, TypeError, "cluster must be a whole number, got True: use 0, 1 or 2"),
     ],
 )
 def test_options_that_the_kernel_has_not_are_one_line(options, error, told):

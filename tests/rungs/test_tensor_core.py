@@ -5,10 +5,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from kernels import LADDER
 from kernels.engine import on_gpu
 from kernels.engine.device import Device
-from kernels.host import cdiv, half, tma
-from kernels.rungs import hopper, tensor_core
+from kernels.host import cdiv, tma
+from kernels.rungs import mma
 
 SIZES = (1, 8, 127, 128, 129, 1000, 4097)
 
@@ -16,13 +17,13 @@ SIZES = (1, 8, 127, 128, 129, 1000, 4097)
 @pytest.mark.parametrize("M", SIZES)
 @pytest.mark.parametrize("N", SIZES)
 def test_launches_cover_c(M, N):
-    for launch, BM, BN, threads in (
-        (tensor_core.mma_sm75_launch, 128, 128, 256),
-        (tensor_core.mma_launch, 128, 256, 256),
-        (hopper.wgmma_launch, 128, 128, 128),
-        (hopper.specialized_launch, 128, 256, 384),
+    for name, BM, BN, threads in (
+        ("mma_sm75", 128, 128, 256),
+        ("mma", 128, 256, 256),
+        ("wgmma", 128, 128, 128),
+        ("specialized", 128, 256, 384),
     ):
-        (across, down), block = launch(M, N)
+        (across, down), block = LADDER[name].launch(M, N)
         assert block == (threads,)
         assert (across - 1) * BN < N <= across * BN and (down - 1) * BM < M <= down * BM
 
@@ -31,7 +32,7 @@ def test_launches_cover_c(M, N):
 @pytest.mark.parametrize("cluster", (1, 2))
 @pytest.mark.parametrize("n", (1000, 2048, 4096, 8192))
 def test_persistent_blocks_need_no_more_rounds_than_all_sms(n, cluster):
-    (blocks,), block = hopper.persistent_launch(n, n, cluster=cluster)
+    (blocks,), block = LADDER["persistent"].launch(n, n, cluster=cluster)
     assert block == (384,) and blocks % cluster == 0 and 0 < blocks <= 132
     tiles = cdiv(n, 128 * cluster) * cdiv(n, 256)
     rounds = cdiv(tiles, 132 // cluster)
@@ -42,12 +43,12 @@ def test_persistent_blocks_need_no_more_rounds_than_all_sms(n, cluster):
 @pytest.mark.skipif(on_gpu, reason="counts the SMs of an H200")
 @pytest.mark.parametrize("cluster", (1, 2))
 def test_one_tile_is_one_persistent_cluster(cluster):
-    assert hopper.persistent_launch(1, 1, cluster=cluster) == ((cluster,), (384,))
+    assert LADDER["persistent"].launch(1, 1, cluster=cluster) == ((cluster,), (384,))
 
 
 @pytest.mark.skipif(on_gpu, reason="counts the SMs of an H200")
 def test_128_of_132_sms_take_the_tiles_of_8192():
-    assert hopper.persistent_launch(8192, 8192)[0] == (128,)
+    assert LADDER["persistent"].launch(8192, 8192)[0] == (128,)
 
 
 def test_a_tensor_map_of_one_row_does_not_ask_how_far_the_next_would_be(monkeypatch):
@@ -62,14 +63,14 @@ def test_a_tensor_map_of_one_row_does_not_ask_how_far_the_next_would_be(monkeypa
 
 def test_models_count_what_tiles_load():
     M, N, K = 512, 1024, 256
-    for model, down, across in (
-        (tensor_core.mma_sm75_model, 4, 8),
-        (tensor_core.mma_model, 4, 4),
-        (hopper.wgmma_model, 4, 8),
-        (hopper.specialized_model, 4, 4),
-        (hopper.persistent_model, 2, 4),
+    for name, down, across in (
+        ("mma_sm75", 4, 8),
+        ("mma", 4, 4),
+        ("wgmma", 4, 8),
+        ("specialized", 4, 4),
+        ("persistent", 2, 4),
     ):
-        predicted = model(M, N, K)
+        predicted = LADDER[name].model(M, N, K)
         assert predicted.flops == 2 * M * N * K
         assert predicted.loads == {"A": M * K * across, "B": K * N * down}
         assert predicted.bytes_asked == 2 * (M * K * across + K * N * down) + 4 * M * N
@@ -77,7 +78,8 @@ def test_models_count_what_tiles_load():
 
 
 def test_sharing_in_a_cluster_halves_the_loads_of_b():
-    alone, shared = (hopper.persistent_model(512, 512, 512, cluster=c).loads for c in (1, 2))
+    model = LADDER["persistent"].model
+    alone, shared = (model(512, 512, 512, cluster=c).loads for c in (1, 2))
     assert shared["A"] == alone["A"] and shared["B"] * 2 == alone["B"]
 
 
@@ -86,34 +88,34 @@ def test_sharing_in_a_cluster_halves_the_loads_of_b():
     [
         ({"BM": 0}, "BM must be at least 1, got 0"),
         ({"stages": 2.5}, "stages must be a whole number, got 2.5"),
-        ({"WM": 24}, "WM 24 is no multiple of 16: use 32 or 64"),
-        ({"BK": 48}, "BK 48 is not what the swizzle is made for: use 32 or 64"),
-        ({"BM": 96}, "BM 96 is no multiple of WM 64"),
-        ({"BK": 16}, "BK 16 is not what the swizzle is made for: use 32 or 64"),
-        ({"BN": 96, "WN": 32}, "BN 96 is no multiple of 64: use 64, 128 or 256"),
-        ({"stages": 1}, "stages 1 leaves no tile to load ahead: use 2 or more"),
+        ({"WM": 24}, "WM=24 is not a multiple of 16: use 32 or 64"),
+        ({"BK": 48}, "the kernel is not written for BK=48: use 32 or 64"),
+        ({"BM": 96}, "BM=96 is not a multiple of WM=64"),
+        ({"BK": 16}, "the kernel is not written for BK=16: use 32 or 64"),
+        ({"BN": 96, "WN": 32}, "BN=96 is not a multiple of 64: use 64, 128 or 256"),
+        ({"stages": 1}, "stages=1 leaves no tile to load ahead: use 2 or more"),
         ({"WM": 16, "WN": 16}, "needs 4096 threads; a block of this GPU has 1024"),
-        ({"BM": 128, "BN": 128, "WM": 128, "WN": 128}, "needs 664 registers a thread"),
+        ({"BM": 128, "BN": 128, "WM": 128, "WN": 128}, "needs 664 registers per thread"),
         ({"BM": 64, "BK": 32, "WM": 32, "WN": 32}, "4096 elements at once, of which the 64×32"),
-        ({"BM": 192}, "3072 elements at once, of which the 64×256 tile of B is no multiple"),
+        ({"BM": 192}, "3072 elements at once, of which the 64×256 tile of B is not a multiple"),
     ],
 )
 def test_options_of_mma_that_cannot_be_are_one_line(options, message):
     with pytest.raises((TypeError, ValueError), match=message) as caught:
-        tensor_core.mma_launch(64, 64, **options)
+        LADDER["mma"].launch(64, 64, **options)
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
     "call, message",
     [
-        (lambda: hopper.specialized_launch(64, 64, BN=64), "BN 64 .*: use 128 or 256"),
-        (lambda: hopper.specialized_twin(BN=512), "BN 512 .*: use 128 or 256"),
-        (lambda: hopper.persistent_launch(64, 64, cluster=3), "cluster 3 .*: use 1 or 2"),
-        (lambda: hopper.persistent_launch(64, 64, group=0), "group must be at least 1"),
-        (lambda: hopper.persistent_launch(64, 64, group=33), "group must be at most 32, got 33"),
-        (lambda: hopper.wgmma_launch(0, 64), "M must be at least 1"),
-        (lambda: tensor_core.mma_sm75_model(1, 1, 0), "K must be at least 1"),
+        (lambda: LADDER["specialized"].launch(64, 64, BN=64), "for BN=64: use 128 or 256"),
+        (lambda: LADDER["specialized"].twin(BN=512), "for BN=512: use 128 or 256"),
+        (lambda: LADDER["persistent"].launch(64, 64, cluster=3), "for cluster=3: use 1 or 2"),
+        (lambda: LADDER["persistent"].launch(64, 64, group=0), "group must be at least 1"),
+        (lambda: LADDER["persistent"].launch(64, 64, group=33), "group must be at most 32, got 33"),
+        (lambda: LADDER["wgmma"].launch(0, 64), "M must be at least 1"),
+        (lambda: LADDER["mma_sm75"].model(1, 1, 0), "K must be at least 1"),
     ],
 )
 def test_bad_options_and_sizes_are_one_line(call, message):
@@ -124,45 +126,20 @@ def test_bad_options_and_sizes_are_one_line(call, message):
 
 def test_too_much_shared_memory_is_one_line(monkeypatch):
     small = Device("a GPU", (8, 6), sms=82, shared_per_block_optin=99 * 1024)
-    monkeypatch.setattr(tensor_core, "device", lambda: small)
-    assert tensor_core.mma_launch(64, 64)[1] == (256,)  # the default fits
-    assert tensor_core.footprint() == {
+    monkeypatch.setattr(mma, "device", lambda: small)
+    assert LADDER["mma"].launch(64, 64)[1] == (256,)  # the default fits
+    assert LADDER["mma"].footprint() == {
         "threads": 256,
         "registers": 216,
-        "stages": 2,
         "shared_bytes": 98304,
+        "tile": (128, 256, 64),
     }
     with pytest.raises(ValueError, match="needs 147456 bytes of shared memory; .* 101376: use few"):
-        tensor_core.mma_launch(64, 64, stages=3)
+        LADDER["mma"].launch(64, 64, stages=3)
 
 
 def test_as_many_stages_as_fit_but_no_more_than_four(monkeypatch):
-    for kib, stages in ((48, 2), (99, 2), (163, 3), (227, 4), (1000, 4)):
+    for kib, stages in ((99, 2), (163, 3), (227, 4), (1000, 4)):
         gpu = Device("a GPU", (8, 0), sms=1, shared_per_block_optin=kib * 1024)
-        monkeypatch.setattr(tensor_core, "device", lambda gpu=gpu: gpu)
-        assert tensor_core.footprint()["stages"] == stages
-
-
-@pytest.mark.parametrize(
-    "capability, least, only, told",
-    [
-        ((7, 5), (8, 0), False, "mma needs sm_80, this GPU is sm_75: use mma_sm75"),
-        ((8, 9), (9, 0), True, "mma needs sm_90, this GPU is sm_89: use mma_sm75"),
-        ((10, 0), (9, 0), True, "mma needs sm_90, this GPU is sm_100: use mma_sm75"),
-    ],
-)
-def test_a_gpu_of_another_generation_is_told_what_to_use(
-    monkeypatch, capability, least, only, told
-):
-    monkeypatch.setattr(half, "device", lambda: Device("a GPU", capability))
-    with pytest.raises(RuntimeError) as caught:
-        half.check_gpu("mma", least, "use mma_sm75", only=only)
-    assert str(caught.value) == told
-
-
-@pytest.mark.parametrize(
-    "capability, least, only", [((10, 0), (8, 0), False), ((9, 0),) * 2 + (True,)]
-)
-def test_a_gpu_that_is_new_enough_is_taken(monkeypatch, capability, least, only):
-    monkeypatch.setattr(half, "device", lambda: Device("a GPU", capability))
-    assert half.check_gpu("mma", least, "use mma_sm75", only=only) is None
+        monkeypatch.setattr(mma, "device", lambda gpu=gpu: gpu)
+        assert mma.Options().depth == mma.Options().macros["STAGES"] == stages

@@ -47,28 +47,41 @@ def record(*rows):
 @without_gpu
 def test_the_fastest_recorded_version_of_the_class_is_taken():
     thin = THIN[0]
-    other = LADDER["swizzled"].chosen("numba")[1]
+    other = LADDER["split_k"].chosen("numba")[1]
     record(
         measured("thread_tiled", "numba", thin, 900.0),
-        measured("swizzled", "numba", thin, 2000.0),
-        measured("swizzled", "numba", thin, 3000.0, other),
-        measured("swizzled", "cpp", thin, 9000.0),
+        measured("split_k", "numba", thin, 2000.0),
+        measured("split_k", "numba", thin, 3000.0, other),
+        measured("split_k", "cpp", thin, 9000.0),
         measured("warp_tiled", "numba", (4096,) * 3, 5000.0),
         measured("vectorized", "numba", (4097,) * 3, 6000.0),
     )
     found = choose(120, 8000, 9000)
     assert (found.rung, found.engine, found.options, found.why) == (
-        "swizzled", "numba", other, "recorded",
+        "split_k", "numba", other, "recorded",
     )  # fmt: skip
     assert found.seconds == pytest.approx(2 * 128 * 8192 * 8192 / 3e12)
     assert choose(4096, 4096, 4096).rung == "warp_tiled", "the nearest size of the class"
     assert choose(4098, 4097, 4097).rung == "vectorized"
-    assert str(found).startswith("swizzled (Numba) BM=128 ") and str(found).endswith(": recorded")
+    assert str(found).startswith("split_k (Numba) BM=128 ") and str(found).endswith(": recorded")
+
+
+@without_gpu
+def test_a_row_of_an_earlier_edition_is_the_rung_that_has_its_kernel_today():
+    thin, four = THIN[0], LADDER["split_k"].chosen("numba")[1]
+    old = {"GROUP" if name == "group" else name: value for name, value in four.items()}
+    record(
+        measured("swizzled", "numba", thin, 3000.0, old),
+        measured("swizzled", "numba", thin, 2000.0, {**old, "split": 1}),
+        measured("warp_tiled", "numba", thin, 1000.0),
+    )
+    found = choose(*thin)
+    assert (found.rung, found.options, found.why) == ("split_k", four, "recorded")
 
 
 @without_gpu
 def test_options_that_are_no_longer_measured_are_passed_over():
-    record(measured("swizzled", "numba", THIN[0], 9000.0, {"BM": 999}))
+    record(measured("split_k", "numba", THIN[0], 9000.0, {"BM": 999}))
     assert choose(*THIN[0]).why == "predicted"
 
 
@@ -123,7 +136,7 @@ def test_what_cannot_be_launched_is_passed_over(monkeypatch):
         tuned.Tuned(rung, "numba", "float32", "16384x64x64", options, [16384, 64, 64],
                     seconds, 1.0, 1, {"gpu": "a GPU"})
         for rung, options, seconds in (
-            ("swizzled", {"BM": 64, "BN": 64, "WM": 32, "WN": 32, "TM": 4}, 1e-3),
+            ("split_k", {"BM": 64, "BN": 64, "WM": 32, "WN": 32, "TM": 4}, 1e-3),
             ("warp_tiled", {"of another time": 1}, 2e-3),
             ("vectorized", {"BK": 16}, 3e-3),
         )
@@ -131,7 +144,7 @@ def test_what_cannot_be_launched_is_passed_over(monkeypatch):
     monkeypatch.setattr(chooser, "on_gpu", True)
     monkeypatch.setattr(tuned, "known", lambda: entries)
     every = [(rung, "numba") for rung in LADDER.values()]
-    assert chooser._tuned(every, 16384, 64, 64, "float32").rung == "swizzled"
+    assert chooser._tuned(every, 16384, 64, 64, "float32").rung == "split_k"
     # More rows than 65535 blocks of 64 rows have.
     assert chooser._tuned(every, 5_000_000, 64, 64, "float32").rung == "vectorized"
     entries.pop()
@@ -140,13 +153,13 @@ def test_what_cannot_be_launched_is_passed_over(monkeypatch):
 
 @without_gpu
 def test_a_recorded_version_that_cannot_be_launched_is_passed_over():
-    small = LADDER["swizzled"].chosen("numba")[3]
+    small = LADDER["split_k"].chosen("numba")[3]
     shape = 16384, 64, 64
     record(
-        measured("swizzled", "numba", shape, 9000.0, small),
+        measured("split_k", "numba", shape, 9000.0, small),
         measured("warp_tiled", "numba", shape, 900.0),
     )
-    assert choose(*shape).rung == "swizzled"
+    assert choose(*shape).rung == "split_k"
     assert choose(5_000_000, 64, 64).rung == "warp_tiled"
 
 
@@ -199,5 +212,6 @@ def test_the_choice_reaches_80_percent_of_cublas_at_every_thin_or_odd_shape(shap
         pytest.skip("no record of this shape yet: run `make bench` on that GPU")
     both = [(rung, engine) for rung in LADDER.values() for engine in rung.engines]
     found = chooser._recorded(both, M, N, K, "float32")
-    row = known.timing(found.rung, found.engine, M, N, K, **found.options)
+    rows = map(chooser._runnable, known.rows("timings", M=M, N=N, K=K, engine=found.engine))
+    (row,) = (r for r in rows if (r.rung, r.options) == (found.rung, found.options))
     assert row.correct and row.share >= 0.8

@@ -3,18 +3,21 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import click
+import numpy as np
 import pytest
 
 from kernels import cli
 from kernels.basics import data_sheets
 from kernels.cli import tune as tune_command
 from kernels.engine import on_gpu
+from kernels.host import rung as rungs
 from kernels.host import tuned
 from kernels.rungs.order import LADDER
 from kernels.tuning import tune
-from kernels.tuning.predict import footprint, gpu_here, predict
+from kernels.tuning.predict import gpu_here, predict
 
 ABOUT = {"gpu": "NVIDIA Test 1", "driver": "1.0", "date": "2001-01-01 00:00 UTC"}
 SHAPE = (512, 256, 128)
@@ -38,7 +41,7 @@ def on_a_gpu(monkeypatch):
         compute_capability = (7, 5)
         max_threads_per_block = 1024
 
-    for module in (tuned, __import__("kernels.rungs.order", fromlist=["x"])):
+    for module in (tuned, rungs):
         monkeypatch.setattr(module, "on_gpu", True)
         monkeypatch.setattr(module, "device", lambda: Here)
     return Here
@@ -89,13 +92,13 @@ def test_what_is_kept_can_be_launched():
     for candidate in found.kept:
         grid, block = rung.launch(4096, 4096, **candidate.options)
         assert block[0] * block[1] <= 1024
-        assert footprint(rung, candidate.options).shared_bytes <= 48 * 1024
+        assert rung.footprint(**candidate.options)["shared_bytes"] <= 48 * 1024
 
 
 def test_illegal_options_are_left_out_with_the_rung_s_own_words():
     found = tune.plan(LADDER["thread_tiled"], (4096, 4096, 4096), data_sheets.gpu("h200"))
     reasons = [candidate.reason for candidate in found.pruned]
-    assert any("not legal" in reason and "threads a block" in reason for reason in reasons)
+    assert any("not legal" in reason and "threads per block" in reason for reason in reasons)
     assert any("not legal" in reason and "registers" in reason for reason in reasons)
 
 
@@ -243,6 +246,12 @@ def stored(**changes):
     return found
 
 
+def test_a_file_of_an_earlier_edition_is_read_in_today_s_words():
+    stored(rung="swizzled", options={"BM": 64, "GROUP": 4, "split": 2})
+    (found,) = tuned.read(tuned.path(ABOUT["gpu"]), ABOUT["gpu"])
+    assert (found.rung, found.options) == ("split_k", {"BM": 64, "group": 4, "split": 2})
+
+
 BAD = {
     "half": lambda text: text[: len(text) // 2],
     "empty": lambda text: "",
@@ -311,36 +320,37 @@ def test_classes_of_shapes(size, kind):
 # What a rung makes of it ----------------------------------------------------------
 
 
-class Recorder:
-    """Stands for a rung's function; remembers its options."""
+class Watched(rungs.Rung):
+    """A rung that launches nothing, and remembers the options it should have launched with."""
 
-    def __call__(self, A, B, out, engine, **options):
-        self.options = options
+    seen = {}
+
+    def operands(self, A, B, out, engine):
+        return SimpleNamespace(result=lambda: None)
+
+    def launcher(self, product, options):
+        self.seen["options"] = options.values
+        return lambda: None
 
 
 def test_a_rung_takes_what_was_tuned_unless_options_are_given(on_a_gpu):
-    import dataclasses
-
-    import numpy as np
-
     stored()
-    seen = Recorder()
-    rung = dataclasses.replace(LADDER["tiled"], _matmul=seen)
+    rung, seen = Watched(**vars(LADDER["tiled"])), Watched.seen
     A, B = np.zeros((500, 130), np.float32), np.zeros((130, 250), np.float32)
     rung.matmul(A, B)
-    assert seen.options == {"tile": 8}, "tuned for this class"
+    assert seen["options"] == {"tile": 8}, "tuned for this class"
     rung.matmul(A, B, tile=32)
-    assert seen.options == {"tile": 32}, "given"
+    assert seen["options"] == {"tile": 32}, "given"
     rung.matmul(A, B, engine="cpp")
-    assert seen.options == {"tile": 16}, "the default: nothing was tuned for C++"
+    assert seen["options"] == {"tile": 16}, "the default: nothing was tuned for C++"
     rung.matmul(A[:60], B)
-    assert seen.options == {"tile": 16}, "the default: another class of shapes"
+    assert seen["options"] == {"tile": 16}, "the default: another class of shapes"
     for forged, told in (({"side": 8}, "has no option 'side'"), ({"tile": 64}, "4096 threads")):
         stored(options=forged)
         tuned._read_once.cache_clear()
         with pytest.warns(UserWarning, match=f"tuned options of tiled are left out: .*{told}"):
             rung.matmul(A, B)
-        assert seen.options == {"tile": 16}, "the default"
+        assert seen["options"] == {"tile": 16}, "the default"
 
 
 @without_gpu

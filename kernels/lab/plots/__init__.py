@@ -26,6 +26,7 @@ from kernels.lab.plots.flight import in_flight
 from kernels.lab.plots.indices import indices
 from kernels.lab.plots.kitchen import kitchen
 from kernels.lab.plots.lanes import divergence
+from kernels.lab.plots.layouts import bank_layouts, structs_and_fields
 from kernels.lab.plots.mappings import mappings
 from kernels.lab.plots.outer import outer_product
 from kernels.lab.plots.overhang import overhang
@@ -45,6 +46,7 @@ from kernels.lab.plots.palette import (
     B,
     C,
 )
+from kernels.lab.plots.pending import pending
 from kernels.lab.plots.picture import Picture, figure, show, svg
 from kernels.lab.plots.problems import problems
 from kernels.lab.plots.rates import rates
@@ -53,16 +55,18 @@ from kernels.lab.plots.rungs import rungs
 from kernels.lab.plots.savings import block_loads, savings
 from kernels.lab.plots.schedule import Bar, schedule, six_steps, streams
 from kernels.lab.plots.tiles import tile_steps
+from kernels.lab.plots.transposes import transpose_path
 from kernels.lab.plots.two_loads import two_loads
 from kernels.lab.plots.wide import wide_loads
 
 __all__ = [
     "A", "B", "C", "CPP", "ENGINE_TITLES", "HATCH", "INK", "LIBRARY", "MEMORY", "NUMBA", "PALETTE",
-    "THREAD", "TILE", "Bar", "Picture", "absorbed", "bandwidth", "block_loads", "break_even",
-    "canvas", "cells", "climb", "dies", "divergence", "empty", "figure", "flat_memory", "heat",
-    "hierarchy", "in_flight", "indices", "kitchen", "ladder", "latency", "mapping", "mappings",
-    "mark", "outer_product", "overhang", "overwritten", "problems", "product", "pyramid", "rates",
-    "rereading", "roofline", "rung_label", "rungs", "savings", "schedule", "show", "six_steps",
-    "streams", "svg", "sweep", "tile_steps", "transfers", "two_barriers", "two_loads", "wide_loads",
+    "THREAD", "TILE", "Bar", "Picture", "absorbed", "bandwidth", "bank_layouts", "block_loads",
+    "break_even", "canvas", "cells", "climb", "dies", "divergence", "empty", "figure",
+    "flat_memory", "heat", "hierarchy", "in_flight", "indices", "kitchen", "ladder", "latency",
+    "mapping", "mappings", "mark", "outer_product", "overhang", "overwritten", "pending",
+    "problems", "product", "pyramid", "rates", "rereading", "roofline", "rung_label", "rungs",
+    "savings", "schedule", "show", "six_steps", "streams", "structs_and_fields", "svg", "sweep",
+    "tile_steps", "transfers", "transpose_path", "two_barriers", "two_loads", "wide_loads",
     "zero_fill",
 ]  # fmt: skip

@@ -21,7 +21,7 @@ from kernels.host.model import WARP, Access
 from kernels.lab.widgets.banks import words
 from kernels.measure.occupancy import occupancy
 from kernels.records.roofline import Roof
-from kernels.rungs import naive, tiled
+from kernels.rungs.order import LADDER
 
 ENGINES = {"numba": "Numba", "cpp": "CUDA C++", "library": "library"}
 
@@ -109,7 +109,7 @@ def _launch(state: dict[str, Any]) -> Iterable[Table]:
 
 def _access(state: dict[str, Any]) -> Iterable[Table]:
     M, N, K, side = (state[name] for name in ("M", "N", "K", "side"))
-    models = [model(M, N, K, block=side) for model in (naive.model, naive.swapped_model)]
+    models = [LADDER[name].model(M, N, K, block=side) for name in ("naive", "swapped")]
 
     def row(what: str, matrix: str, count: Callable[[Access], Any]) -> tuple[Any, ...]:
         return (f"{what} {matrix}", *(count((m.reads | m.writes)[matrix]) for m in models))
@@ -203,7 +203,10 @@ def _tile_player(state: dict[str, Any]) -> Iterable[Table]:
             ("loads a thread", 2 * cdiv(K, tile)),
         ],
     )
-    models = [tiled.model(M, N, K, tile=tile), naive.model(M, N, K, block=tile)]
+    models = [
+        LADDER["tiled"].model(M, N, K, tile=tile),
+        LADDER["naive"].model(M, N, K, block=tile),
+    ]
     yield Table(
         f"The whole product, M, N, K = {M}, {N}, {K}.",
         ("what", "tiled", "naive"),

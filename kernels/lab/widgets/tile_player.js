@@ -79,7 +79,7 @@ function occupancy(threads, registers, shared, gpu) {
 
 /** What is wrong with a tile size, or "". */
 function tileTrouble(T) {
-  if (T * T > MAX_THREADS) return `tile ${T} needs ${T * T} threads a block; this GPU allows ${MAX_THREADS}: use 8, 16 or 32`;
+  if (T * T > MAX_THREADS) return `tile ${T} needs ${T * T} threads per block; this GPU allows ${MAX_THREADS}: use 8, 16 or 32`;
   return T < SMALLEST ? `tile ${T}: the player shows tiles of ${SMALLEST} to 32` : "";
 }
 

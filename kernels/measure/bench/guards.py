@@ -27,7 +27,7 @@ def unguarded(rung: Rung, options: dict[str, int]) -> Any:
     text, struck = GUARD.subn(" true ", cpp.source(rung.name))
     if not struck:
         raise ValueError(f"{rung.name}.cu has no guard of the form row < M && col < N")
-    macros = {name.upper(): value for name, value in options.items() if name != "block"}
+    macros = rung.Options(**options).macros
     defined = (f"-D{name}={value}" for name, value in macros.items())
     module = cupy.RawModule(code=text, options=("--std=c++17", *defined))
     return module.get_function(rung.name)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from kernels.patterns import vector_add
-from kernels.rungs import naive, tiled
+from kernels.rungs.order import LADDER
 from tests.engine.microscope.cases import Case, whole
 
 
@@ -34,16 +34,18 @@ def cases() -> list[Case]:
         _add("rung_vector_add", vector_add.vector_add, 1000, 4, 256),
         _add("rung_vector_add_grid_stride", vector_add.vector_add_grid_stride, 1000, 2, 128),
     ]
+    naive, swapped = LADDER["naive"].kernel(), LADDER["swapped"].kernel()
+    tiled = LADDER["tiled"].kernel
     for M, N, K in ((64, 64, 64), (37, 53, 41)):
         size = f"{M}x{N}x{K}"
         for block in ((16, 16), (32, 8)):
             shape = f"{block[0]}x{block[1]}"
             found += [
-                _matmul(f"rung_naive_{size}_{shape}", naive.naive, block, M, N, K),
-                _matmul(f"rung_swapped_{size}_{shape}", naive.swapped, block, M, N, K, True),
+                _matmul(f"rung_naive_{size}_{shape}", naive, block, M, N, K),
+                _matmul(f"rung_swapped_{size}_{shape}", swapped, block, M, N, K, True),
             ]
         found += [
-            _matmul(f"rung_tiled_{tile}_{size}", tiled.kernel(tile=tile), (tile, tile), M, N, K)
+            _matmul(f"rung_tiled_{tile}_{size}", tiled(tile=tile), (tile, tile), M, N, K)
             for tile in (8, 16, 32)
         ]
     return found

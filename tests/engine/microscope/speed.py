@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from kernels.lab import trace
-from kernels.rungs import tiled
+from kernels.rungs.order import LADDER
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 HANGS = 600  #: seconds, by far more than the simulator takes on a slow machine under load
@@ -37,7 +37,8 @@ def product(M: int, N: int, K: int, *, tile: int, traced: bool) -> Callable[[], 
     rng = np.random.default_rng(9)
     A, B = (rng.integers(-4, 5, s).astype(np.float32) for s in ((M, K), (K, N)))
     C = np.full((M, N), np.nan, np.float32)
-    kernel, (grid, block) = tiled.kernel(tile=tile), tiled.launch(M, N, tile=tile)
+    rung = LADDER["tiled"]
+    kernel, (grid, block) = rung.kernel(tile=tile), rung.launch(M, N, tile=tile)
     seen = trace(kernel, grid, block, A, B, C)
     if not np.array_equal(seen.outputs["C"], A @ B):
         raise AssertionError(f"tiled {M}×{N}×{K} is wrong")

@@ -66,7 +66,7 @@ def test_a_right_count_passes():
     [
         (lambda words: max(1, wavefronts(words) - 1), "those are the conflicts"),
         (lambda words: max([w % 32 for w in words].count(w % 32) for w in words),
-         "lanes that want the same word are served together"),
+         "lanes that read the same word are served together"),
         (lambda words: len({w % 32 for w in words}), "those are the banks in use"),
         (lambda words: 1, "it says 1, not 2"),
         (lambda words: None, "it says None"),

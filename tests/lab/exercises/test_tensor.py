@@ -8,7 +8,7 @@ from kernels.host import half
 from kernels.lab.exercises import EXERCISES, judge
 from kernels.lab.exercises.kinds import Kind
 from kernels.lab.exercises.tasks.shares import shares_of
-from kernels.rungs import hopper, tensor_core
+from kernels.rungs import mma, specialized
 
 
 def one_by_one(A):
@@ -48,10 +48,10 @@ def test_wrong_shares_are_told_why(wrong, told):
 
 def test_the_stages_are_those_of_the_kernels():
     answers = EXERCISES["stage-bytes"].answers
-    mma = tensor_core.footprint()
-    assert mma["shared_bytes"] == mma["stages"] * answers["bytes_256"]
-    assert hopper.STAGES[256] == answers["stages_256"]
-    assert hopper.STAGES[128] <= answers["stages_128"]
+    options = mma.Options()
+    assert options.shared_bytes == options.depth * answers["bytes_256"]
+    assert specialized.Options.stages[256] == answers["stages_256"]
+    assert specialized.Options.stages[128] <= answers["stages_128"]
     sheet = data_sheets.gpu("h200")
     assert sheet.shared_per_block_optin // answers["bytes_256"] == answers["stages_256"]
     ridge = sheet.fp16_tensor_tflops * 1e12 / sheet.bandwidth

@@ -190,7 +190,7 @@ def test_without_the_second_barrier_a_tile_is_overwritten(mounted):
 @pytest.mark.parametrize(
     ("field", "value", "says"),
     [
-        ("Tile size", "64", "tile 64 needs 4096 threads a block; this GPU allows 1024: use 8, 16"),
+        ("Tile size", "64", "tile 64 needs 4096 threads per block; this GPU allows 1024: use 8"),
         ("Tile size", "3", "tile 3: the player shows tiles of 4 to 32"),
         ("K", "65", "K = 65: the player shows sizes of 1 to 64"),
         ("M", "0", "M = 0: the player shows sizes of 1 to 64"),
@@ -270,7 +270,7 @@ def test_python_runs_the_kernel_and_tells_how_it_went():
     assert widget.measured[0]["tile"] == 8
     widget._handle_custom_msg({"type": "run", "tile": 64}, [])
     assert sent[-1]["type"] == "error"
-    assert "tile 64 needs 4096 threads a block" in sent[-1]["text"]
+    assert "tile 64 needs 4096 threads per block" in sent[-1]["text"]
 
 
 LIVE = """async () => {

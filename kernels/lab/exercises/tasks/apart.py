@@ -1,4 +1,4 @@
-"""Four elements a thread, one block of threads apart: neighbours for the warp."""
+"""Four elements per thread, one block of threads apart: neighbours for the warp."""
 
 from ..exercise import MULTIPLE, ODD, Budget, KernelExercise, Suspect, Trial
 from ..kinds import Kind
@@ -27,7 +27,7 @@ def _trial(n, role):
 EXERCISE = KernelExercise(
     name="apart",
     chapter="05-memory-access",
-    title="four elements a thread, and which four",
+    title="four elements per thread, and which four",
     text="""
     @cuda.jit
     def apart(a, b):
@@ -44,8 +44,8 @@ EXERCISE = KernelExercise(
     hints=(
         "A loop over k from 0 to 3 with a guard inside. A block of `width` threads owns"
         " `4 * width` elements, from `cuda.blockIdx.x * 4 * width` on.",
-        "In each turn of the loop the lanes of a warp should copy 32 neighbours. How far apart do"
-        " the four elements of one thread lie then?",
+        "In each iteration of the loop the lanes of a warp should copy 32 neighbours. How far apart"
+        " do the four elements of one thread lie then?",
         "Thread tx copies the elements `first + tx`, `first + width + tx`,"
         " `first + 2 * width + tx` and `first + 3 * width + tx`.",
     ),
@@ -54,7 +54,7 @@ EXERCISE = KernelExercise(
     budgets=(
         Budget(
             "sectors", 2 * cdiv(N, 8), global_count("sectors"),
-            "neighbouring lanes must copy neighbouring elements in each turn",
+            "neighbouring lanes must copy neighbouring elements in each iteration",
         ),
     ),
 )  # fmt: skip

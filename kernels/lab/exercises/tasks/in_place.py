@@ -18,10 +18,10 @@ def _trial(n, role):
     A = whole(n, n, seed=1, low=-99, high=100)
 
     def suspects():
-        yield Suspect(Kind.TRANSPOSED, "this is A itself: it was never turned", A)
+        yield Suspect(Kind.TRANSPOSED, "this is A itself: it was never transposed", A)
         upper = np.where(np.triu(np.ones_like(A)) > 0, A, A.T)
-        yield Suspect(Kind.WRONG, "one half was written over before it was carried away", upper)
-        yield Suspect(Kind.WRONG, "one half was written over before it was carried away", upper.T)
+        yield Suspect(Kind.WRONG, "one half was written over before it was loaded", upper)
+        yield Suspect(Kind.WRONG, "one half was written over before it was loaded", upper.T)
 
     grid = (cdiv(n, W), cdiv(n, W))
     return Trial(f"{n} × {n}", grid, (W, W), {"A": A}, {"A": A.T}, suspects, role)
@@ -55,7 +55,7 @@ EXERCISE = KernelExercise(
     trials=trials,
     names={"W": W},
     hints=(
-        "Two tiles, two benches: carry both tiles in before either is written over. How many"
+        "Two tiles, two shared arrays: load both tiles before either is overwritten. How many"
         " barriers do you need?",
         "Blocks with left < top have nothing to do. The test is the same for all threads of a"
         " block, so a barrier may stand under it.",
@@ -63,12 +63,12 @@ EXERCISE = KernelExercise(
         " at row left, column top. On the diagonal both are the same tile, and every thread writes"
         " the same number twice.",
     ),
-    after="One barrier protects both benches, and A itself: nobody overwrites an element before it"
-    " was carried in. No other block touches these two tiles.",
+    after="One barrier protects both shared arrays, and A itself: nobody overwrites an element"
+    " before it was loaded. No other block touches these two tiles.",
     budgets=(
         Budget(
             "sectors", 1200, global_count("sectors"),
-            "carry along rows, in and out: x must drive the last index",
+            "load and store along rows: x must drive the last index",
         ),
         Budget("bank conflicts", 0, conflicts, "32 elements of a column must lie in 32 banks"),
     ),

@@ -1,4 +1,4 @@
-"""Count the wavefronts of a request, from the words that its lanes want."""
+"""Count the wavefronts of a request, from the words that its lanes read."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -42,7 +42,7 @@ def judge(passes: Callable) -> Iterator[tuple[Kind, str]]:
             if said and said == want - 1:
                 reason = ": those are the conflicts, and the first wavefront is none"
             elif said == max([w % BANKS for w in words].count(w % BANKS) for w in words):
-                reason = ": lanes that want the same word are served together"
+                reason = ": lanes that read the same word are served together"
             elif said == len({word % BANKS for word in words}):
                 reason = ": those are the banks in use"
             yield Kind.WRONG, f"for {name} it says {said!r}, not {want}{reason}"

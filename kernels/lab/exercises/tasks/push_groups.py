@@ -62,12 +62,12 @@ EXERCISE = KernelExercise(
         "The guard compares the group with `particles.shape[0]`; in the loop,"
         " `particles[group, axis, lane] += dt * particles[group, 3 + axis, lane]`.",
     ),
-    after="4 sectors a request, as in a struct of arrays, and all of a particle's numbers within"
+    after="4 sectors per request, as in a struct of arrays, and all of a particle's numbers within"
     " one kilobyte.",
     budgets=(
         Budget(
             "sectors", 3 * AXES * 3 * 4, global_count("sectors"),
-            "neighbouring lanes must want neighbouring floats: let them drive the last index",
+            "neighbouring lanes must load neighbouring floats: let them drive the last index",
         ),
     ),
 )  # fmt: skip

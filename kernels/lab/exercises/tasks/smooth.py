@@ -56,8 +56,8 @@ EXERCISE = KernelExercise(
         "`if i < b.size:`, then `b[i] = a[max(i - 1, 0)] + a[i] + a[min(i + 1, a.size - 1)]`.",
     ),
     after="5, 4 and 5 sectors for a warp, and DRAM sends each element once: L1 has what the"
-    " neighbours asked for.",
+    " neighbours loaded.",
     budgets=(
-        Budget("loads", 3 * N, global_count("lanes", "load"), "three loads a thread are enough"),
+        Budget("loads", 3 * N, global_count("lanes", "load"), "three loads per thread are enough"),
     ),
 )
