@@ -10,7 +10,7 @@ SHAPES = ((M, N, K, ODD), (5, 19, 40, ODD), (64, 64, 64, SQUARE), (8, 128, 32, M
 EXERCISE = KernelExercise(
     name="pair",
     chapter="03-naive",
-    title="two elements of C for each thread",
+    title="two elements of C per thread",
     text="""
     @cuda.jit
     def pair(A, B, C):
