@@ -17,8 +17,8 @@ EXERCISES = (
             "The flat formula for 7 × 5 has rows of 5 elements: 4 · 5 + 3. Which row and column of"
             " A, with rows of 7, is that place?",
         ),
-        after="A transpose swaps the two strides. If you compute addresses by hand, you must know which"
-        " ones apply.",
+        after="A transpose swaps the two strides. If you compute addresses by hand, you must know"
+        " which ones apply.",
         answers={"bytes": 100, "flat_place": 23, "fetched_row": 3, "fetched_col": 2},
         mistakes={
             ("bytes", 25): "those are elements; each has 4 bytes",
@@ -40,8 +40,8 @@ EXERCISES = (
             " of 8"
             " along y end at row 303.",
         ),
-        after="Nothing crashes, thanks to the guard, but some rows are never written. A C full of NaN"
-        " shows it at once.",
+        after="Nothing crashes, thanks to the guard, but some rows are never written. A C full of"
+        " NaN shows it at once.",
         answers={"grid_x": 10, "grid_y": 125, "own_nothing": 20_000, "rows_lost": 696},
         mistakes={
             ("grid_x", 9): "rounded down: the last columns have no thread",
