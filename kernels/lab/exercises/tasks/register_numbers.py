@@ -16,8 +16,8 @@ SMALLEST_TILE = NumberExercise(
         " p² / 2 wavefronts.",
         "2p ≤ p² / 2, so p ≥ 4; at four per cycle it's 2p ≤ p² / 4.",
     ),
-    after="The faster the arithmetic beside its shared memory, the larger the thread tile that keeps"
-    " it fed, and the more registers that takes.",
+    after="The faster the arithmetic beside its shared memory, the larger the thread tile that"
+    " keeps it fed, and the more registers that takes.",
     answers={"two_per_cycle": 4, "four_per_cycle": 8},
     mistakes={
         ("two_per_cycle", 2): "2 × 2 needs four wavefronts, and its arithmetic takes two cycles",
@@ -110,7 +110,8 @@ LAST_WAVE = NumberExercise(
         "A last wave that is nearly empty takes as long as a full one. With quarters there are"
         " 4 · 1089 blocks.",
     ),
-    after="Many small portions keep the GPU full to the end; few large ones leave a wave nearly empty.",
+    after="Many small portions keep the GPU full to the end; few large ones leave a wave nearly"
+    " empty.",
     answers={"blocks": 1089, "waves": 5, "waves_of_quarters": 17},
     mistakes={
         ("blocks", 1024): "the last row and the last column of C need blocks of their own",
