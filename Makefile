@@ -13,7 +13,7 @@ CHECK = tests/test_*.py tests/basics tests/engine tests/host tests/rungs tests/p
 	$(addprefix --ignore=,$(LONG) tests/lab/exercises/test_answers.py tests/lab/widgets)
 
 .DEFAULT_GOAL := help
-.PHONY: help serve lab book bench record check test test-colab test-hosts adopt lock cells pictures vendor clean
+.PHONY: help serve lab book bench record check test browser test-colab test-hosts adopt lock format cells pictures vendor clean
 
 help:  ## say what each command does
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1@\2/p' Makefile | awk -F@ '{printf "%-17s %s\n", $$1, $$2}'
@@ -39,6 +39,9 @@ check:  ## style, unit tests, the interpreter, one chapter: at most three minute
 test:  ## the whole test suite in two processes (ARGS="-k name" narrows it, in one)
 	@$(RUN_TEST) -m pytest $(or $(ARGS),-n 2 --dist loadfile --no-loadscope-reorder)
 
+browser:  ## fetch a browser for the tests, where the machine has none
+	@$(RUN_TEST) site/browser.py
+
 test-colab:  ## the chapters under Colab's versions, GPU and CPU image (minutes; not in `make test`)
 	@$(PYTHON) site/colab.py $(ARGS)
 
@@ -50,6 +53,11 @@ adopt:  ## make the course yours: REPO=owner/name
 
 lock:  ## bring the locks up to pyproject.toml (needs uv; ARGS=--upgrade: to the newest)
 	@$(PYTHON) site/lock.py $(ARGS)
+
+format:  ## format Python and JavaScript
+	@$(RUN_TEST) -m ruff check --quiet --select I --fix .
+	@$(RUN_TEST) -m ruff format --quiet .
+	@$(RUN_TEST) -c 'import subprocess; subprocess.run(["oxfmt", "."], check=True)' >/dev/null
 
 cells:  ## copy the kernels into the chapters' kernel cells
 	@$(RUN) site/cells.py

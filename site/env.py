@@ -202,7 +202,8 @@ def prepare(venv, test=False):
     Path
         Its interpreter.
     """
-    python = fill(venv, locks(cuda_driver(), test))
+    names = locks(cuda_driver(), test)
+    python = fill(venv, names)
     stamp = venv / STAMP
     held = json.loads(stamp.read_text())
     if held.get("course") != str(ROOT):
@@ -210,6 +211,11 @@ def prepare(venv, test=False):
         library = subprocess.check_output([str(python), "-c", code]).decode().strip()
         (Path(library) / "tile-by-tile.pth").write_text(str(ROOT) + "\n")
         held["course"] = str(ROOT)
+        stamp.write_text(json.dumps(held, indent=1) + "\n")
+    if test and held.get("browser") != held[names[-1]]:
+        # Tried once for each lock: without a browser the tests end with what would fetch it.
+        subprocess.call([str(python), str(ROOT / "site" / "browser.py")])
+        held["browser"] = held[names[-1]]
         stamp.write_text(json.dumps(held, indent=1) + "\n")
     return python
 

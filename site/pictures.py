@@ -1,7 +1,7 @@
 """Draw each chapter's widgets once and keep the pictures, for readers whose browser runs no script.
 
-`make pictures` (it needs Chromium) writes `site/static/stills/PAGE-KIND.svg`; `pages.py` puts them
-into the pages. A picture follows the reader's light or dark by itself.
+`make pictures` (it needs Chromium) writes `site/static/stills/PAGE-KIND.svg`; `pages.widgets` puts
+them into the pages. A picture follows the reader's light or dark by itself.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from browser import NoBrowser, launch
+from pages.widgets import FOLDER, name_of, style
+
 ROOT = Path(__file__).resolve().parents[1]
-FOLDER = ROOT / "site" / "static" / "stills"
 #: What the page around a widget gives it: the colours of book.css.
 COLOURS = """
 svg { color-scheme: light dark; }
@@ -39,37 +41,22 @@ COLLECT = """(widget) => {
     });
     const defs = [...root.querySelectorAll(":scope > svg.defs defs")];
     const patterns = defs.map((each) => serial.serializeToString(each));
-    return {
-        name: root.className, parts, patterns,
-        style: JSON.parse(widget.querySelector("script").textContent)._css,
-        kind: widget.dataset.kind,
-    };
+    return { name: root.className, parts, patterns, kind: widget.dataset.kind };
 }"""
-
-
-def name_of(page: str, kind: str, number: int) -> str:
-    """The file that holds the picture of a page's widget, the `number`th of its kind from 0."""
-    return f"{page.rpartition('/')[2]}-{kind}{f'-{number + 1}' if number else ''}.svg"
-
-
-def size_of(picture: Path) -> tuple[int, int]:
-    """Width and height of a picture in pixels."""
-    width, height = re.search(r'width="(\d+)" height="(\d+)"', picture.read_text("utf-8")).groups()
-    return int(width), int(height)
 
 
 def compose(found: dict[str, Any]) -> str:
     """One SVG out of the drawings of a widget, with names that are the same on every run."""
     width = max(part["x"] + part["width"] for part in found["parts"])
     height = max(part["y"] + part["height"] for part in found["parts"])
-    style = re.sub(r"/\*.*?\*/", "", found["style"], flags=re.DOTALL) + COLOURS
+    rules = re.sub(r"/\*.*?\*/", "", style(found["kind"]), flags=re.DOTALL) + COLOURS
     body = "".join(found["patterns"]) + "\n".join(part["text"] for part in found["parts"])
     for number, name in enumerate(dict.fromkeys(re.findall(r'\bid="([^"]+)"', body))):
         body = body.replace(name, f"i{number}-")
-    style = re.sub(r"\s+", " ", style).replace("&", "&amp;").replace("<", "&lt;")
+    rules = re.sub(r"\s+", " ", rules).replace("&", "&amp;").replace("<", "&lt;")
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-        f'viewBox="0 0 {width} {height}" class="{found["name"]}"><style>{style}</style>\n'
+        f'viewBox="0 0 {width} {height}" class="{found["name"]}"><style>{rules}</style>\n'
         f'<rect width="{width}" height="{height}" style="fill: var(--paper)"/>\n{body}\n</svg>\n'
     )
 
@@ -106,20 +93,16 @@ def draw(browser: Any, book: Path) -> dict[str, str]:
 
 def main() -> None:
     """Draw all pictures anew."""
-    import shutil
     import tempfile
 
     from book import build
     from playwright.sync_api import sync_playwright
 
-    sys.path.insert(0, str(ROOT))
-    from tests.conftest import BROWSERS, FLAGS
-
-    path = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if path is None:
-        sys.exit("no Chromium on this machine: apt install chromium")
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        try:
+            browser = launch(playwright)
+        except NoBrowser as error:
+            sys.exit(str(error))
         pictures = draw(browser, build(ROOT, Path(folder)))
         browser.close()
     FOLDER.mkdir(exist_ok=True)

@@ -1,31 +1,25 @@
 """What all tests share: a browser, and a skip with its reason for tests marked `gpu` without one.
 
 `pytest -m gpu` runs them all, and only them, on a machine with an NVIDIA GPU. `make test` shares
-the files of tests out among two processes. Tests marked `alone`, those with a bound on time, and
-those on a GPU have the machine to themselves even then.
+the files of tests out among two processes; those on a GPU have the machine to themselves even then.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
-import shutil
+import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-BROWSERS = (
-    "chromium",
-    "google-chrome",
-    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
-    "/Applications/Chromium.app/Contents/MacOS/Chromium",
-)
-FLAGS = (
-    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-sync "
-    "--disable-background-networking --disable-component-update"
-).split()
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "site"))
+BROWSERLESS = "no browser: "
+#: Milliseconds that a browser test waits before it gives up; what passes does not wait so long.
+PATIENCE = 120_000
 
 os.environ["KERNELS_EXERCISES"] = "off"  # what tests solve is no learner's progress
 
@@ -59,9 +53,7 @@ def pytest_runtest_protocol(item):
     if not hasattr(item.config, "workerinput"):
         return (yield)
     turns = Path(item.config.workerinput["turns"])
-    alone = item.get_closest_marker("alone") or (
-        item.get_closest_marker("gpu") and not item.get_closest_marker("skip")
-    )
+    alone = item.get_closest_marker("gpu") and not item.get_closest_marker("skip")
     with open(turns / "next", "w") as queue, open(turns / "running", "w") as running:
         # Whoever waits to be alone stands first in the queue and keeps the others from starting.
         fcntl.flock(queue, fcntl.LOCK_EX)
@@ -83,15 +75,42 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator:
-    """The machine's own Chromium or Chrome; where CI is set its absence is a failure."""
+    """Chromium, as site/browser.py finds it; where CI is set its absence is a failure."""
+    from browser import NoBrowser, launch
     from playwright.sync_api import sync_playwright
 
-    path = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if path is None:
-        if os.environ.get("CI"):
-            pytest.fail("no Chromium on this machine: apt install chromium")
-        pytest.skip("no Chromium on this machine")
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        try:
+            chromium = launch(playwright)
+        except NoBrowser as error:
+            if os.environ.get("CI"):
+                pytest.fail(str(error))
+            pytest.skip(f"{BROWSERLESS}{error}")
+        chromium.new_page, chromium.new_context = map(
+            patient, (chromium.new_page, chromium.new_context)
+        )
         yield chromium
         chromium.close()
+
+
+def patient(opened: Callable) -> Callable:
+    """Let pages wait long enough for any machine."""
+
+    def made(**options):
+        page = opened(**options)
+        page.set_default_timeout(PATIENCE)
+        return page
+
+    return made
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_terminal_summary(terminalreporter):
+    """Say last how many tests did not run for want of a browser, and what would make them run."""
+    yield
+    reasons = [str(report.longrepr) for report in terminalreporter.getreports("skipped")]
+    missed = sum(BROWSERLESS in reason for reason in reasons)
+    if missed:
+        tests = f"{missed} test{'s' * (missed > 1)}"
+        told = f"{tests} did not run for want of a browser, which `make browser` fetches."
+        terminalreporter.write_line(told, yellow=True)

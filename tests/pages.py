@@ -18,6 +18,13 @@ ALL_REWRITTEN = False
 MOUNT = "document.querySelectorAll('.widget-fallback button').forEach((each) => each.click())"
 
 
+def settle(page) -> None:
+    """Wait until what was changed is drawn, and what watches sizes has been told of them."""
+    page.evaluate(
+        "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+    )
+
+
 def lay_out(page) -> None:
     """Stir, as a reader does, and wait until all of a page is laid out."""
     page.evaluate("dispatchEvent(new Event('wheel'))")
@@ -29,4 +36,4 @@ def mount_all(page) -> None:
     lay_out(page)
     page.evaluate(MOUNT)
     page.wait_for_function("!document.querySelector('.widget:not([data-mounted])')")
-    page.wait_for_timeout(100)  # until what is watched for its size has been told of it
+    settle(page)

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterator
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,10 @@ from kernels.lab.pages import CHAPTERS
 GPU_TAG = "gpu"
 STATE = "application/vnd.jupyter.widget-state+json"
 VIEW = "application/vnd.jupyter.widget-view+json"
-MODEL = re.compile(r"IPY_MODEL_([0-9a-f]{32})")
+WIDGET = re.compile(
+    r'<div class="widget" data-kind="(\w+)">.*?<script type="application/json">(.*?)</script>',
+    re.DOTALL,
+)
 ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]{6,}")
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 #: Where a cell's own code lives, as far as Python is concerned.
@@ -122,7 +126,8 @@ def normalise(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     """Make a notebook's stored form depend on what it says alone (changed in place).
 
     Cells are counted 1 to n, chunks of one stream are joined, progress bars, machine paths,
-    memory addresses and versions of the kernel are taken out, and widget ids are counted.
+    memory addresses and versions of the kernel are taken out, and of the course's widgets their
+    state is kept.
     """
     notebook.metadata = nbformat.from_dict(
         {
@@ -141,7 +146,7 @@ def normalise(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
         cell.execution_count = count
         cell.outputs = [_clean(output, count) for output in joined(cell.outputs)]
         cell.outputs = [output for output in cell.outputs if output is not None]
-    return _count_widgets(notebook)
+    return _store_widgets(notebook)
 
 
 _KERNEL = ("kernelspec", "language_info", "varInspector", "toc")
@@ -195,42 +200,55 @@ def portable(text: str) -> str:
     return ADDRESS.sub("at 0x…", text)
 
 
-def _count_widgets(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    """Replace the random ids of widget models by their place in the page."""
-    stored = notebook.metadata.get("widgets", {}).get(STATE)
-    if not stored:
-        notebook.metadata.pop("widgets", None)
-        return notebook
-    state = stored["state"]
-    order: list[str] = []
+def _store_widgets(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """Put the state of each of the course's widgets where its view was; others stay as text.
 
-    def visit(model: str | None) -> None:
-        if model in state and model not in order:
-            order.append(model)
-            fields = state[model].get("state", {})
-            for name in sorted(fields):
-                for other in MODEL.findall(json.dumps(fields[name])):
-                    visit(other)
-
+    Scripts and style sheets are left out: those of the day that shows the page are used.
+    """
+    models = notebook.metadata.pop("widgets", {}).get(STATE, {}).get("state", {})
     for cell in notebook.cells:
         for output in cell.get("outputs", ()):
-            visit(output.get("data", {}).get(VIEW, {}).get("model_id"))
-    # What is left is no part of a view (links between widgets): order it by what it refers to.
-    left = [model for model in state if model not in order]
+            view = output.get("data", {}).pop(VIEW, None)
+            state = models.get(view["model_id"], {}).get("state", {}) if view else {}
+            package, _, kind = state.get("_anywidget_id", "").rpartition(".")
+            if package.startswith("kernels."):
+                output.data["text/html"] = widget_html(kind, state, output.data["text/plain"])
+    return notebook
 
-    def place(model: str) -> list[int]:
-        known = MODEL.findall(json.dumps(state[model].get("state", {})))
-        return [order.index(other) if other in order else len(order) for other in known]
 
-    for model in sorted(left, key=place):
-        visit(model)
-    text = nbformat.writes(notebook)
-    for number, model in enumerate(order):
-        text = text.replace(model, f"{number:032x}")
-    counted = nbformat.reads(text, as_version=4)
-    widgets = counted.metadata.widgets[STATE]
-    widgets["state"] = nbformat.from_dict(dict(sorted(widgets["state"].items())))
-    return counted
+def widget_html(kind: str, state: dict[str, Any], text: str) -> str:
+    """A widget as a notebook stores it: what to do to see it, and the traits that it starts with.
+
+    Parameters
+    ----------
+    kind : str
+        Name of the widget's class.
+    state : dict
+        Its traits by name; those of the notebook's own machinery are left out.
+    text : str
+        Its text form.
+    """
+    own = {key: state[key] for key in sorted(state) if key[0] != "_" and key not in _MACHINERY}
+    traits = ",\n".join(
+        f'"{key}": {json.dumps(value, ensure_ascii=False)}' for key, value in own.items()
+    )
+    traits = traits.replace("</", "<\\/")  # a string must not end the element
+    return (
+        f'<div class="widget" data-kind="{kind}">\n'
+        f"<p>Run this cell to start it: <code>{escape(text, quote=False)}</code></p>\n"
+        f'<script type="application/json">\n{{{traits}}}\n</script>\n</div>'
+    )
+
+
+_MACHINERY = ("layout", "tabbable", "tooltip")
+
+
+def stored_widgets(notebook: nbformat.NotebookNode) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The widgets that a notebook stores, in their order: class and traits of each."""
+    for cell in notebook.cells:
+        for output in cell.get("outputs", ()):
+            for kind, traits in WIDGET.findall(output.get("data", {}).get("text/html", "")):
+                yield kind, json.loads(traits)
 
 
 def write(notebook: nbformat.NotebookNode, path: Path) -> None:

@@ -3,7 +3,7 @@
 (() => {
   "use strict";
 
-  const live = window.liveCode; // set by pages.py: the repository and this page's name
+  const live = window.liveCode; // set by site/pages: the repository and this page's name
   live.vendor = new URL("../vendor/", document.currentScript.src).href; // thebe reads it
   const STORE = "tile-by-tile-token";
   const served = location.pathname.match(/^(.*\/)book\//); // the path under which serve.py serves the book
@@ -18,7 +18,7 @@
     history.replaceState(null, "", location.pathname + (query.size ? `?${query}` : "") + location.hash);
   }
 
-  const bar = document.querySelector(".live-bar"); // written by pages.py, empty
+  const bar = document.querySelector(".live-bar"); // written by site/pages, empty
   bar.innerHTML = `
     <button type="button" class="live-start">Run this page</button>
     <button type="button" class="live-all" hidden>Run all cells</button>
@@ -55,7 +55,8 @@
     } catch {
       throw new Error(`No server answers at ${baseUrl}. ${RESTART}`);
     }
-    if (!answer.ok) throw new Error(`The server refuses this page’s token. Open the address that “make serve” printed.`);
+    if (!answer.ok)
+      throw new Error(`The server refuses this page’s token. Open the address that “make serve” printed.`);
     const serverSettings = { baseUrl, wsUrl: baseUrl.replace(/^http/, "ws"), token, appendToken: true };
     return { useBinder: false, serverSettings, kernelOptions };
   }
@@ -90,7 +91,9 @@
 
   /** The recorded output of a cell gives way to the live one when the cell first runs; scroll.js hears of each one. */
   function dropRecorded(area) {
-    new MutationObserver(() => area.dispatchEvent(new Event("mounted", { bubbles: true }))).observe(area, { childList: true });
+    new MutationObserver(() => area.dispatchEvent(new Event("mounted", { bubbles: true }))).observe(area, {
+      childList: true,
+    });
     const observer = new MutationObserver(() => {
       if (!area.querySelector(".jp-OutputArea-child, .lm-Widget > *")) return;
       [...area.parentElement.children].forEach((child) => child !== area && child.remove());
@@ -120,7 +123,10 @@
       const server = await findServer();
       await load("link", { rel: "stylesheet", href: `${live.vendor}thebe/thebe.css` });
       await load("script", { src: `${live.vendor}thebe/index.js` });
-      show("connecting", server.useBinder ? "Asking Binder for a machine: this can take minutes …" : "Starting a kernel …");
+      show(
+        "connecting",
+        server.useBinder ? "Asking Binder for a machine: this can take minutes …" : "Starting a kernel …",
+      );
       markCells();
       const { thebe } = window;
       thebe.on("status", (_, event) => {
@@ -128,7 +134,12 @@
         else if (server.useBinder && bar.dataset.state === "connecting") state.textContent = event.message;
       });
       const options = { requestKernel: true, mountRunAllButton: false, mountRestartButton: false };
-      const { session, notebook } = await thebe.bootstrap({ ...options, mountRestartAllButton: false, codeMirrorConfig: { lineNumbers: false }, ...server });
+      const { session, notebook } = await thebe.bootstrap({
+        ...options,
+        mountRestartAllButton: false,
+        codeMirrorConfig: { lineNumbers: false },
+        ...server,
+      });
       if (!session?.kernel) throw new Error(`The server gave no kernel. ${RESTART}`);
       document.querySelectorAll("[data-output]").forEach(dropRecorded);
       watch(session);

@@ -5,7 +5,8 @@
 
   const KEY = "tile-by-tile.progress";
   const isPlain = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
-  const part = (object, key) => (isPlain(object) && Object.prototype.hasOwnProperty.call(object, key) && isPlain(object[key]) ? object[key] : {});
+  const part = (object, key) =>
+    isPlain(object) && Object.prototype.hasOwnProperty.call(object, key) && isPlain(object[key]) ? object[key] : {};
   let keeps = true;
 
   function read() {
@@ -32,7 +33,9 @@
   const isDone = (page, names) => names.some((id) => part(part(read(), "exercises"), page)[id] === true);
 
   function setDone(page, names, on) {
-    const kept = read(), exercises = part(kept, "exercises"), ours = { ...part(exercises, page) };
+    const kept = read(),
+      exercises = part(kept, "exercises"),
+      ours = { ...part(exercises, page) };
     for (const id of names) delete ours[id];
     if (on) ours[names[0]] = true;
     write({ ...kept, exercises: { ...exercises, [page]: ours } });
@@ -40,18 +43,26 @@
 
   /** How many questions of a quiz are answered, and how many at the first try; `rights` names each question's right option. */
   function score(name, rights) {
-    const kept = part(part(read(), "quizzes"), name), all = Object.entries(rights);
+    const kept = part(part(read(), "quizzes"), name),
+      all = Object.entries(rights);
     const tried = ([id]) => (Object.prototype.hasOwnProperty.call(kept, id) && Array.isArray(kept[id]) ? kept[id] : []);
     const solved = all.filter((question) => tried(question).includes(question[1]));
-    return { of: all.length, solved: solved.length, first: solved.filter((question) => tried(question)[0] === question[1]).length };
+    return {
+      of: all.length,
+      solved: solved.length,
+      first: solved.filter((question) => tried(question)[0] === question[1]).length,
+    };
   }
 
   const data = document.getElementById("chapters"); // on the page with the list
   const chapters = data ? JSON.parse(data.textContent) : [];
-  const total = document.querySelector("#progress .total"), forget = document.querySelector("#progress .forget");
+  const total = document.querySelector("#progress .total"),
+    forget = document.querySelector("#progress .forget");
 
   function show() {
-    document.querySelectorAll("input[data-exercise]").forEach((input) => { input.checked = isDone(input.dataset.page, namesOf(input.dataset)); });
+    document.querySelectorAll("input[data-exercise]").forEach((input) => {
+      input.checked = isDone(input.dataset.page, namesOf(input.dataset));
+    });
     if (total) tell();
   }
 
@@ -60,7 +71,8 @@
     const scores = chapters.map(({ name, quiz }) => score(name, quiz));
     chapters.forEach(({ name }, i) => {
       const place = document.querySelector(`[data-quiz="${name}"]`);
-      if (place) place.textContent = `${scores[i].solved} of ${scores[i].of} answered, ${scores[i].first} at the first try.`;
+      if (place)
+        place.textContent = `${scores[i].solved} of ${scores[i].of} answered, ${scores[i].first} at the first try.`;
     });
     const sum = (key) => scores.reduce((n, each) => n + each[key], 0);
     total.textContent =

@@ -1,6 +1,7 @@
-/* Mounts the widgets stored in a page without a kernel: each is an ES module and its state. Works from file:// too.
-   A widget is mounted when it comes near the view, or when keys or a jump lead to it; until then its still stands in
-   its place, where find-in-page, print and screen readers meet the same numbers. */
+/* Mounts the widgets stored in a page without a kernel: their scripts have added themselves to `tileByTile`, and each
+   widget brings its state. Works from file:// too. A widget is mounted when it comes near the view, or when keys or a
+   jump lead to it; until then its still stands in its place, where find-in-page, print and screen readers meet the same
+   numbers. What is mounted is out of view, so that nothing in view moves; whoever jumps gets all widgets at once. */
 (() => {
   "use strict";
 
@@ -33,58 +34,52 @@
     };
   }
 
-  const mounting = new Map();
-  /** Mount a widget, once; the promise is fulfilled when it is drawn or has failed. */
+  const widgets = [...document.querySelectorAll(".widget")];
+  const waiting = new Set(widgets);
+
+  /** Mount a widget, once. */
   function mount(element) {
-    if (!mounting.has(element)) mounting.set(element, mountNow(element));
-    return mounting.get(element);
-  }
-
-  async function mountNow(element) {
-    const state = JSON.parse(element.querySelector("script").textContent);
-    if (state._css) {
-      const style = document.createElement("style");
-      style.textContent = state._css;
-      document.head.append(style);
-    }
-    const address = URL.createObjectURL(new Blob([state._esm], { type: "text/javascript" }));
+    if (!waiting.delete(element)) return;
+    watch.unobserve(element);
+    const still = element.querySelector(".widget-fallback");
+    const box = document.createElement("div");
+    element.append(box);
     try {
-      const module = await import(address);
-      const widget = typeof module.default === "function" ? await module.default() : module.default;
-      const model = createModel(state);
-      const box = document.createElement("div");
-      await widget.initialize?.({ model });
-      element.append(box);
-      await widget.render({ model, el: box });
-      const still = element.querySelector(".widget-fallback");
-      const focused = still.contains(document.activeElement);
-      still.remove();
-      if (focused) box.querySelector("button, input, select, [tabindex]")?.focus({ preventScroll: true });
-      element.dataset.mounted = "";
-      element.dispatchEvent(new Event("mounted", { bubbles: true }));
+      const model = createModel(JSON.parse(element.querySelector("script").textContent));
+      window.tileByTile[element.dataset.kind].render({ model, el: box });
     } catch (error) {
-      element.querySelector(".widget-fallback p").textContent = `This figure could not be drawn: ${error.message}`;
+      box.remove();
+      still.querySelector("p").textContent = `This figure could not be drawn: ${error.message}`;
       element.dataset.failed = "";
-    } finally {
-      URL.revokeObjectURL(address);
+      return;
     }
+    const focused = still.contains(document.activeElement);
+    still.remove();
+    if (focused) box.querySelector("button, input, select, [tabindex]")?.focus({ preventScroll: true });
+    element.dataset.mounted = "";
+    element.dispatchEvent(new Event("mounted", { bubbles: true }));
   }
 
-  const watch = new IntersectionObserver((entries) => {
-    for (const { target, isIntersecting } of entries) {
-      if (!isIntersecting) continue;
-      watch.unobserve(target);
-      mount(target);
-    }
-  }, { rootMargin: NEAR });
-  for (const element of document.querySelectorAll(".widget")) {
+  const watch = new IntersectionObserver(
+    (entries) => entries.filter((entry) => entry.isIntersecting).forEach((entry) => mount(entry.target)),
+    { rootMargin: NEAR },
+  );
+  for (const element of widgets) {
     watch.observe(element);
     element.addEventListener("focusin", () => mount(element));
     element.querySelector(".widget-fallback button").addEventListener("click", () => mount(element));
   }
+  const mountAll = () => widgets.forEach(mount);
+  if (location.hash) mountAll();
+  addEventListener("hashchange", mountAll);
+  addEventListener("click", (event) => event.target.closest?.("a[href*='#']") && mountAll(), { capture: true });
+
   // A page may be printed before all of it was read: the pictures of what is not mounted are there by then.
   const soon = window.requestIdleCallback ?? ((f) => setTimeout(f, 1000));
-  const fetchPictures = () => document.querySelectorAll(".widget-fallback img").forEach((image) => { image.loading = "eager"; });
+  const fetchPictures = () =>
+    document.querySelectorAll(".widget-fallback img").forEach((image) => {
+      image.loading = "eager";
+    });
   if (document.readyState === "complete") soon(fetchPictures);
   else addEventListener("load", () => soon(fetchPictures));
 })();

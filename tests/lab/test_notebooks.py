@@ -7,6 +7,7 @@ import pytest
 
 from kernels.lab import notebooks
 from kernels.lab.notebooks import ChapterError
+from kernels.lab.widgets.quiz import load
 
 
 def chapter(path, *cells):
@@ -26,7 +27,8 @@ def twice(tmp_path_factory):
         tmp_path_factory.mktemp("chapters") / "99-test.ipynb",
         ("streams", "import sys\nfor i in range(3):\n    print(i, flush=True)"),
         ("bar", "for i in range(9):\n    print(f'\\r{i} of 9', end='', file=sys.stderr)\nprint()"),
-        ("widgets", "import ipywidgets\nipywidgets.HBox([ipywidgets.IntSlider()])"),
+        ("widget", "from kernels.lab.widgets import Quiz\nQuiz('01-hardware')"),
+        ("other-widgets", "import ipywidgets\nipywidgets.HBox([ipywidgets.IntSlider()])"),
         ("thing", "object()"),
         ("wrong", "1 / 0", "raises-exception"),
         ("place", f"print({str(notebooks.ROOT / 'kernels')!r}, {str(Path.home() / 'x')!r})"),
@@ -46,7 +48,7 @@ def test_two_runs_store_the_same(twice):
 
 
 def test_cells_are_counted_and_streams_joined(twice):
-    assert [c.execution_count for c in twice[0].cells] == [1, 2, 3, 4, 5, 6, 7]
+    assert [c.execution_count for c in twice[0].cells] == [1, 2, 3, 4, 5, 6, 7, 8]
     (output,) = cell(twice[0], "streams").outputs
     assert output.text == "0\n1\n2\n"
 
@@ -62,11 +64,35 @@ def test_an_error_keeps_its_last_line(twice):
     assert output.traceback == ["ZeroDivisionError: division by zero"]
 
 
-def test_widgets_are_counted(twice):
-    state = twice[0].metadata.widgets[notebooks.STATE]["state"]
-    assert list(state) == [f"{number:032x}" for number in range(len(state))]
-    view = cell(twice[0], "widgets").outputs[0].data[notebooks.VIEW]
-    assert state[view["model_id"]]["model_name"] == "HBoxModel"
+def test_of_a_widget_of_the_course_its_state_is_stored(twice):
+    data = cell(twice[0], "widget").outputs[0].data
+    assert data["text/plain"] == "Quiz(chapter='01-hardware')"
+    assert "<code>Quiz(chapter='01-hardware')</code>" in data["text/html"]
+    assert data.keys() == {"text/plain", "text/html"} and "widgets" not in twice[0].metadata
+    ((kind, state),) = notebooks.stored_widgets(twice[0])
+    assert (kind, state["questions"]) == ("Quiz", load("01-hardware"))
+    assert state.keys() == {"chapter", "questions"}
+
+
+def test_any_other_widget_is_stored_as_text(twice):
+    data = cell(twice[0], "other-widgets").outputs[0].data
+    assert data == {"text/plain": "HBox(children=(IntSlider(value=0),))"}
+
+
+def test_no_string_of_a_state_ends_its_element():
+    state = {"_esm": "x", "layout": "x", "text": "</script>\u2028", "list": [1, None]}
+    html = notebooks.widget_html("Kind", state, "Kind(<a>)")
+    assert html.count("</script>") == 1 and "&lt;a&gt;" in html
+    output = nbformat.v4.new_output("display_data", {"text/html": html})
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(outputs=[output])])
+    own = {"list": [1, None], "text": "</script>\u2028"}
+    assert list(notebooks.stored_widgets(notebook)) == [("Kind", own)]
+
+
+@pytest.mark.parametrize("path", notebooks.chapters(), ids=lambda path: path.stem)
+def test_a_chapter_stores_no_script(path):
+    text = path.read_text(encoding="utf-8")
+    assert "_esm" not in text and "widget-state" not in text and "widget-view" not in text
 
 
 def test_only_the_kernel_s_name_is_kept(twice):

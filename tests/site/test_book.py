@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import gzip
+import json
 import re
 from functools import cache
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import book as builder
-import pages
 import pytest
 from adopt import adopted
 from bs4 import BeautifulSoup
+from pages import code, text, widgets
+from pygments import highlight
+from pygments.lexers import PythonLexer
 
+from kernels.lab import widgets as course
+from kernels.lab.notebooks import widget_html
 from tests.pages import PAGES
 
 ROOT = Path(__file__).parents[2]
@@ -55,11 +60,18 @@ def test_links_between_pages_hold(book, name):
 
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_needs_no_other_host(book, name):
-    soup = parse(book / f"{name}.html")
-    assert [address for address in resources(soup) if "//" in address] == []
-    for sheet in (book / "_static").rglob("*.css"):
-        urls = re.findall(r"url\(['\"]?([^)'\"]{1,80})", sheet.read_text(encoding="utf-8"))
-        assert not [url for url in urls if url.startswith(("http", "//"))], sheet
+    addresses = resources(parse(book / f"{name}.html"))
+    assert len(addresses) > 5
+    assert [address for address in addresses if "//" in address] == []
+
+
+def test_the_sheets_need_no_other_host(book):
+    texts = {path: path.read_text(encoding="utf-8") for path in (book / "_static").rglob("*.css")}
+    urls = [
+        url for text in texts.values() for url in re.findall(r"url\(['\"]?([^)'\"]{1,80})", text)
+    ]
+    assert len(urls) > 10
+    assert not [url for url in urls if url.startswith(("http", "//"))]
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -92,6 +104,7 @@ def test_a_page_that_no_author_wrote_describes_itself(book, name):
 @pytest.mark.parametrize("name", PAGES)
 def test_every_picture_says_what_it_shows(book, name):
     soup = parse(book / f"{name}.html")
+    assert soup.find("article") and soup.find("img")
     for image in soup.find_all("img"):
         assert image.get("alt", "").strip(), image
     for drawing in soup.select("article svg"):
@@ -143,55 +156,91 @@ def test_formulas_are_mathml(small_book):
 def test_a_stored_widget_is_mounted_without_a_notebook(small_book):
     soup = parse(small_book / "page.html")
     widget = soup.find(class_="widget")
-    assert '"tile": 8' in widget.script.text and "layout" not in widget.script.text
+    assert json.loads(widget.script.string)["pad"] == 0
     assert "needs JavaScript" in widget.find(class_="widget-fallback").text
-    scripts = " ".join(resources(soup))
-    assert "book/widgets.js" in scripts and "require" not in scripts and "embed-amd" not in scripts
-    assert "book/widgets.js" not in " ".join(resources(parse(small_book / "index.html")))
+    assert "Run this cell" not in widget.text and not widget.find_parent(class_="output")
+    scripts = [re.search(r"book/([^?]*)", address) for address in resources(soup)]
+    scripts = [script[1] for script in scripts if script]
+    mounted = ["widgets/common.js", "widgets/Banks.js", "widgets.js"]
+    assert [name for name in scripts if "widget" in name and name.endswith("js")] == mounted
+    assert not {"require", "embed-amd"} & {*scripts}
+    assert "book/widgets" not in " ".join(resources(parse(small_book / "index.html")))
+
+
+def test_scripts_and_style_of_widgets_are_those_of_today(book):
+    for kind, cls in ((name, getattr(course, name)) for name in course.__all__):
+        written = (book / f"_static/book/widgets/{kind}.js").read_text(encoding="utf-8")
+        left = {*cls.own("js").splitlines()} - {*written.splitlines()}
+        assert all(re.match(r"(import|export) |.*common.js", line) for line in left)
+        assert f"tileByTile.{kind} = {{ render }}" in written and "import" not in written
+        sheet = (book / "_static/course.css").read_text(encoding="utf-8")
+        first = cls.own("css").splitlines()[0].partition("{")[0].strip()
+        assert first in sheet
+    for page in (book / "chapters").glob("*.html"):
+        assert "export default" not in page.read_text(encoding="utf-8")
 
 
 def test_a_program_marks_what_has_a_colour_of_its_own():
-    line = (
-        '<span class="k">if</span> <span class="ow">not</span> <span class="n">x</span>'
-        '<span class="o">.</span><span class="n">a</span><span class="p">:</span> '
-        '<span class="sa">f</span><span class="s2">"b </span><span class="si">{</span>'
-        '<span class="kn">from</span><span class="w"> </span><span class="kn">c</span>\n'
-    )
-    assert pages.lean_code(line) == (
-        '<span class="k">if</span> <span class="ow">not</span> x.a: '
-        '<span class="s2">f"b </span><span class="si">{</span><span class="kn">from c</span>\n'
-    )
-    words = '<code><span class="pre">two</span> <span class="pre">words</span></code>'
-    assert pages.lean_code(words) == words  # a line may end between them
+    program = 'if not x.a: f"b {c}"\n# one\n# two\nfrom c import d\n'
+    assert highlight(program, PythonLexer(), code.Formatter(nowrap=True)).splitlines() == [
+        '<span class="k">if</span> <span class="ow">not</span> x.a: <span class="s2">f"b </span>'
+        '<span class="si">{</span>c<span class="si">}</span><span class="s2">"</span>',
+        '<span class="c1"># one</span>',
+        '<span class="c1"># two</span>',
+        '<span class="kn">from</span> c <span class="kn">import</span> d',
+    ]
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_no_page_has_more_marks_than_it_needs(book, name):
-    soup = parse(book / f"{name}.html")
-    for program in soup.select(".highlight pre"):
-        assert not program.select(".n, .nn, .o, .p, .w, .sa + .s2"), program.text[:80]
+def test_no_page_has_more_marks_than_it_needs(book):
+    programs = [each for name in PAGES for each in parse(book / f"{name}.html").select("pre")]
+    assert sum(len(program.select("span.k")) for program in programs) > 1000
+    for program in programs:
+        assert not program.select(".n, .nn, .o, .p, .w, .sa"), program.text[:80]
 
 
-def test_a_figure_keeps_its_unit_in_running_text_alone():
-    tied = pages.keep_units("<td>9.84 GFLOP/s</td><p>3 % of 4 MiB in 2 steps, 5 s.</p>")
-    assert tied == "<td>9.84\xa0GFLOP/s</td><p>3\xa0% of 4\xa0MiB in 2 steps, 5\xa0s.</p>"
-    for kept in ("<pre>1 s</pre>", "<code>2 B</code>", "<script>3 W</script>", '<img alt="4 s">'):
-        assert pages.keep_units(kept) == kept
+@pytest.mark.parametrize(
+    ("written", "tied"),
+    [
+        ("<td>9.84 GFLOP/s</td>", "<td>9.84\xa0GFLOP/s</td>"),
+        ("<p>3 % of 4 MiB in 2 steps, 5 s.</p>", "<p>3\xa0% of 4\xa0MiB in 2 steps, 5\xa0s.</p>"),
+        ("<pre>1 s</pre>", "<pre>1 s</pre>"),
+        ("<p><code>2 B</code></p>", "<p><code>2 B</code></p>"),
+        ("<script>3 W</script>", "<script>3 W</script>"),
+        ('<img alt="4 s"/>', '<img alt="4 s"/>'),
+        ("<!-- 5 s -->", "<!-- 5 s -->"),
+        ("<svg><text>6 s</text></svg>", "<svg><text>6 s</text></svg>"),
+    ],
+)
+def test_a_figure_keeps_its_unit_in_running_text_alone(written, tied):
+    page = BeautifulSoup(written, "html.parser")
+    text.keep_units(page)
+    assert str(page) == tied
 
 
 @pytest.mark.parametrize("name", [page for page in PAGES if re.search(r"/\d\d-", page)])
 def test_a_fold_says_what_it_hides(book, name):
-    folds = parse(book / f"{name}.html").select("details.hide")
-    for fold in folds:
-        first = fold.select_one("pre").text.splitlines()[0]
-        said = fold.select_one("summary .collapsed").text
-        assert said != "Show the code" or not first.startswith(("# @title", "# set-up")), first
-    assert folds[0].select_one("summary .collapsed").text == "Show the set-up of this page"
+    titled = 0
+    for fold in parse(book / f"{name}.html").select("details.hide"):
+        title = re.match(r"# (?:@title (.+)|set-up: )", fold.select_one("pre").text)
+        hidden = "the code"
+        if title:
+            titled += 1
+            hidden = title[1][0].lower() + title[1][1:] if title[1] else "the set-up of this page"
+        for word in ("Show", "Hide"):
+            shown = "collapsed" if word == "Show" else "expanded"
+            assert fold.select_one(f"summary .{shown}").text == f"{word} {hidden}"
+        assert not fold.summary.has_attr("aria-label")  # it would hide that text
+    assert titled
 
 
-def test_a_widget_that_needs_a_kernel_is_a_warning(caplog):
-    view = '<script type="application/vnd.jupyter.widget-view+json">{"model_id": "ab"}</script>'
-    assert pages.mount(view, {"ab": {"state": {"value": 3}}}, "page") == view
+def test_a_widget_that_the_course_does_not_have_is_a_warning(monkeypatch):
+    said = []
+    monkeypatch.setattr(widgets.logger, "warning", lambda *words: said.append(words[0] % words[1:]))
+    stored = widget_html("Dial", {"value": 3}, "Dial()")
+    page = BeautifulSoup(stored, "html.parser")
+    assert widgets.mount(page, "chapters/x") == []
+    assert str(page) == stored
+    assert said == ["chapters/x: the course has no widget Dial: record the chapter anew"]
 
 
 def test_a_broken_link_fails_the_build_and_says_where(tmp_path):

@@ -8,9 +8,12 @@ import signal
 import pytest
 
 from tests.colours import contrast
-from tests.pages import CHAPTERS, PAGES, lay_out, mount_all
+from tests.pages import CHAPTERS, MOUNT, PAGES, lay_out, mount_all, settle
 
 FIGURES = ".widget:not([data-kind='Quiz'])"
+#: A page with two figures far from each other, a roofline and what a warp touches.
+TWO_FIGURES = "chapters/03-naive"
+SECTIONS = ".bd-article > section > section"
 PROFILES = [(width, mode) for width in (1280, 390) for mode in ("light", "dark")]
 
 
@@ -39,7 +42,7 @@ def test_a_page_is_silent_and_fits(browser, book, name, width, mode):
     page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=mode)
     listener = Listener(page)
     page.goto((book / f"{name}.html").as_uri(), wait_until="load")
-    page.wait_for_timeout(150)
+    settle(page)
     assert (listener.errors, listener.foreign) == ([], [])
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
     assert page.get_attribute("html", "data-theme") == mode
@@ -51,12 +54,12 @@ def test_a_stored_widget_reacts_without_a_kernel(browser, small_book):
     listener = Listener(page)
     page.goto((small_book / "page.html").as_uri())
     page.wait_for_selector(".widget[data-mounted]")
-    slider = page.locator(".widget input")
-    assert page.inner_text(".widget output") == "16 loads"
-    slider.fill("32")
-    assert page.inner_text(".widget output") == "4 loads"
-    slider.press("ArrowLeft")
-    assert page.inner_text(".widget output") == "4.571428571428571 loads"
+    slider, verdict = page.get_by_label("Padding"), page.locator(".widget .verdict")
+    assert verdict.inner_text().startswith("32 different words in 1 bank: 32 wavefronts")
+    slider.fill("1")
+    verdict.filter(has_text="32 different words in 32 banks: 1 wavefront").wait_for()
+    slider.press("ArrowRight")
+    verdict.filter(has_text="32 different words in 16 banks: 2 wavefronts").wait_for()
     assert (listener.errors, listener.foreign) == ([], [])
     page.close()
 
@@ -74,6 +77,7 @@ def check_stills(page, book, name: str, row: str) -> None:
     """Open a chapter and see its widgets' numbers, as tables that fit."""
     page.goto((book / f"chapters/{name}.html").as_uri())
     lay_out(page)
+    assert page.locator(FIGURES).count()
     for widget in page.locator(FIGURES).all():
         assert "needs JavaScript" in widget.inner_text()
         assert widget.locator("table").first.is_visible()
@@ -123,6 +127,19 @@ def test_a_widget_whose_script_is_lost_stays_a_picture_with_its_numbers(browser,
     page.close()
 
 
+def test_a_widget_whose_own_script_is_lost_says_so_and_the_others_work(browser, book):
+    page = browser.new_page()
+    page.route("**/widgets/Access.js*", lambda route: route.abort())
+    page.goto((book / f"{TWO_FIGURES}.html").as_uri())
+    lay_out(page)
+    page.evaluate(MOUNT)
+    lost = page.locator(".widget[data-kind=Access][data-failed]")
+    assert "This figure could not be drawn" in lost.inner_text()
+    assert lost.locator("img").is_visible() and lost.locator("td").first.is_visible()
+    assert page.locator(".widget[data-mounted] .roofline").count() == 1
+    page.close()
+
+
 def test_the_dark_is_dark_without_scripts(browser, book):
     colours = {}
     for mode in ("light", "dark"):
@@ -139,20 +156,20 @@ def test_the_dark_is_dark_without_scripts(browser, book):
     assert colours["light"][1] != colours["dark"][1]
 
 
-def open_chapter(browser, book, anchor: str = ""):
-    """Chapter 4, all of it laid out, without its widgets."""
+def open_chapter(browser, book, name: str = "chapters/04-tiled"):
+    """A chapter, all of it laid out, without its widgets."""
     page = browser.new_page(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
-    page.goto((book / "chapters/04-tiled.html").as_uri() + anchor)
+    page.goto((book / f"{name}.html").as_uri())
     lay_out(page)
     return page
 
 
 def test_a_widget_is_mounted_when_it_comes_near(browser, book):
-    page = open_chapter(browser, book)
+    page = open_chapter(browser, book, TWO_FIGURES)
     assert page.locator(".widget[data-mounted]").count() == 0
     first, second = page.locator(FIGURES).all()
     first.scroll_into_view_if_needed()
-    page.wait_for_selector(".widget[data-mounted] .tile-player")
+    page.wait_for_selector(".widget[data-mounted] .roofline")
     assert second.get_attribute("data-mounted") is None
     assert first.locator(".widget-fallback").count() == 0
     page.close()
@@ -176,25 +193,46 @@ def test_words_and_numbers_of_a_widget_are_found_before_it_is_mounted(browser, b
     page.close()
 
 
+STILL = """() => new Promise((done) => {
+    let last = NaN, frames = 0;
+    const look = () => {
+        frames = scrollY === last ? frames + 1 : 0;
+        last = scrollY;
+        if (frames === 20) done();
+        else requestAnimationFrame(look);
+    };
+    look();
+})"""
+
+
+@pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize("way", ["address", "contents"])
-def test_a_jump_ends_at_its_heading(browser, book, way):
-    page = open_chapter(browser, book, "#worth-remembering" if way == "address" else "")
-    if way == "contents":
-        page.reload()
-        page.goto((book / "chapters/04-tiled.html").as_uri())  # a visit, not a return
-        page.locator("#pst-page-toc-nav a[href='#worth-remembering']").click()
-    page.wait_for_timeout(300)
-    top = page.evaluate(
-        "document.querySelector('#worth-remembering h2').getBoundingClientRect().top"
-    )
-    assert 0 <= top <= 450
+def test_a_jump_ends_at_its_heading(browser, book, way, width):
+    """Whatever has yet to be laid out or mounted above it."""
+    address = (book / "chapters/04-tiled.html").as_uri()
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    page.goto(address)
+    names = page.eval_on_selector_all(SECTIONS, "(all) => all.map((section) => section.id)")
+    for name in names[5:-2:2]:  # the page goes on after them
+        page.goto("about:blank")
+        page.goto(f"{address}#{name}" if way == "address" else address)
+        if way == "contents":
+            link = page.locator(f"#pst-page-toc-nav a[href='#{name}']").first
+            link.dispatch_event("click")
+        page.evaluate(STILL)
+        top = page.evaluate(
+            """(name) => document.getElementById(name).getBoundingClientRect().top
+            - parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop)""",
+            name,
+        )
+        assert abs(top) < 2, name
     page.close()
 
 
 def test_most_of_a_page_waits_and_none_is_forgotten(browser, book):
     page = browser.new_page()
     page.add_init_script("window.idle = []; window.requestIdleCallback = (f) => idle.push(f)")
-    page.goto((book / "chapters/04-tiled.html").as_uri())
+    page.goto((book / f"{TWO_FIGURES}.html").as_uri())
     work = "(() => { let n = 0; for (; idle.length; n++) idle.shift()(); return n; })()"
     page.evaluate(work)  # whatever else waits for an idle moment
     passed_over = """(all) => all.filter((part) =>
@@ -202,50 +240,47 @@ def test_most_of_a_page_waits_and_none_is_forgotten(browser, book):
         && !part.checkVisibility({ contentVisibilityAuto: true })
     ).length"""
     parts = ".bd-article section, .bd-article div.cell"
-    assert page.eval_on_selector_all(parts, passed_over) > 50
-    assert page.locator("pre:not([tabindex='0'])").count() <= 3  # only what is laid out and fits
+    assert page.eval_on_selector_all(parts, passed_over) > page.locator(parts).count() / 2
+    kept = "pre:not([tabindex='0'])"  # what was found to fit, so what is laid out
+    assert page.locator(kept).count() and not page.eval_on_selector_all(kept, passed_over)
     assert page.evaluate("document.documentElement.dataset.parts") == ""
     page.mouse.wheel(0, 1)
     page.wait_for_function("idle.length")
-    assert page.evaluate(work) > 10  # one section at a time
+    assert page.evaluate(work) >= page.locator(SECTIONS).count() - 1  # one at a time
     assert page.evaluate("document.documentElement.dataset.parts === undefined")
     assert page.eval_on_selector_all(parts, passed_over) == 0
     page.close()
 
 
+SHIFTS = """window.moved = 0;
+new PerformanceObserver((list) => list.getEntries().forEach(({ value, sources }) => {
+    const list = ({ node }) => node?.parentElement?.closest(".bd-sidebar-secondary"); // it unfolds
+    if (!sources.every(list)) moved += value;
+})).observe({ type: "layout-shift", buffered: true });"""
+
+
 @pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize("name", CHAPTERS)
-def test_nothing_moves_while_a_page_loads(browser, book, name, width):
+def test_nothing_moves_while_a_page_loads_and_is_read(browser, book, name, width):
     page = browser.new_page(viewport={"width": width, "height": 900})
-    page.add_init_script("""window.moved = 0;
-        new PerformanceObserver((list) => list.getEntries().forEach((e) => { moved += e.value; }))
-            .observe({ type: "layout-shift", buffered: true });""")
+    page.add_init_script(SHIFTS)
     page.goto((book / f"chapters/{name}.html").as_uri())
-    mount_all(page)
+    page.mouse.move(width / 2, 450)
+    rest = "document.documentElement.scrollHeight - innerHeight - scrollY"
+    while page.evaluate(rest) > 2:
+        page.mouse.wheel(0, 700)
+        settle(page)
+    assert page.locator(".widget:not([data-mounted])").count() == 0
     assert page.evaluate("moved") < 0.005
-    heights = """(all) => all.map((part) => [
-        part.id, parseFloat(getComputedStyle(part).getPropertyValue("--tall")), part.offsetHeight,
-    ])"""
-    # Where a section is passed over, its place has room for all of it.
-    parts = page.eval_on_selector_all(".bd-article > section > section", heights)
-    assert len(parts) > 5
-    assert [part for part, kept, height in parts if not height <= kept] == []
-    if width == 390:  # and not much more than that
-        assert sum(kept for _, kept, _ in parts) < 1.6 * sum(height for *_, height in parts)
-    reserved = (
-        "(all) => all.map((w) => [w.scrollHeight, parseFloat(getComputedStyle(w).minHeight)])"
-    )
-    # A quiz stands in its still's place: the same questions, in much the same height.
-    for height, least in page.eval_on_selector_all(".widget:not([data-kind=Quiz])", reserved):
-        assert 0.85 * height <= least <= height
     page.close()
 
 
 def test_on_paper_a_chapter_has_its_numbers_and_no_navigation(browser, book):
     page = browser.new_page(viewport={"width": 720, "height": 1000})
-    page.goto((book / "chapters/04-tiled.html").as_uri())
+    page.goto((book / f"{TWO_FIGURES}.html").as_uri())
     lay_out(page)
     page.emulate_media(media="print")
+    assert page.locator(FIGURES).count() == 2
     for still in page.locator(FIGURES).all():  # of what was not mounted, its picture and numbers
         page.wait_for_function(
             "(image) => image.naturalWidth > 300", arg=still.locator("img").element_handle()
@@ -330,7 +365,7 @@ def open_live(browser, address: str, state: str):
     listener = Listener(page)
     page.goto(address)
     page.click(".live-start")
-    page.wait_for_selector(f'.live-bar[data-state="{state}"]', timeout=30_000)
+    page.wait_for_selector(f'.live-bar[data-state="{state}"]')
     return page, listener
 
 
@@ -363,11 +398,12 @@ def test_a_live_widget_is_that_of_the_kernel(browser, served):
     page, listener = open_live(browser, served.page, "ready")
     page.evaluate("document.querySelectorAll('details.hide').forEach((d) => { d.open = true; })")
     run_cell(page, 2)
-    page.wait_for_selector(".jp-OutputArea output")
-    page.locator(".jp-OutputArea input[type=range]").fill("32")
-    assert page.inner_text(".jp-OutputArea output") == "4 loads"
-    run_cell(page, 3, "print(_.tile)")
-    page.locator(".cell").nth(3).get_by_text("32", exact=True).wait_for()
+    live = page.locator(".jp-OutputArea .banks")
+    live.locator(".verdict", has_text="32 different words in 1 bank").wait_for()
+    live.get_by_label("Padding").fill("4")
+    live.locator(".verdict", has_text="32 different words in 8 banks: 4 wavefronts").wait_for()
+    run_cell(page, 3, "print('padding', _.pad)")
+    page.locator(".cell").nth(3).get_by_text("padding 4", exact=True).wait_for()
     assert (listener.errors, listener.foreign) == ([], [])
     page.context.close()
 
@@ -389,7 +425,7 @@ def test_a_page_opened_as_a_file_says_what_to_do(browser, small_book):
 def test_a_server_that_ends_is_noticed(browser, served):
     page, _ = open_live(browser, served.page, "ready")
     served.process.send_signal(signal.SIGINT)
-    served.process.wait(20)
-    page.wait_for_selector('.live-bar[data-state="failed"]', timeout=20_000)
+    served.process.wait(120)
+    page.wait_for_selector('.live-bar[data-state="failed"]')
     assert "no longer answers. Start it again with “make serve”" in page.inner_text(".live-state")
     page.context.close()

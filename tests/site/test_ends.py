@@ -4,13 +4,27 @@ from __future__ import annotations
 
 from tests.site.test_browser import open_live, run_cell
 
+#: Whether the server has started another kernel in the place of the one that was busy.
+STARTED = """async ([address, token]) => {
+    const answer = await fetch(address, { headers: { Authorization: `token ${token}` } });
+    return (await answer.json())[0].execution_state === "idle";
+}"""
 
-def test_a_kernel_that_dies_in_mid_run_is_noticed(browser, served):
+
+#: A cell that runs until a file is there, and ends its kernel then.
+CELL = """import os, time
+while not os.path.exists({path!r}):
+    time.sleep(0.01)
+os._exit(1)"""
+
+
+def test_a_kernel_that_dies_in_mid_run_is_noticed(browser, served, tmp_path):
     page, _ = open_live(browser, served.page, "ready")
-    run_cell(page, 1, "import os, time\ntime.sleep(0.5)\nos._exit(1)")
+    run_cell(page, 1, CELL.format(path=str(tmp_path / "end")))
     page.wait_for_selector('.live-bar[data-state="running"]')
-    page.wait_for_selector('.live-bar[data-state="failed"]', timeout=30_000)
-    page.wait_for_timeout(1000)  # by then the server has started another kernel
+    (tmp_path / "end").touch()
+    page.wait_for_selector('.live-bar[data-state="failed"]')
+    page.wait_for_function(STARTED, arg=[f"{served.base}api/kernels", served.token])
     assert "The kernel died. Reload the page" in page.inner_text(".live-state")
     assert page.inner_text(".live-start") == "Try again"
     page.context.close()

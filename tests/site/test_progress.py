@@ -8,6 +8,7 @@ import re
 import pytest
 from bs4 import BeautifulSoup
 
+from kernels.lab.pages import chapter_of, has_quiz
 from kernels.lab.widgets import quiz
 from tests.pages import CHAPTERS, lay_out
 from tests.site.test_browser import Listener
@@ -43,33 +44,35 @@ def listed(book) -> dict[str, dict]:
     return {chapter["name"]: chapter for chapter in json.loads(data)}
 
 
+def exercises(book, chapter: str) -> list:
+    """The headings of a chapter's exercises, on its core page and then on its deeper ones."""
+    pages = [name for name in CHAPTERS if chapter_of(name) == chapter]
+    headings = [heading for name in pages for heading in soup(book, name).find_all("h3")]
+    return [heading for heading in headings if re.match(r"(?:Exercise )?\d+[.:] ", heading.text)]
+
+
 def test_the_list_has_every_quiz_and_every_exercise(book):
     chapters = listed(book)
-    for name in CHAPTERS:
-        numbered = r"(?:Exercise )?\d+[.:] "
-        headings = [
-            each for each in soup(book, name).find_all("h3") if re.match(numbered, each.text)
-        ]
-        titles = [each.text.removesuffix("#").strip() for each in headings]
-        if titles:
-            assert [each["title"] for each in chapters[name]["exercises"]] == titles
-        if (quiz.FOLDER / f"{name}.toml").is_file():
-            questions = quiz.load(name)
-            assert list(chapters[name]["quiz"]) == [question["id"] for question in questions]
-            for question in questions:
-                assert question["options"][chapters[name]["quiz"][question["id"]]]["right"]
+    assert chapters.keys() == {name for name in CHAPTERS if has_quiz(name) or exercises(book, name)}
+    for name, chapter in chapters.items():
+        titles = [each.text.removesuffix("#").strip() for each in exercises(book, name)]
+        assert [each["title"] for each in chapter["exercises"]] == titles
+        questions = quiz.load(name) if has_quiz(name) else []
+        assert list(chapter["quiz"]) == [question["id"] for question in questions]
+        for question in questions:
+            assert question["options"][chapter["quiz"][question["id"]]]["right"]
     assert sum(len(chapter["exercises"]) for chapter in chapters.values()) >= 20
     assert "1. The machine under the kernel" not in str(chapters["01-hardware"]["exercises"])
 
 
 def test_every_exercise_has_a_box_with_a_name(book):
     for name, chapter in listed(book).items():
-        boxes = soup(book, name).select(".tick input[type=checkbox]")
-        assert [box["data-exercise"] for box in boxes] == [
-            exercise["id"] for exercise in chapter["exercises"]
+        boxes = [each.find_next_sibling(class_="tick").input for each in exercises(book, name)]
+        told = [(box["data-exercise"], box["data-page"], box["aria-label"]) for box in boxes]
+        assert told == [
+            (exercise["id"], chapter["page"], f"Done: {exercise['title']}")
+            for exercise in chapter["exercises"]
         ]
-        for box, exercise in zip(boxes, chapter["exercises"], strict=True):
-            assert box["aria-label"] == f"Done: {exercise['title']}"
 
 
 def test_a_tick_is_there_after_a_reload_and_in_the_list(visit):
@@ -134,6 +137,6 @@ def test_without_scripts_the_page_says_where_to_look(browser, book):
     assert page.locator("#progress li a").first.is_visible()
     assert not page.locator("#progress :is(input, button)").first.is_visible()
     page.goto((book / "chapters/01-hardware.html").as_uri())
-    assert page.locator(".tick").count() >= 4
+    assert page.locator(".tick").count()
     assert not page.locator(".tick").first.is_visible()
     page.context.close()

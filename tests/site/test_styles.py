@@ -6,7 +6,7 @@ import gzip
 import re
 
 import pytest
-import styles
+from pages import styles
 
 from tests.pages import PAGES, lay_out
 

@@ -12,7 +12,7 @@ from kernels.basics.units import quantity
 from kernels.lab.pages import has_quiz
 from kernels.lab.widgets import Roofline
 from kernels.measure.occupancy import occupancy
-from tests.pages import CHAPTERS, mount_all
+from tests.pages import CHAPTERS, mount_all, settle
 from tests.site.test_browser import PROFILES, Listener
 
 
@@ -21,9 +21,7 @@ def press(widget, role: str, name: str, *keys: str) -> None:
     widget.get_by_role(role, name=name, exact=True).focus()
     for key in keys:
         widget.page.keyboard.press(key)
-    widget.page.evaluate(
-        "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
-    )
+    settle(widget.page)
 
 
 def cells(widget, kind: str) -> int:

@@ -1,5 +1,23 @@
 /* Access: which elements of A and B the threads of the naive and of the swapped kernel ask for, and what moves for it. */
 
+import {
+  make,
+  draw,
+  cdiv,
+  integer,
+  short,
+  frame,
+  slider,
+  numberField,
+  numberFault,
+  choice,
+  check,
+  warningLine,
+  followSize,
+  put,
+  follow,
+} from "./common.js";
+
 const WARP = 32;
 const SECTOR = 8; // float32 elements: 32 bytes
 const LINE = 32; // 128 bytes
@@ -10,15 +28,25 @@ const distinct = (items) => [...new Set(items)];
 /** The thread that owns an element of C. In `naive` x is the column, in `swapped` it is the row. */
 function owner(kernel, side, row, col) {
   const [x, y] = kernel === "naive" ? [col, row] : [row, col];
-  const tx = x % side, ty = y % side, number = tx + ty * side;
-  return { bx: Math.floor(x / side), by: Math.floor(y / side), tx, ty, warp: Math.floor(number / WARP), lane: number % WARP };
+  const tx = x % side,
+    ty = y % side,
+    number = tx + ty * side;
+  return {
+    bx: Math.floor(x / side),
+    by: Math.floor(y / side),
+    tx,
+    ty,
+    warp: Math.floor(number / WARP),
+    lane: number % WARP,
+  };
 }
 
 /** Elements of C that the threads of one warp own, lane by lane, as [row, col]; the guard keeps out the others. */
 function warpOwns(kernel, side, { bx, by, warp }, { M, N }) {
   const owned = [];
   for (let number = warp * WARP; number < Math.min((warp + 1) * WARP, side * side); number += 1) {
-    const x = bx * side + (number % side), y = by * side + Math.floor(number / side);
+    const x = bx * side + (number % side),
+      y = by * side + Math.floor(number / side);
     const [row, col] = kernel === "naive" ? [y, x] : [x, y];
     if (row < M && col < N) owned.push([row, col]);
   }
@@ -29,7 +57,8 @@ function warpOwns(kernel, side, { bx, by, warp }, { M, N }) {
 function scopeOwns(kernel, side, scope, row, col, sizes) {
   if (scope === "thread") return [[row, col]];
   if (scope === "warp") return warpOwns(kernel, side, owner(kernel, side, row, col), sizes);
-  const whole = scope === "grid", first = (i) => (whole ? 0 : i - (i % side));
+  const whole = scope === "grid",
+    first = (i) => (whole ? 0 : i - (i % side));
   const owned = [];
   for (let r = first(row); r < Math.min(whole ? sizes.M : first(row) + side, sizes.M); r += 1) {
     for (let c = first(col); c < Math.min(whole ? sizes.N : first(col) + side, sizes.N); c += 1) owned.push([r, c]);
@@ -39,7 +68,8 @@ function scopeOwns(kernel, side, scope, row, col, sizes) {
 
 /** How often the owners of some elements of C load each element of A and B: at one step k, or (k null) at all. */
 function heat(owned, { M, N, K }, k) {
-  const A = new Array(M * K).fill(0), B = new Array(K * N).fill(0);
+  const A = new Array(M * K).fill(0),
+    B = new Array(K * N).fill(0);
   for (let step = k ?? 0; step <= (k ?? K - 1); step += 1) {
     for (const [row, col] of owned) {
       A[row * K + step] += 1;
@@ -84,12 +114,25 @@ function totals(kernel, side, sizes) {
         const owned = warpOwns(kernel, side, { bx, by, warp }, sizes);
         if (!owned.length) continue;
         // A request's address depends on the row alone (A) or on the column alone (B).
-        const rows = distinct(owned.map(([row]) => row)), cols = distinct(owned.map(([, col]) => col));
+        const rows = distinct(owned.map(([row]) => row)),
+          cols = distinct(owned.map(([, col]) => col));
         for (let k = 0; k < K; k += 1) {
-          add("A", owned.length, rows.map((row) => row * K + k));
-          add("B", owned.length, cols.map((col) => k * N + col));
+          add(
+            "A",
+            owned.length,
+            rows.map((row) => row * K + k),
+          );
+          add(
+            "B",
+            owned.length,
+            cols.map((col) => k * N + col),
+          );
         }
-        add("C", owned.length, owned.map(([row, col]) => row * N + col));
+        add(
+          "C",
+          owned.length,
+          owned.map(([row, col]) => row * N + col),
+        );
       }
     }
   }
@@ -98,25 +141,62 @@ function totals(kernel, side, sizes) {
 
 /** What is wrong with the texts of the size fields, in one line; empty if nothing is. */
 function fault(texts) {
-  return Object.entries(texts).map(([name, text]) => numberFault(name, text, MOST)).find(Boolean) ?? "";
+  return (
+    Object.entries(texts)
+      .map(([name, text]) => numberFault(name, text, MOST))
+      .find(Boolean) ?? ""
+  );
 }
 
 function render({ model, el }) {
   const host = frame(el, "access", "Loads of the naive and the swapped kernel");
   const state = () => {
     const sizes = Object.fromEntries(["M", "N", "K"].map((name) => [name, model.get(name)]));
-    const at = { row: Math.min(model.get("row"), sizes.M - 1), col: Math.min(model.get("col"), sizes.N - 1), k: Math.min(model.get("k"), sizes.K - 1) };
-    return { sizes, ...at, kernel: model.get("kernel"), side: model.get("side"), scope: model.get("scope"), allSteps: model.get("all_steps") };
+    const at = {
+      row: Math.min(model.get("row"), sizes.M - 1),
+      col: Math.min(model.get("col"), sizes.N - 1),
+      k: Math.min(model.get("k"), sizes.K - 1),
+    };
+    return {
+      sizes,
+      ...at,
+      kernel: model.get("kernel"),
+      side: model.get("side"),
+      scope: model.get("scope"),
+      allSteps: model.get("all_steps"),
+    };
   };
 
   // ---- Controls ----
   const warning = warningLine(host);
   const chosen = (name, number) => (value) => put(model, { [name]: number ? Number(value) : value });
-  const kernel = choice("kernel", [["naive", "naive: x is the column"], ["swapped", "swapped: x is the row"]], chosen("kernel"));
-  const side = choice("block", [8, 16, 32].map((n) => [n, `${n} × ${n}`]), chosen("side", true));
-  const scope = choice("who loads", [["thread", "one thread"], ["warp", "its warp"], ["block", "its block"], ["grid", "the whole grid"]], chosen("scope"));
+  const kernel = choice(
+    "kernel",
+    [
+      ["naive", "naive: x is the column"],
+      ["swapped", "swapped: x is the row"],
+    ],
+    chosen("kernel"),
+  );
+  const side = choice(
+    "block",
+    [8, 16, 32].map((n) => [n, `${n} × ${n}`]),
+    chosen("side", true),
+  );
+  const scope = choice(
+    "who loads",
+    [
+      ["thread", "one thread"],
+      ["warp", "its warp"],
+      ["block", "its block"],
+      ["grid", "the whole grid"],
+    ],
+    chosen("scope"),
+  );
   const steps = check("all steps of k", (on) => put(model, { all_steps: on }));
-  const fields = Object.fromEntries(["M", "N", "K"].map((name) => [name, numberField(name, { min: 1, max: MOST, change() {} })]));
+  const fields = Object.fromEntries(
+    ["M", "N", "K"].map((name) => [name, numberField(name, { min: 1, max: MOST, change() {} })]),
+  );
   const entered = () => {
     const texts = Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, field.input.value]));
     const wrong = fault(texts);
@@ -130,8 +210,12 @@ function render({ model, el }) {
     col: slider("Column of C", { min: 0, max: 1, change: chosen("col") }),
   };
   host.controls.append(
-    kernel.element, side.element, scope.element, ...Object.values(fields).map((f) => f.element),
-    ...Object.values(sliders).map((s) => s.element), steps.element,
+    kernel.element,
+    side.element,
+    scope.element,
+    ...Object.values(fields).map((f) => f.element),
+    ...Object.values(sliders).map((s) => s.element),
+    steps.element,
   );
 
   const comparison = make("p", { class: "comparison" });
@@ -149,7 +233,8 @@ function render({ model, el }) {
 
   const squares = (indices, columns, x, y, cell) => {
     let d = "";
-    for (const i of indices) d += `M${x + (i % columns) * cell} ${y + Math.floor(i / columns) * cell}h${cell}v${cell}h${-cell}z`;
+    for (const i of indices)
+      d += `M${x + (i % columns) * cell} ${y + Math.floor(i / columns) * cell}h${cell}v${cell}h${-cell}z`;
     return d;
   };
   /** The cells of one matrix by how often they are loaded: the stronger, the nearer to the `most` that the whole grid makes it. */
@@ -161,17 +246,30 @@ function render({ model, el }) {
     });
     groups.delete(0);
     return [...groups].map(([loads, indices]) =>
-      draw("path", { d: squares(indices, columns, x, y, cell), class: name, "fill-opacity": 0.5 + 0.5 * (loads / most) }));
+      draw("path", {
+        d: squares(indices, columns, x, y, cell),
+        class: name,
+        "fill-opacity": 0.5 + 0.5 * (loads / most),
+      }),
+    );
   }
   /** The elements of the sectors that move, asked for or not. */
-  const moved = (sectors, size) => sectors.flatMap((s) => Array.from({ length: SECTOR }, (_, i) => s * SECTOR + i)).filter((i) => i < size);
+  const moved = (sectors, size) =>
+    sectors.flatMap((s) => Array.from({ length: SECTOR }, (_, i) => s * SECTOR + i)).filter((i) => i < size);
 
   function redraw() {
-    const s = state(), { M, N, K } = s.sizes, width = Math.max(280, host.picture.clientWidth);
-    const gap = 26, edge = 14;
+    const s = state(),
+      { M, N, K } = s.sizes,
+      width = Math.max(280, host.picture.clientWidth);
+    const gap = 26,
+      edge = 14;
     const cell = Math.min((Math.min(width, 660) - gap - 2 * edge) / (K + N), 11);
     const left = edge + (width - 2 * edge - gap - (K + N) * cell) / 2;
-    const at = { A: [left, edge + K * cell + gap], B: [left + K * cell + gap, edge + 6], C: [left + K * cell + gap, edge + K * cell + gap] };
+    const at = {
+      A: [left, edge + K * cell + gap],
+      B: [left + K * cell + gap, edge + 6],
+      C: [left + K * cell + gap, edge + K * cell + gap],
+    };
     const owned = scopeOwns(s.kernel, s.side, s.scope, s.row, s.col, s.sizes);
     const counts = heat(owned, s.sizes, s.allSteps ? null : s.k);
     const warp = warpOwns(s.kernel, s.side, owner(s.kernel, s.side, s.row, s.col), s.sizes);
@@ -182,9 +280,12 @@ function render({ model, el }) {
     const shapes = { A: [M, K], B: [K, N], C: [M, N] };
     const parts = [];
     for (const name of ["A", "B", "C"]) {
-      const [rows, columns] = shapes[name], [x, y] = at[name];
+      const [rows, columns] = shapes[name],
+        [x, y] = at[name];
       if (oneRequest && name !== "C") {
-        parts.push(draw("path", { d: squares(moved(asked[name].sectors, rows * columns), columns, x, y, cell), class: "moved" }));
+        parts.push(
+          draw("path", { d: squares(moved(asked[name].sectors, rows * columns), columns, x, y, cell), class: "moved" }),
+        );
       }
       const cells = name === "C" ? shown(owned, N) : counts[name];
       parts.push(...drawHeat(cells, columns, x, y, cell, name.toLowerCase(), { A: N, B: M, C: 1 }[name]));
@@ -193,7 +294,15 @@ function render({ model, el }) {
     }
     for (let x = s.side; x < N; x += s.side) parts.push(line(at.C[0] + x * cell, at.C[1], 0, M * cell));
     for (let y = s.side; y < M; y += s.side) parts.push(line(at.C[0], at.C[1] + y * cell, N * cell, 0));
-    parts.push(draw("rect", { x: at.C[0] + s.col * cell - 1, y: at.C[1] + s.row * cell - 1, width: cell + 2, height: cell + 2, class: "pick" }));
+    parts.push(
+      draw("rect", {
+        x: at.C[0] + s.col * cell - 1,
+        y: at.C[1] + s.row * cell - 1,
+        width: cell + 2,
+        height: cell + 2,
+        class: "pick",
+      }),
+    );
     const bottom = at.C[1] + M * cell + 4;
     image.setAttribute("viewBox", `0 0 ${width} ${bottom}`);
     image.replaceChildren(...parts);
@@ -210,39 +319,67 @@ function render({ model, el }) {
     sliders.k.input.disabled = s.allSteps;
 
     const me = owner(s.kernel, s.side, s.row, s.col);
-    const who = { thread: "This thread", warp: `Its warp, ${warp.length} lanes at work,`, block: "Its block", grid: "The whole grid" }[s.scope];
+    const who = {
+      thread: "This thread",
+      warp: `Its warp, ${warp.length} lanes at work,`,
+      block: "Its block",
+      grid: "The whole grid",
+    }[s.scope];
     const when = s.allSteps ? "at all steps" : `at k = ${s.k}`;
     const loads = ["A", "B"].map((name) => {
       const hot = counts[name].filter(Boolean);
-      const sectors = oneRequest ? `, which touch ${asked[name].sectors.length} ${asked[name].sectors.length === 1 ? "sector" : "sectors"}` : "";
+      const sectors = oneRequest
+        ? `, which touch ${asked[name].sectors.length} ${asked[name].sectors.length === 1 ? "sector" : "sectors"}`
+        : "";
       return `${integer(hot.length)} ${hot.length === 1 ? "element" : "elements"} of ${name}, ${times(hot)}${sectors}`;
     });
-    image.setAttribute("aria-label", `A left of C, B above it, with the loads of ${s.kernel} marked; the text below says which.`);
+    image.setAttribute(
+      "aria-label",
+      `A left of C, B above it, with the loads of ${s.kernel} marked; the text below says which.`,
+    );
     host.say(
       `${s.kernel}: C[${s.row}, ${s.col}] belongs to thread (x ${me.tx}, y ${me.ty}) of block (${me.bx}, ${me.by}), warp ${me.warp}, lane ${me.lane}. ` +
-      `${who} loads ${loads.join("; and ")}, ${when}.`,
+        `${who} loads ${loads.join("; and ")}, ${when}.`,
     );
     const sums = totalsOf(s);
-    const compared = KERNELS.map((name) => requests(warpOwns(name, s.side, owner(name, s.side, s.row, s.col), s.sizes), s.sizes, s.k));
+    const compared = KERNELS.map((name) =>
+      requests(warpOwns(name, s.side, owner(name, s.side, s.row, s.col), s.sizes), s.sizes, s.k),
+    );
     const loaded = (found) => `${found.A.sectors.length} + ${found.B.sectors.length}`;
     const whole = (sum) => integer(sum.A.sectors + sum.B.sectors);
     comparison.textContent =
       `Sectors for A and B at k = ${s.k}, the warp of C[${s.row}, ${s.col}]: naive ${loaded(compared[0])}, swapped ${loaded(compared[1])}. ` +
       `Whole launch: naive ${whole(sums[0])}, swapped ${whole(sums[1])}.`;
     const pair = (values) => values.map((value) => [typeof value === "string" ? value : integer(value)]);
-    host.table(["what", ...KERNELS], [
-      ...["A", "B", "C"].map((name) => [
-        `sectors, this warp's ${name === "C" ? "store to C" : `load of ${name} at k = ${s.k}`}`,
-        ...pair(compared.map((found) => found[name].sectors.length)),
-      ]),
-      ...["A", "B"].map((name) => [`lines of 128 bytes, its load of ${name}`, ...pair(compared.map((found) => found[name].lines))]),
-      ...["A", "B", "C"].map((name) => [`requests, whole launch, ${name}`, ...pair(sums.map((sum) => sum[name].requests))]),
-      ...["A", "B", "C"].map((name) => [`sectors, whole launch, ${name}`, ...pair(sums.map((sum) => sum[name].sectors))]),
-      ...["A", "B"].map((name) => [`sectors a request, whole launch, ${name}`, ...pair(sums.map((sum) => short(sum[name].sectors / sum[name].requests)))]),
-      ...["A", "B"].map((name) => [`loads of ${name}, whole launch`, ...pair(sums.map((sum) => sum[name].elements))]),
-      ["loads of each element of A", ...pair([N, N])],
-      ["loads of each element of B", ...pair([M, M])],
-    ], "Counts of the kernels as written, every array starting on a sector of its own.");
+    host.table(
+      ["what", ...KERNELS],
+      [
+        ...["A", "B", "C"].map((name) => [
+          `sectors, this warp's ${name === "C" ? "store to C" : `load of ${name} at k = ${s.k}`}`,
+          ...pair(compared.map((found) => found[name].sectors.length)),
+        ]),
+        ...["A", "B"].map((name) => [
+          `lines of 128 bytes, its load of ${name}`,
+          ...pair(compared.map((found) => found[name].lines)),
+        ]),
+        ...["A", "B", "C"].map((name) => [
+          `requests, whole launch, ${name}`,
+          ...pair(sums.map((sum) => sum[name].requests)),
+        ]),
+        ...["A", "B", "C"].map((name) => [
+          `sectors, whole launch, ${name}`,
+          ...pair(sums.map((sum) => sum[name].sectors)),
+        ]),
+        ...["A", "B"].map((name) => [
+          `sectors a request, whole launch, ${name}`,
+          ...pair(sums.map((sum) => short(sum[name].sectors / sum[name].requests))),
+        ]),
+        ...["A", "B"].map((name) => [`loads of ${name}, whole launch`, ...pair(sums.map((sum) => sum[name].elements))]),
+        ["loads of each element of A", ...pair([N, N])],
+        ["loads of each element of B", ...pair([M, M])],
+      ],
+      "Counts of the kernels as written, every array starting on a sector of its own.",
+    );
   }
 
   const shown = (owned, columns) => {
@@ -251,7 +388,8 @@ function render({ model, el }) {
     return cells;
   };
   const times = (hot) => {
-    const low = Math.min(...hot), high = Math.max(...hot);
+    const low = Math.min(...hot),
+      high = Math.max(...hot);
     if (high === 1) return hot.length === 1 ? "once" : "once each";
     if (hot.length === 1) return `${integer(high)} times`;
     return low === high ? `${integer(high)} times each` : `${integer(low)} to ${integer(high)} times each`;
@@ -259,16 +397,30 @@ function render({ model, el }) {
   const line = (x, y, dx, dy) => draw("path", { d: `M${x} ${y}l${dx} ${dy}`, class: "seam" });
 
   const picked = (event) => {
-    const box = image.getBoundingClientRect(), scale = image.viewBox.baseVal.width / box.width;
+    const box = image.getBoundingClientRect(),
+      scale = image.viewBox.baseVal.width / box.width;
     const col = Math.floor(((event.clientX - box.left) * scale - place.x) / place.cell);
     const row = Math.floor(((event.clientY - box.top) * scale - place.y) / place.cell);
-    if (row >= 0 && col >= 0 && row < model.get("M") && col < model.get("N") && (row !== model.get("row") || col !== model.get("col"))) put(model, { row, col });
+    if (
+      row >= 0 &&
+      col >= 0 &&
+      row < model.get("M") &&
+      col < model.get("N") &&
+      (row !== model.get("row") || col !== model.get("col"))
+    )
+      put(model, { row, col });
   };
   image.addEventListener("pointermove", picked);
   image.addEventListener("pointerdown", picked);
 
-  host.notes.append(comparison, make("p", { class: "source" },
-    "Coloured: asked for, the stronger the more often, up to the whole grid. Grey, with one warp at one step: moved in the same sectors of 32 bytes, and not asked for. In C: the elements these threads own."));
+  host.notes.append(
+    comparison,
+    make(
+      "p",
+      { class: "source" },
+      "Coloured: asked for, the stronger the more often, up to the whole grid. Grey, with one warp at one step: moved in the same sectors of 32 bytes, and not asked for. In C: the elements these threads own.",
+    ),
+  );
   followSize(host, redraw);
   follow(model, ["kernel", "side", "M", "N", "K", "row", "col", "k", "scope", "all_steps"], host, redraw);
   return host.close;

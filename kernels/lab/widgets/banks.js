@@ -1,5 +1,7 @@
 /* Banks: which bank of shared memory each lane of a warp wants, and in which wavefront it gets its word. */
 
+import { make, draw, integer, frame, slider, choice, check, followSize, put, follow } from "./common.js";
+
 const BANKS = 32;
 const LANES = 32;
 const PAD_LIMIT = 8;
@@ -15,7 +17,8 @@ const ACCESSES = [
 function words({ access, side, pad, swizzle, stride }) {
   return Array.from({ length: LANES }, (_, lane) => {
     if (access === "stride") return stride * lane;
-    const tx = lane % side, ty = Math.floor(lane / side);
+    const tx = lane % side,
+      ty = Math.floor(lane / side);
     const [row, col] = { row: [ty, tx], column: [tx, ty], broadcast: [ty, 0] }[access];
     return row * (side + pad) + (swizzle ? col ^ row : col);
   });
@@ -42,19 +45,39 @@ function cost(wanted) {
 
 function render({ model, el }) {
   const host = frame(el, "banks", "A warp's request to shared memory, by bank");
-  const state = () => Object.fromEntries(["access", "side", "pad", "swizzle", "stride", "lane"].map((name) => [name, model.get(name)]));
+  const state = () =>
+    Object.fromEntries(["access", "side", "pad", "swizzle", "stride", "lane"].map((name) => [name, model.get(name)]));
 
   const set = (name, number) => (value) => put(model, { [name]: number ? Number(value) : value });
   const access = choice("the warp reads", ACCESSES, set("access"));
-  const side = choice("tile", [8, 16, 32].map((n) => [n, `${n} × ${n}`]), set("side", true));
+  const side = choice(
+    "tile",
+    [8, 16, 32].map((n) => [n, `${n} × ${n}`]),
+    set("side", true),
+  );
   const swizzle = check("swizzle: column ^ row", set("swizzle"));
   const sliders = {
-    pad: slider("Padding", { min: 0, max: PAD_LIMIT, write: (n) => `${n} ${n === 1 ? "word" : "words"}`, change: set("pad") }),
-    stride: slider("Stride", { min: 0, max: STRIDE_LIMIT, write: (n) => `${n} ${n === 1 ? "word" : "words"}`, change: set("stride") }),
+    pad: slider("Padding", {
+      min: 0,
+      max: PAD_LIMIT,
+      write: (n) => `${n} ${n === 1 ? "word" : "words"}`,
+      change: set("pad"),
+    }),
+    stride: slider("Stride", {
+      min: 0,
+      max: STRIDE_LIMIT,
+      write: (n) => `${n} ${n === 1 ? "word" : "words"}`,
+      change: set("stride"),
+    }),
     lane: slider("Lane", { min: 0, max: LANES - 1, change: set("lane") }),
   };
   host.controls.append(
-    access.element, side.element, sliders.pad.element, sliders.stride.element, swizzle.element, sliders.lane.element,
+    access.element,
+    side.element,
+    sliders.pad.element,
+    sliders.stride.element,
+    swizzle.element,
+    sliders.lane.element,
   );
 
   const image = draw("svg", { role: "img" });
@@ -68,9 +91,15 @@ function render({ model, el }) {
   };
 
   function redraw() {
-    const s = state(), wanted = words(s), turns = served(wanted), found = cost(wanted);
+    const s = state(),
+      wanted = words(s),
+      turns = served(wanted),
+      found = cost(wanted);
     const width = Math.max(280, host.picture.clientWidth);
-    const cell = Math.min(20, (width - 34) / BANKS), height = 12, left = (width - 34 - cell * BANKS) / 2 + 34, top = 30;
+    const cell = Math.min(20, (width - 34) / BANKS),
+      height = 12,
+      left = (width - 34 - cell * BANKS) / 2 + 34,
+      top = 30;
     // One cell for each word that is handed out, with the lanes that wait for it.
     const cells = new Map();
     wanted.forEach((word, lane) => {
@@ -80,27 +109,53 @@ function render({ model, el }) {
     const parts = [];
     for (let bank = 0; bank < BANKS; bank += 1) {
       const x = left + bank * cell;
-      if (cell >= 15 || bank % 4 === 0) parts.push(draw("text", { x: x + cell / 2, y: top - 6, class: "small", "text-anchor": "middle" }, bank));
+      if (cell >= 15 || bank % 4 === 0)
+        parts.push(draw("text", { x: x + cell / 2, y: top - 6, class: "small", "text-anchor": "middle" }, bank));
     }
     parts.push(draw("text", { x: left, y: top - 18, class: "small faint" }, "bank"));
     for (let turn = 0; turn < LANES; turn += 1) {
       const y = top + turn * height;
-      if (turn < found.wavefronts) parts.push(draw("text", { x: left - 6, y: y + 10, class: "small", "text-anchor": "end" }, turn + 1));
+      if (turn < found.wavefronts)
+        parts.push(draw("text", { x: left - 6, y: y + 10, class: "small", "text-anchor": "end" }, turn + 1));
     }
     let grid = "";
     for (let bank = 0; bank <= BANKS; bank += 1) grid += `M${left + bank * cell} ${top}v${LANES * height}`;
     parts.push(draw("path", { d: grid, class: "grid" }));
-    parts.push(draw("path", { d: `M${left} ${top}h${BANKS * cell}v${found.wavefronts * height}h${-BANKS * cell}z`, class: "frame" }));
+    parts.push(
+      draw("path", {
+        d: `M${left} ${top}h${BANKS * cell}v${found.wavefronts * height}h${-BANKS * cell}z`,
+        class: "frame",
+      }),
+    );
     for (const { bank, turn, lanes } of cells.values()) {
-      const x = left + bank * cell, y = top + turn * height, mine = lanes.includes(s.lane);
-      parts.push(draw("rect", { x: x + 0.5, y: y + 0.5, width: cell - 1, height: height - 1, class: mine ? "word mine" : "word" }));
+      const x = left + bank * cell,
+        y = top + turn * height,
+        mine = lanes.includes(s.lane);
+      parts.push(
+        draw("rect", {
+          x: x + 0.5,
+          y: y + 0.5,
+          width: cell - 1,
+          height: height - 1,
+          class: mine ? "word mine" : "word",
+        }),
+      );
       if (cell >= 15) {
         const text = lanes.length === 1 ? String(lanes[0]) : `${lanes.length}×`;
-        parts.push(draw("text", { x: x + cell / 2, y: y + 10, class: mine ? "lane mine" : "lane", "text-anchor": "middle" }, text));
+        parts.push(
+          draw(
+            "text",
+            { x: x + cell / 2, y: y + 10, class: mine ? "lane mine" : "lane", "text-anchor": "middle" },
+            text,
+          ),
+        );
       }
     }
     image.setAttribute("viewBox", `0 0 ${width} ${top + LANES * height + 4}`);
-    image.setAttribute("aria-label", `32 banks from left to right, ${found.wavefronts} wavefronts from top to bottom; the text below tells them.`);
+    image.setAttribute(
+      "aria-label",
+      `32 banks from left to right, ${found.wavefronts} wavefronts from top to bottom; the text below tells them.`,
+    );
     image.replaceChildren(...parts);
 
     access.show(s.access);
@@ -111,33 +166,54 @@ function render({ model, el }) {
     side.input.disabled = sliders.pad.input.disabled = swizzle.input.disabled = strided;
     sliders.stride.input.disabled = !strided;
 
-    const word = wanted[s.lane], same = cells.get(word).lanes, rivals = [...cells.values()].filter((one) => one.bank === word % BANKS).length;
+    const word = wanted[s.lane],
+      same = cells.get(word).lanes,
+      rivals = [...cells.values()].filter((one) => one.bank === word % BANKS).length;
     const together = same.length > 1 ? ` with lanes ${list(same)}, as a broadcast` : "";
-    const waits = rivals > 1 ? `its bank has ${rivals} different words to hand out, one a wavefront` : "nobody else wants another word of this bank";
-    host.say(`Lane ${s.lane} wants word ${integer(word)}, in bank ${word % BANKS}. It is served in wavefront ${turns[s.lane] + 1}${together}; ${waits}.`);
+    const waits =
+      rivals > 1
+        ? `its bank has ${rivals} different words to hand out, one a wavefront`
+        : "nobody else wants another word of this bank";
+    host.say(
+      `Lane ${s.lane} wants word ${integer(word)}, in bank ${word % BANKS}. It is served in wavefront ${turns[s.lane] + 1}${together}; ${waits}.`,
+    );
     const bytes = strided ? null : 4 * s.side * (s.side + s.pad);
     const plural = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
     verdict.textContent =
       `${plural(found.words, "different word")} in ${plural(found.banks, "bank")}: ${plural(found.wavefronts, "wavefront")}` +
       (found.wavefronts === 1 ? ", no conflict." : `, ${plural(found.wavefronts - 1, "conflict")}.`) +
       (bytes === null ? "" : ` The tile takes ${integer(bytes)} bytes.`);
-    host.table(["lane", "word", "bank", "wavefront"], wanted.map((one, lane) => [String(lane), [integer(one)], [String(one % BANKS)], [String(turns[lane] + 1)]]),
-      "One request of the first warp of a block, elements of 4 bytes.");
+    host.table(
+      ["lane", "word", "bank", "wavefront"],
+      wanted.map((one, lane) => [String(lane), [integer(one)], [String(one % BANKS)], [String(turns[lane] + 1)]]),
+      "One request of the first warp of a block, elements of 4 bytes.",
+    );
   }
 
   const pointed = (event) => {
-    const hit = image.getBoundingClientRect(), scale = image.viewBox.baseVal.width / hit.width;
-    const width = Math.max(280, host.picture.clientWidth), cell = Math.min(20, (width - 34) / BANKS), left = (width - 34 - cell * BANKS) / 2 + 34;
-    const bank = Math.floor(((event.clientX - hit.left) * scale - left) / cell), turn = Math.floor(((event.clientY - hit.top) * scale - 30) / 12);
-    const wanted = words(state()), turns = served(wanted);
+    const hit = image.getBoundingClientRect(),
+      scale = image.viewBox.baseVal.width / hit.width;
+    const width = Math.max(280, host.picture.clientWidth),
+      cell = Math.min(20, (width - 34) / BANKS),
+      left = (width - 34 - cell * BANKS) / 2 + 34;
+    const bank = Math.floor(((event.clientX - hit.left) * scale - left) / cell),
+      turn = Math.floor(((event.clientY - hit.top) * scale - 30) / 12);
+    const wanted = words(state()),
+      turns = served(wanted);
     const lane = wanted.findIndex((word, i) => word % BANKS === bank && turns[i] === turn);
     if (lane >= 0 && lane !== model.get("lane")) put(model, { lane });
   };
   image.addEventListener("pointermove", pointed);
   image.addEventListener("pointerdown", pointed);
 
-  host.notes.append(verdict, make("p", { class: "source" },
-    "Each row is a wavefront, each column a bank, each filled cell a word with the lane that wants it (or how many lanes do)."));
+  host.notes.append(
+    verdict,
+    make(
+      "p",
+      { class: "source" },
+      "Each row is a wavefront, each column a bank, each filled cell a word with the lane that wants it (or how many lanes do).",
+    ),
+  );
   followSize(host, redraw);
   follow(model, ["access", "side", "pad", "swizzle", "stride", "lane"], host, redraw);
   return host.close;

@@ -1,19 +1,21 @@
-"""What every widget shares; its script and style sheet are joined to the common ones.
+"""What every widget shares.
+
+A notebook stores a widget's state alone. Its script and style sheet are those of the day that
+shows it: from here, joined to the common ones, where a kernel runs; from the site in the book.
 
 How to add a widget
 -------------------
 1. Write ``name.py`` with a subclass of `Widget`. Data (records, models, traces) and settings are
    traits tagged ``sync=True``; everything else happens in the script. List the settings that its
    text form shows in ``shown``.
-2. Write ``name.js`` and ``name.css`` beside it. They are found by the module's name and follow
-   ``common.js`` and ``common.css``, whose functions and classes they use without importing them.
-   The script ends with ``export default { render }``; ``render({ model, el })`` builds the widget
-   with `frame`, `slider`, `choice`… and returns a function that undoes what outlives it. Pure
-   formulas go into an object ``formulas``, exported beside the default, for the tests.
-3. Add the class to ``__init__.py``, its numbers for readers without scripts to ``stills.py``, its
-   height to ``site/static/book.css`` (``--height``), and tests to ``tests/lab/widgets``: formulas
-   against the Python models, and the mounted widget in a browser. Once a recorded chapter shows
-   it, ``make pictures`` draws its picture.
+2. Write ``name.js`` and ``name.css`` beside it. They are found by the module's name. The script
+   imports from ``common.js`` and from nothing else, and ends with ``export default { render }``;
+   ``render({ model, el })`` builds the widget with `frame`, `slider`, `choice`… and returns a
+   function that undoes what outlives it. Pure formulas go into an object ``formulas``, exported
+   beside the default, for the tests.
+3. Add the class to ``__init__.py``, its numbers for readers without scripts to ``stills.py``, and
+   tests to ``tests/lab/widgets``: formulas against the Python models, and the mounted widget in a
+   browser. Once a recorded chapter shows it, ``make pictures`` draws its picture.
 
 A script may use no more of the model than ``get``, ``set``, ``save_changes``, ``on``, ``off`` and
 ``send``: in the static page nothing else is there. Text from outside goes into the page as text
@@ -23,6 +25,8 @@ A script may use no more of the model than ``get``, ``set``, ``save_changes``, `
 from __future__ import annotations
 
 import json
+import re
+import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, ClassVar
@@ -32,6 +36,9 @@ import anywidget
 from kernels.basics.data_sheets import gpus
 
 FOLDER = Path(__file__).parent
+#: How a widget's script asks for the common one, and what that one gives.
+IMPORT = re.compile(r'^import (\{[^}]*\}) from "\.{1,2}/common\.js";\n', re.MULTILINE)
+EXPORT = re.compile(r"^export (\{[^}]*\});\n", re.MULTILINE)
 
 
 class Widget(anywidget.AnyWidget):
@@ -48,19 +55,24 @@ class Widget(anywidget.AnyWidget):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         # anywidget derives a class for each instance, whose script is a trait by then.
         if "_esm" not in cls.__dict__:
-            name = cls.__module__.rpartition(".")[2]
-            cls._esm = _joined(name, "js")
-            cls._css = _joined(name, "css")
+            cls._esm = EXPORT.sub("", common("js")) + IMPORT.sub("", cls.own("js"))
+            cls._css = common("css") + cls.own("css")
         super().__init_subclass__(**kwargs)
 
     def __repr__(self) -> str:
         settings = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.shown)
         return f"{type(self).__name__}({settings})"
 
+    @classmethod
+    def own(cls, kind: str) -> str:
+        """The text of the widget's own script (``"js"``) or style sheet (``"css"``)."""
+        module = Path(sys.modules[cls.__module__].__file__)
+        return module.with_suffix(f".{kind}").read_text(encoding="utf-8")
 
-def _joined(name: str, kind: str) -> str:
-    parts = (FOLDER / f"{part}.{kind}" for part in ("common", name))
-    return "\n".join(part.read_text(encoding="utf-8") for part in parts)
+
+def common(kind: str) -> str:
+    """The script (``"js"``) or style sheet (``"css"``) that all widgets share."""
+    return (FOLDER / f"common.{kind}").read_text(encoding="utf-8")
 
 
 def data_sheets() -> dict[str, dict[str, Any]]:

@@ -63,12 +63,21 @@ function frame(el, name, title) {
   const picture = make("div", { class: "picture" });
   const summary = make("p", { class: "summary", "aria-live": "polite" });
   const notes = make("div", { class: "notes" });
-  const numbers = make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `${title}: the numbers` });
+  const numbers = make("div", {
+    class: "scroll",
+    tabindex: "0",
+    role: "region",
+    "aria-label": `${title}: the numbers`,
+  });
   const details = make("details", {}, make("summary", {}, "The same in numbers"), numbers);
   const root = make(
     "section",
     { class: `tile-widget ${name}`, "aria-label": title, role: "group", "data-lm-suppress-shortcuts": "true" },
-    controls, picture, summary, notes, details,
+    controls,
+    picture,
+    summary,
+    notes,
+    details,
   );
   el.append(root);
 
@@ -76,11 +85,20 @@ function frame(el, name, title) {
   root.addEventListener("keydown", (event) => {
     const input = event.target;
     if (input.type !== "range" || event.ctrlKey || event.metaKey || event.altKey) return;
-    const low = Number(input.min), high = Number(input.max), step = Number(input.step) || 1, now = Number(input.value);
+    const low = Number(input.min),
+      high = Number(input.max),
+      step = Number(input.step) || 1,
+      now = Number(input.value);
     const page = Math.max(step, step * Math.round((high - low) / step / 10));
     const next = {
-      ArrowLeft: now - step, ArrowDown: now - step, ArrowRight: now + step, ArrowUp: now + step,
-      PageDown: now - page, PageUp: now + page, Home: low, End: high,
+      ArrowLeft: now - step,
+      ArrowDown: now - step,
+      ArrowRight: now + step,
+      ArrowUp: now + step,
+      PageDown: now - page,
+      PageUp: now + page,
+      Home: low,
+      End: high,
     }[event.key];
     if (next === undefined) return;
     event.preventDefault();
@@ -91,16 +109,29 @@ function frame(el, name, title) {
 
   // What is folded away is printed all the same.
   let wasOpen = false;
-  const open = () => { wasOpen = details.open; details.open = true; };
-  const restore = () => { details.open = wasOpen; };
+  const open = () => {
+    wasOpen = details.open;
+    details.open = true;
+  };
+  const restore = () => {
+    details.open = wasOpen;
+  };
   addEventListener("beforeprint", open);
   addEventListener("afterprint", restore);
-  undo.push(() => { removeEventListener("beforeprint", open); removeEventListener("afterprint", restore); });
+  undo.push(() => {
+    removeEventListener("beforeprint", open);
+    removeEventListener("afterprint", restore);
+  });
 
-  let timer = null, latest = "";
+  let timer = null,
+    latest = "";
   undo.push(() => clearTimeout(timer));
   return {
-    root, controls, picture, notes, details,
+    root,
+    controls,
+    picture,
+    notes,
+    details,
     say(text) {
       latest = text;
       if (timer === null) {
@@ -111,22 +142,54 @@ function frame(el, name, title) {
         }, 500);
       }
     },
-    table(headings, rows, caption = "") { numbers.replaceChildren(makeTable(headings, rows, caption)); },
-    onClose(f) { undo.push(f); },
-    close() { undo.splice(0).forEach((f) => f()); root.remove(); },
+    table(headings, rows, caption = "") {
+      numbers.replaceChildren(makeTable(headings, rows, caption));
+    },
+    onClose(f) {
+      undo.push(f);
+    },
+    close() {
+      undo.splice(0).forEach((f) => f());
+      root.remove();
+    },
   };
 }
 
 /** A table; cells that are numbers, or arrays `[text]`, stand at the right. */
 function makeTable(headings, rows, caption = "") {
-  const right = headings.map((_, i) => i > 0 && rows.every((row) => typeof row[i] === "number" || Array.isArray(row[i])));
+  const right = headings.map(
+    (_, i) => i > 0 && rows.every((row) => typeof row[i] === "number" || Array.isArray(row[i])),
+  );
   const cell = (tag, value, i, scope) =>
-    make(tag, { class: right[i] ? "number" : null, scope }, typeof value === "number" ? short(value, 6) : String(value));
+    make(
+      tag,
+      { class: right[i] ? "number" : null, scope },
+      typeof value === "number" ? short(value, 6) : String(value),
+    );
   return make(
-    "table", {},
+    "table",
+    {},
     caption && make("caption", { class: "source" }, caption),
-    make("thead", {}, make("tr", {}, headings.map((heading, i) => cell("th", heading, i, "col")))),
-    make("tbody", {}, rows.map((row) => make("tr", {}, row.map((value, i) => cell(i ? "td" : "th", value, i, i ? null : "row"))))),
+    make(
+      "thead",
+      {},
+      make(
+        "tr",
+        {},
+        headings.map((heading, i) => cell("th", heading, i, "col")),
+      ),
+    ),
+    make(
+      "tbody",
+      {},
+      rows.map((row) =>
+        make(
+          "tr",
+          {},
+          row.map((value, i) => cell(i ? "td" : "th", value, i, i ? null : "row")),
+        ),
+      ),
+    ),
   );
 }
 
@@ -140,9 +203,19 @@ function slider(label, { min, max, step = 1, write = String, change }) {
     value.textContent = write(Number(input.value));
     input.setAttribute("aria-valuetext", write(Number(input.value)));
   };
-  input.addEventListener("input", () => { show(input.value); change(Number(input.value)); });
+  input.addEventListener("input", () => {
+    show(input.value);
+    change(Number(input.value));
+  });
   const element = make("label", {}, make("span", {}, `${label} `, value), input);
-  return { element, input, show, limit(high) { input.max = String(high); } };
+  return {
+    element,
+    input,
+    show,
+    limit(high) {
+      input.max = String(high);
+    },
+  };
 }
 
 /** A labelled field for a whole number: `change` hears of every whole number typed, whatever its size. */
@@ -154,28 +227,51 @@ function numberField(label, { min, max, change }) {
   // A key of JupyterLab or of the page must not reach past a field that is being typed in.
   input.addEventListener("keydown", (event) => event.stopPropagation());
   const element = make("label", {}, label, input);
-  return { element, input, show(value) { if (Number(input.value) !== value) input.value = String(value); } };
+  return {
+    element,
+    input,
+    show(value) {
+      if (Number(input.value) !== value) input.value = String(value);
+    },
+  };
 }
 
 /** What is wrong with the text of a field for whole numbers from 1 to `most`, in one line; empty if nothing is. */
 function numberFault(name, text, most) {
-  const typed = text.trim(), way = `use a whole number from 1 to ${integer(most)}`;
+  const typed = text.trim(),
+    way = `use a whole number from 1 to ${integer(most)}`;
   if (!/^\d+$/.test(typed)) return `${name} is “${typed}”: ${way}.`;
   return Number(typed) < 1 || Number(typed) > most ? `${name} is ${typed}: ${way}.` : "";
 }
 
 /** A labelled choice among `options`, pairs of value and text. */
 function choice(label, options, change) {
-  const input = make("select", { "aria-label": label }, options.map(([value, text]) => make("option", { value }, text)));
+  const input = make(
+    "select",
+    { "aria-label": label },
+    options.map(([value, text]) => make("option", { value }, text)),
+  );
   input.addEventListener("change", () => change(input.value));
-  return { element: make("label", {}, label, input), input, show(value) { input.value = value; } };
+  return {
+    element: make("label", {}, label, input),
+    input,
+    show(value) {
+      input.value = value;
+    },
+  };
 }
 
 /** A labelled check box. */
 function check(label, change) {
   const input = make("input", { type: "checkbox" });
   input.addEventListener("change", () => change(input.checked));
-  return { element: make("label", { class: "check" }, input, label), input, show(value) { input.checked = value; } };
+  return {
+    element: make("label", { class: "check" }, input, label),
+    input,
+    show(value) {
+      input.checked = value;
+    },
+  };
 }
 
 const button = (text, attributes = {}) => make("button", { type: "button", ...attributes }, text);
@@ -187,7 +283,11 @@ function hatches() {
   const patterns = Object.entries(lines).map(([key, d]) => {
     names[key] = unique(`hatch-${key}`);
     const look = `stroke: var(--${key === "none" ? "edge" : key}); stroke-width: 1; fill: none`;
-    return draw("pattern", { id: names[key], width: 8, height: 8, patternUnits: "userSpaceOnUse" }, draw("path", { d, style: look }));
+    return draw(
+      "pattern",
+      { id: names[key], width: 8, height: 8, patternUnits: "userSpaceOnUse" },
+      draw("path", { d, style: look }),
+    );
   });
   return { element: draw("defs", {}, patterns), fill: (key) => `url(#${names[key]})` };
 }
@@ -201,7 +301,9 @@ function warningLine(host) {
       element.hidden = !text;
       element.textContent = text;
     },
-    get quiet() { return element.hidden; },
+    get quiet() {
+      return element.hidden;
+    },
   };
 }
 
@@ -222,7 +324,11 @@ function put(model, settings) {
 function follow(model, keys, host, f) {
   let pending = null;
   const later = () => {
-    if (pending === null) pending = requestAnimationFrame(() => { pending = null; f(); });
+    if (pending === null)
+      pending = requestAnimationFrame(() => {
+        pending = null;
+        f();
+      });
   };
   for (const key of keys) model.on(`change:${key}`, later);
   host.onClose(() => {
@@ -231,3 +337,29 @@ function follow(model, keys, host, f) {
   });
   f();
 }
+
+export {
+  make,
+  draw,
+  unique,
+  clamp,
+  cdiv,
+  integer,
+  short,
+  quantity,
+  percent,
+  stillness,
+  frame,
+  makeTable,
+  slider,
+  numberField,
+  numberFault,
+  choice,
+  check,
+  button,
+  hatches,
+  warningLine,
+  followSize,
+  put,
+  follow,
+};

@@ -1,5 +1,24 @@
 /* Hierarchy: a grid on a GPU, a block on an SM, a warp at a scheduler, a thread on a core. */
 
+import {
+  make,
+  draw,
+  clamp,
+  cdiv,
+  integer,
+  percent,
+  frame,
+  slider,
+  numberField,
+  numberFault,
+  choice,
+  hatches,
+  warningLine,
+  followSize,
+  put,
+  follow,
+} from "./common.js";
+
 const WARP = 32;
 const SCHEDULERS = 4;
 const MOST = { grid: [2147483647, 65535], block: [1024, 1024], threads: 1024 };
@@ -28,7 +47,13 @@ function placement(grid, block, gpu) {
   const waves = cdiv(blocks, atOnce);
   const last = blocks - (waves - 1) * atOnce;
   return {
-    blocks, threads, warps, resident, atOnce, waves, last,
+    blocks,
+    threads,
+    warps,
+    resident,
+    atOnce,
+    waves,
+    last,
     idleLanes: warps * WARP - threads,
     lastShare: last / atOnce,
     used: blocks / (waves * atOnce),
@@ -44,12 +69,21 @@ function dealt(wave, { waves, last, atOnce }, sms) {
 /** Where a thread of a block sits. */
 function seat(thread, block) {
   const warp = Math.floor(thread / WARP);
-  return { tx: thread % block[0], ty: Math.floor(thread / block[0]), warp, lane: thread % WARP, scheduler: warp % SCHEDULERS };
+  return {
+    tx: thread % block[0],
+    ty: Math.floor(thread / block[0]),
+    warp,
+    lane: thread % WARP,
+    scheduler: warp % SCHEDULERS,
+  };
 }
 
 /** What is wrong with the texts of the four fields, in one line; empty if nothing is. */
 function fault(grid, block) {
-  for (const [name, texts, most] of [["grid", grid, MOST.grid], ["block", block, MOST.block]]) {
+  for (const [name, texts, most] of [
+    ["grid", grid, MOST.grid],
+    ["block", block, MOST.block],
+  ]) {
     for (const [i, axis] of ["x", "y"].entries()) {
       const wrong = numberFault(`${name} ${axis}`, texts[i], most[i]);
       if (wrong) return wrong;
@@ -64,20 +98,30 @@ function render({ model, el }) {
   const host = frame(el, "hierarchy", "Grid, blocks, warps and threads on a GPU");
   const gpus = model.get("gpus");
   const state = () => {
-    const grid = model.get("grid"), block = model.get("block"), gpu = gpus[model.get("gpu")];
+    const grid = model.get("grid"),
+      block = model.get("block"),
+      gpu = gpus[model.get("gpu")];
     const found = placement(grid, block, gpu);
     return {
-      grid, block, gpu, ...found,
+      grid,
+      block,
+      gpu,
+      ...found,
       wave: clamp(model.get("wave"), 0, found.waves - 1),
       thread: clamp(model.get("thread"), 0, found.threads - 1),
     };
   };
 
   // ---- Controls ----
-  const machine = choice("GPU", Object.entries(gpus).map(([key, gpu]) => [key, gpu.name]), (gpu) => put(model, { gpu }));
+  const machine = choice(
+    "GPU",
+    Object.entries(gpus).map(([key, gpu]) => [key, gpu.name]),
+    (gpu) => put(model, { gpu }),
+  );
   const warning = warningLine(host);
   const fields = ["grid x", "grid y", "block x", "block y"].map((name, i) =>
-    numberField(name, { min: 1, max: [...MOST.grid, ...MOST.block][i], change() {} }));
+    numberField(name, { min: 1, max: [...MOST.grid, ...MOST.block][i], change() {} }),
+  );
   const entered = () => {
     const texts = fields.map((field) => field.input.value);
     const wrong = fault(texts.slice(0, 2), texts.slice(2));
@@ -95,7 +139,11 @@ function render({ model, el }) {
     wave: slider("Wave", { min: 1, max: 1, write: integer, change: (wave) => put(model, { wave: wave - 1 }) }),
     thread: slider("Thread of a block", { min: 0, max: 1, write: integer, change: (thread) => put(model, { thread }) }),
   };
-  host.controls.append(machine.element, ...fields.map((f) => f.element), ...Object.values(sliders).map((s) => s.element));
+  host.controls.append(
+    machine.element,
+    ...fields.map((f) => f.element),
+    ...Object.values(sliders).map((s) => s.element),
+  );
 
   // ---- Picture: drawn at the width it has, so that its text keeps its size ----
   const image = draw("svg", { role: "img" });
@@ -115,10 +163,12 @@ function render({ model, el }) {
   /** All SMs in one wave: each is filled as high as it has resident blocks, and tells how many. */
   function drawChip(s, width, top) {
     const across = Math.min(s.gpu.sms, Math.floor(width / (width < 480 ? 19 : 27)));
-    const step = width / across, high = 20;
+    const step = width / across,
+      high = 20;
     const paths = { block: "", room: "", "room chosen": cellAt(1, top, step - 3, high) };
     const numbers = dealt(s.wave, s, s.gpu.sms).map((blocks, sm) => {
-      const x = (sm % across) * step + 1, y = top + Math.floor(sm / across) * (high + 2);
+      const x = (sm % across) * step + 1,
+        y = top + Math.floor(sm / across) * (high + 2);
       const fill = (blocks / s.resident.blocks) * high;
       if (fill) paths.block += cellAt(x, y + high - fill, step - 3, fill);
       paths.room += cellAt(x, y, step - 3, high);
@@ -129,7 +179,9 @@ function render({ model, el }) {
 
   /** One bar a wave, as high as the share of places it uses; the middle is left out when there are too many. */
   function drawWaves(s, width, top) {
-    const step = clamp(Math.floor(width / s.waves), 14, 56), room = Math.floor(width / step), high = 34;
+    const step = clamp(Math.floor(width / s.waves), 14, 56),
+      room = Math.floor(width / step),
+      high = 34;
     const half = Math.floor((room - 2) / 2);
     const range = (length, first) => Array.from({ length }, (_, i) => first + i);
     const shown = s.waves <= room ? range(s.waves, 0) : [...range(half, 0), null, ...range(half, s.waves - half)];
@@ -146,25 +198,36 @@ function render({ model, el }) {
 
   /** The places for warps of the first SM, one row a scheduler; each tells which of the SM's blocks it belongs to. */
   function drawSm(s, width, top) {
-    const label = 86, slots = s.gpu.warps_per_sm / SCHEDULERS, step = (width - label) / slots, high = 18;
-    const blocks = dealt(s.wave, s, s.gpu.sms)[0], mine = seat(s.thread, s.block).warp;
-    const paths = { block: "", "block odd": "", room: "", pick: "" }, texts = [];
+    const label = 86,
+      slots = s.gpu.warps_per_sm / SCHEDULERS,
+      step = (width - label) / slots,
+      high = 18;
+    const blocks = dealt(s.wave, s, s.gpu.sms)[0],
+      mine = seat(s.thread, s.block).warp;
+    const paths = { block: "", "block odd": "", room: "", pick: "" },
+      texts = [];
     for (let place = 0; place < s.gpu.warps_per_sm; place += 1) {
-      const scheduler = place % SCHEDULERS, owner = Math.floor(place / s.warps);
-      const x = label + Math.floor(place / SCHEDULERS) * step, y = top + scheduler * (high + 2);
+      const scheduler = place % SCHEDULERS,
+        owner = Math.floor(place / s.warps);
+      const x = label + Math.floor(place / SCHEDULERS) * step,
+        y = top + scheduler * (high + 2);
       paths[owner >= blocks ? "room" : owner % 2 ? "block odd" : "block"] += cellAt(x, y, step - 1, high);
       if (owner < blocks) texts.push(written(x + step / 2, y + 13, owner));
       if (place === mine) paths.pick = cellAt(x - 1, y - 1, step + 1, high + 2);
     }
     for (let scheduler = 0; scheduler < SCHEDULERS; scheduler += 1) {
-      texts.push(draw("text", { x: 0, y: top + scheduler * (high + 2) + 13, class: "small" }, `scheduler ${scheduler}`));
+      texts.push(
+        draw("text", { x: 0, y: top + scheduler * (high + 2) + 13, class: "small" }, `scheduler ${scheduler}`),
+      );
     }
     return [[cells(paths), texts], top + SCHEDULERS * (high + 2)];
   }
 
   /** One block, a row a warp: its threads, and the lanes that have none. */
   function drawBlock(s, width, top) {
-    const label = 62, cell = (width - label) / WARP, high = clamp(Math.floor(200 / s.warps), 7, 16);
+    const label = 62,
+      cell = (width - label) / WARP,
+      high = clamp(Math.floor(200 / s.warps), 7, 16);
     const path = { thread: "", odd: "", idle: "" };
     const at = (thread) => [label + (thread % WARP) * cell, top + Math.floor(thread / WARP) * high];
     for (let place = 0; place < s.warps * WARP; place += 1) {
@@ -176,7 +239,9 @@ function render({ model, el }) {
     const rows = high < 12 ? [0, s.warps - 1] : Array.from({ length: s.warps }, (_, i) => i);
     seats = { top, label, cell, high };
     const parts = [
-      [...new Set(rows)].map((warp) => draw("text", { x: 0, y: top + (warp + 0.5) * high + 4, class: "small" }, `warp ${warp}`)),
+      [...new Set(rows)].map((warp) =>
+        draw("text", { x: 0, y: top + (warp + 0.5) * high + 4, class: "small" }, `warp ${warp}`),
+      ),
       draw("path", { d: path.thread, class: "lane" }),
       draw("path", { d: path.odd, class: "lane odd" }),
       path.idle && draw("path", { d: path.idle, class: "idle", fill: marks.fill("none") }),
@@ -186,15 +251,34 @@ function render({ model, el }) {
   }
 
   function redraw() {
-    const s = state(), width = Math.max(280, host.picture.clientWidth);
+    const s = state(),
+      width = Math.max(280, host.picture.clientWidth);
     const blocks = dealt(s.wave, s, s.gpu.sms)[0];
     const parts = [marks.element];
     let y = 0;
     for (const [drawing, left, right] of [
-      [drawChip, `Grid on the GPU: wave ${integer(s.wave + 1)} of ${integer(s.waves)}`, `${s.gpu.sms} SMs; the number is how many blocks each holds`],
-      [drawWaves, "Waves: how much of the GPU each one fills", `the last: ${integer(s.last)} of ${integer(s.atOnce)} places for blocks`],
-      [drawSm, `Blocks on the first SM: ${blocks}`, `four schedulers with ${s.gpu.cores_per_sm / SCHEDULERS} cores each; the number is the block's`],
-      [drawBlock, `One block: ${s.threads} threads in ${s.warps} ${s.warps === 1 ? "warp" : "warps"}`, ["32 lanes a warp", s.block[1] > 1 && "strong: odd rows of the block", s.idleLanes && "ruled: no thread"].filter(Boolean).join("; ")],
+      [
+        drawChip,
+        `Grid on the GPU: wave ${integer(s.wave + 1)} of ${integer(s.waves)}`,
+        `${s.gpu.sms} SMs; the number is how many blocks each holds`,
+      ],
+      [
+        drawWaves,
+        "Waves: how much of the GPU each one fills",
+        `the last: ${integer(s.last)} of ${integer(s.atOnce)} places for blocks`,
+      ],
+      [
+        drawSm,
+        `Blocks on the first SM: ${blocks}`,
+        `four schedulers with ${s.gpu.cores_per_sm / SCHEDULERS} cores each; the number is the block's`,
+      ],
+      [
+        drawBlock,
+        `One block: ${s.threads} threads in ${s.warps} ${s.warps === 1 ? "warp" : "warps"}`,
+        ["32 lanes a warp", s.block[1] > 1 && "strong: odd rows of the block", s.idleLanes && "ruled: no thread"]
+          .filter(Boolean)
+          .join("; "),
+      ],
     ]) {
       parts.push(...heading(y + 14, left, right));
       const [drawn, end] = drawing(s, width, y + 38);
@@ -205,7 +289,9 @@ function render({ model, el }) {
     image.replaceChildren(...parts.flat(Infinity).filter(Boolean));
 
     machine.show(model.get("gpu"));
-    [...s.grid, ...s.block].forEach((value, i) => { if (warning.quiet) fields[i].show(value); });
+    [...s.grid, ...s.block].forEach((value, i) => {
+      if (warning.quiet) fields[i].show(value);
+    });
     sliders.grid.limit(Math.max(4000, s.grid[0]));
     sliders.block.limit(Math.floor(MOST.threads / s.block[1]));
     sliders.wave.limit(s.waves);
@@ -216,28 +302,35 @@ function render({ model, el }) {
     sliders.thread.show(s.thread);
 
     const me = seat(s.thread, s.block);
-    image.setAttribute("aria-label", `${integer(s.blocks)} blocks on ${s.gpu.sms} SMs in ${integer(s.waves)} waves; the text below says the rest.`);
+    image.setAttribute(
+      "aria-label",
+      `${integer(s.blocks)} blocks on ${s.gpu.sms} SMs in ${integer(s.waves)} waves; the text below says the rest.`,
+    );
     host.say(
       `${integer(s.blocks)} blocks of ${s.threads} threads on the ${s.gpu.name}: ${s.resident.blocks} of them ${s.resident.blocks === 1 ? "fits" : "fit"} on an SM, limited by its places for ` +
-      `${s.resident.limiter}, so ${integer(s.atOnce)} run at once. That takes ${s.waves === 1 ? "1 wave, which" : `${integer(s.waves)} waves; the last one`} fills ${percent(s.lastShare)} ` +
-      `of the places. ${s.idleLanes ? `In the last warp of every block ${s.idleLanes} lanes have no thread.` : "Every lane has a thread."} ` +
-      `Thread ${s.thread} (x ${me.tx}, y ${me.ty}) is lane ${me.lane} of warp ${me.warp}; in the first block that is a warp of scheduler ${me.scheduler}.`,
+        `${s.resident.limiter}, so ${integer(s.atOnce)} run at once. That takes ${s.waves === 1 ? "1 wave, which" : `${integer(s.waves)} waves; the last one`} fills ${percent(s.lastShare)} ` +
+        `of the places. ${s.idleLanes ? `In the last warp of every block ${s.idleLanes} lanes have no thread.` : "Every lane has a thread."} ` +
+        `Thread ${s.thread} (x ${me.tx}, y ${me.ty}) is lane ${me.lane} of warp ${me.warp}; in the first block that is a warp of scheduler ${me.scheduler}.`,
     );
-    host.table(["what", "how many"], [
-      ["blocks in the grid", [integer(s.blocks)]],
-      ["threads a block", [integer(s.threads)]],
-      ["warps a block", [integer(s.warps)]],
-      ["lanes without a thread, a block", [integer(s.idleLanes)]],
-      [`blocks on an SM at once (limit: places for ${s.resident.limiter})`, [integer(s.resident.blocks)]],
-      ["threads on an SM at once", [integer(s.resident.threads)]],
-      ["occupancy: places for warps taken on a full SM", [percent(s.resident.fraction)]],
-      ["cores a scheduler", [integer(s.gpu.cores_per_sm / SCHEDULERS)]],
-      ["blocks on the GPU at once", [integer(s.atOnce)]],
-      ["waves", [integer(s.waves)]],
-      ["blocks in the last wave", [integer(s.last)]],
-      ["places the last wave fills", [percent(s.lastShare)]],
-      ["places filled, all waves together", [percent(s.used)]],
-    ], `Data sheet: ${s.gpu.name}, ${s.gpu.sms} SMs. Registers and shared memory are left out of account.`);
+    host.table(
+      ["what", "how many"],
+      [
+        ["blocks in the grid", [integer(s.blocks)]],
+        ["threads a block", [integer(s.threads)]],
+        ["warps a block", [integer(s.warps)]],
+        ["lanes without a thread, a block", [integer(s.idleLanes)]],
+        [`blocks on an SM at once (limit: places for ${s.resident.limiter})`, [integer(s.resident.blocks)]],
+        ["threads on an SM at once", [integer(s.resident.threads)]],
+        ["occupancy: places for warps taken on a full SM", [percent(s.resident.fraction)]],
+        ["cores a scheduler", [integer(s.gpu.cores_per_sm / SCHEDULERS)]],
+        ["blocks on the GPU at once", [integer(s.atOnce)]],
+        ["waves", [integer(s.waves)]],
+        ["blocks in the last wave", [integer(s.last)]],
+        ["places the last wave fills", [percent(s.lastShare)]],
+        ["places filled, all waves together", [percent(s.used)]],
+      ],
+      `Data sheet: ${s.gpu.name}, ${s.gpu.sms} SMs. Registers and shared memory are left out of account.`,
+    );
   }
 
   const picked = (event) => {
@@ -246,13 +339,19 @@ function render({ model, el }) {
     const lane = Math.floor(((event.clientX - box.left) * scale - seats.label) / seats.cell);
     const warp = Math.floor(((event.clientY - box.top) * scale - seats.top) / seats.high);
     const thread = warp * WARP + lane;
-    if (lane >= 0 && lane < WARP && warp >= 0 && thread < state().threads && thread !== model.get("thread")) put(model, { thread });
+    if (lane >= 0 && lane < WARP && warp >= 0 && thread < state().threads && thread !== model.get("thread"))
+      put(model, { thread });
   };
   image.addEventListener("pointermove", picked);
   image.addEventListener("pointerdown", picked);
 
-  host.notes.append(make("p", { class: "source" },
-    "Predicted, as if all blocks took equally long and were dealt out in turn. On a GPU a block starts wherever another one ends."));
+  host.notes.append(
+    make(
+      "p",
+      { class: "source" },
+      "Predicted, as if all blocks took equally long and were dealt out in turn. On a GPU a block starts wherever another one ends.",
+    ),
+  );
   followSize(host, redraw);
   follow(model, ["gpu", "grid", "block", "wave", "thread"], host, redraw);
   return host.close;

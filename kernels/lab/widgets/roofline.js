@@ -1,5 +1,20 @@
 /* The roofline. The formulas equal those of kernels/records/roofline.py. */
 
+import {
+  make,
+  draw,
+  clamp,
+  short,
+  quantity,
+  percent,
+  frame,
+  slider,
+  choice,
+  followSize,
+  put,
+  follow,
+} from "./common.js";
+
 /** FLOP per byte from which arithmetic, no longer memory, is the limit. */
 const ridge = (roof) => roof.compute / roof.bandwidth;
 /** The most FLOP a second that a kernel of this intensity can reach. */
@@ -13,31 +28,49 @@ function spread(wanted, gap, low, high) {
   wanted.forEach((at, i) => {
     let group = { mean: at - i * gap, size: 1 };
     while (groups.length && groups.at(-1).mean > group.mean) {
-      const before = groups.pop(), size = before.size + group.size;
+      const before = groups.pop(),
+        size = before.size + group.size;
       group = { mean: (before.mean * before.size + group.mean * group.size) / size, size };
     }
     groups.push(group);
   });
   const last = (wanted.length - 1) * gap;
-  return groups.flatMap(({ mean, size }) => Array(size).fill(clamp(mean, low, Math.max(low, high - last)))).map((start, i) => start + i * gap);
+  return groups
+    .flatMap(({ mean, size }) => Array(size).fill(clamp(mean, low, Math.max(low, high - last))))
+    .map((start, i) => start + i * gap);
 }
 
-const formulas = { ridge, attainable, limitOf, spread };
+export const formulas = { ridge, attainable, limitOf, spread };
 
 const ENGINES = { numba: "Numba", cpp: "CUDA C++", library: "library" };
-const COUNTED = [["asked", "asked for by the threads"], ["compulsory", "that must move once"]];
-const LEFT = 58, TOP = 24, MARGINS = { right: 12, bottom: 44 };
+const COUNTED = [
+  ["asked", "asked for by the threads"],
+  ["compulsory", "that must move once"],
+];
+const LEFT = 58,
+  TOP = 24,
+  MARGINS = { right: 12, bottom: 44 };
 /** Pixels from line to line of the numbers, and from a point to its number; points of much the same intensity share them. */
-const LINE = 13, ASIDE = 15, MUCH_THE_SAME = 1.6;
-const X_DECADES = [-1, 3.7], FINEST = -4, COARSEST = 12;
+const LINE = 13,
+  ASIDE = 15,
+  MUCH_THE_SAME = 1.6;
+const X_DECADES = [-1, 3.7],
+  FINEST = -4,
+  COARSEST = 12;
 
 function render({ model, el }) {
   const host = frame(el, "roofline", "Roofline");
   const get = (key) => model.get(key);
-  const gpu = choice("GPU", Object.entries(get("gpus")).map(([key, { name }]) => [key, name]), (key) => put(model, { gpu: key }));
+  const gpu = choice(
+    "GPU",
+    Object.entries(get("gpus")).map(([key, { name }]) => [key, name]),
+    (key) => put(model, { gpu: key }),
+  );
   const counted = choice("Bytes of the points", COUNTED, (value) => put(model, { counted: value }));
   const intensity = slider("Intensity", {
-    min: FINEST, max: COARSEST, step: 0.25,
+    min: FINEST,
+    max: COARSEST,
+    step: 0.25,
     write: (power) => `${short(2 ** power)} FLOP/byte`,
     change: (power) => put(model, { intensity: 2 ** power }),
   });
@@ -48,7 +81,8 @@ function render({ model, el }) {
   host.picture.append(make("div", { class: "chart" }, chart));
   host.notes.append(legend, source);
 
-  const text = (px, py, words, attributes = {}) => draw("text", { x: px, y: py, "text-anchor": "middle", class: "small", ...attributes }, words);
+  const text = (px, py, words, attributes = {}) =>
+    draw("text", { x: px, y: py, "text-anchor": "middle", class: "small", ...attributes }, words);
 
   /** Number the points: Numba's at the left and the others at the right of those that stand together, a line to each. */
   function numbersOf(spots, bottom) {
@@ -57,25 +91,38 @@ function render({ model, el }) {
       if (groups.length && spot.intensity < MUCH_THE_SAME * groups.at(-1).at(-1).intensity) groups.at(-1).push(spot);
       else groups.push([spot]);
     }
-    return groups.flatMap((group) => [-1, 1].flatMap((side) => {
-      const mine = group.filter((spot) => (spot.engine === "numba") === (side < 0)).sort((a, b) => a.y - b.y);
-      const edge = (side < 0 ? group[0].x : group.at(-1).x) + side * ASIDE;
-      const heights = spread(mine.map((spot) => spot.y), LINE, TOP, bottom - 4);
-      return mine.flatMap((spot, i) => [
-        draw("path", { class: "leader", d: `M${spot.x + side * 6} ${spot.y}L${edge - 2 * side} ${heights[i]}` }),
-        text(edge, heights[i] + 4, String(spot.number), { class: "small halo", "text-anchor": side < 0 ? "end" : "start" }),
-      ]);
-    }));
+    return groups.flatMap((group) =>
+      [-1, 1].flatMap((side) => {
+        const mine = group.filter((spot) => (spot.engine === "numba") === side < 0).sort((a, b) => a.y - b.y);
+        const edge = (side < 0 ? group[0].x : group.at(-1).x) + side * ASIDE;
+        const heights = spread(
+          mine.map((spot) => spot.y),
+          LINE,
+          TOP,
+          bottom - 4,
+        );
+        return mine.flatMap((spot, i) => [
+          draw("path", { class: "leader", d: `M${spot.x + side * 6} ${spot.y}L${edge - 2 * side} ${heights[i]}` }),
+          text(edge, heights[i] + 4, String(spot.number), {
+            class: "small halo",
+            "text-anchor": side < 0 ? "end" : "start",
+          }),
+        ]);
+      }),
+    );
   }
 
   function picture(shown, points, at) {
-    const width = clamp(host.picture.clientWidth, 300, 704), height = width < 480 ? 350 : 500;
-    const right = width - MARGINS.right, bottom = height - MARGINS.bottom;
+    const width = clamp(host.picture.clientWidth, 300, 704),
+      height = width < 480 ? 350 : 500;
+    const right = width - MARGINS.right,
+      bottom = height - MARGINS.bottom;
     chart.setAttribute("viewBox", `0 0 ${width} ${height}`);
     const x = (value) => LEFT + ((Math.log10(value) - X_DECADES[0]) / (X_DECADES[1] - X_DECADES[0])) * (right - LEFT);
     const speeds = [...shown.roofs.map((roof) => roof.compute), ...points.map((p) => p.flops)];
     const slopes = shown.roofs.map((roof) => attainable(roof, 10 ** X_DECADES[0]));
-    const high = Math.log10(Math.max(...speeds)) + 0.35, low = Math.min(Math.log10(Math.min(...slopes, ...points.map((p) => p.flops))), high - 2) - 0.1;
+    const high = Math.log10(Math.max(...speeds)) + 0.35,
+      low = Math.min(Math.log10(Math.min(...slopes, ...points.map((p) => p.flops))), high - 2) - 0.1;
     const y = (value) => bottom - ((Math.log10(value) - low) / (high - low)) * (bottom - TOP);
     const parts = [];
     for (let power = Math.ceil(low); power < high; power++) {
@@ -87,46 +134,73 @@ function render({ model, el }) {
       parts.push(text(x(10 ** power), bottom + 18, String(10 ** power)));
     }
     parts.push(draw("path", { class: "axis", d: `M${LEFT} ${TOP}V${bottom}H${right}` }));
-    parts.push(text((LEFT + right) / 2, height - 6, "intensity: FLOP per byte"), text(4, 12, "FLOP/s", { "text-anchor": "start" }));
+    parts.push(
+      text((LEFT + right) / 2, height - 6, "intensity: FLOP per byte"),
+      text(4, 12, "FLOP/s", { "text-anchor": "start" }),
+    );
     shown.roofs.forEach((roof, i) => {
       const [from, to] = X_DECADES.map((power) => 10 ** power);
       const d = `M${x(from)} ${y(attainable(roof, from))}L${x(ridge(roof))} ${y(roof.compute)}H${x(to)}`;
       parts.push(draw("path", { class: i ? "roof recorded" : "roof", d }));
     });
     const roof = shown.roofs.at(-1);
-    const px = x(at), py = y(attainable(roof, at));
+    const px = x(at),
+      py = y(attainable(roof, at));
     if (px >= LEFT && px <= right) {
-      parts.push(draw("path", { class: "reading", d: `M${px} ${bottom}V${py}H${LEFT}` }), draw("circle", { class: "reading-point", cx: px, cy: py, r: 5 }));
+      parts.push(
+        draw("path", { class: "reading", d: `M${px} ${bottom}V${py}H${LEFT}` }),
+        draw("circle", { class: "reading-point", cx: px, cy: py, r: 5 }),
+      );
     }
     const spots = points.map((p) => ({ ...p, x: x(p.intensity), y: y(p.flops) }));
     parts.push(...numbersOf(spots, bottom));
     for (const { engine, x: cx, y: cy } of spots) {
       parts.push(
-        engine === "cpp" ? draw("rect", { class: "point cpp", x: cx - 5, y: cy - 5, width: 10, height: 10 })
-        : engine === "library" ? draw("path", { class: "point library", d: `M${cx} ${cy - 7}l7 7l-7 7l-7 -7z` })
-        : draw("circle", { class: "point numba", cx, cy, r: 5.5 }),
+        engine === "cpp"
+          ? draw("rect", { class: "point cpp", x: cx - 5, y: cy - 5, width: 10, height: 10 })
+          : engine === "library"
+            ? draw("path", { class: "point library", d: `M${cx} ${cy - 7}l7 7l-7 7l-7 -7z` })
+            : draw("circle", { class: "point numba", cx, cy, r: 5.5 }),
       );
     }
     return parts;
   }
 
   function show() {
-    const shown = get("gpus")[get("gpu")], which = get("counted"), at = get("intensity");
+    const shown = get("gpus")[get("gpu")],
+      which = get("counted"),
+      at = get("intensity");
     const roof = shown.roofs.at(-1);
-    const points = (shown.points ?? []).map((p, i) => ({ ...p, number: i + 1, intensity: p[which] })).filter((p) => p.intensity !== null);
+    const points = (shown.points ?? [])
+      .map((p, i) => ({ ...p, number: i + 1, intensity: p[which] }))
+      .filter((p) => p.intensity !== null);
     gpu.show(get("gpu"));
     counted.show(which);
     intensity.show(Math.log2(at));
     chart.replaceChildren(...picture(shown, points, at));
     const bytes = COUNTED.find(([key]) => key === which)[1];
-    const reading = (r) => `${quantity(attainable(r, at), "FLOP/s")} (${r.name}; limit: ${limitOf(r, at) === "memory" ? "memory" : "arithmetic"}, ridge at ${short(ridge(r))})`;
+    const reading = (r) =>
+      `${quantity(attainable(r, at), "FLOP/s")} (${r.name}; limit: ${limitOf(r, at) === "memory" ? "memory" : "arithmetic"}, ridge at ${short(ridge(r))})`;
     const above = points.filter((p) => p.flops > attainable(roof, p.intensity));
-    const text = `At ${short(at)} FLOP/byte the roof is ${shown.roofs.map(reading).join(", or ")}. ` +
-      (above.length ? `${above.length} of ${points.length} points stand above the roof: not all the bytes they count came from DRAM.` : "");
+    const text =
+      `At ${short(at)} FLOP/byte the roof is ${shown.roofs.map(reading).join(", or ")}. ` +
+      (above.length
+        ? `${above.length} of ${points.length} points stand above the roof: not all the bytes they count came from DRAM.`
+        : "");
     host.say(text);
-    chart.setAttribute("aria-label", `Roofline of the ${shown.name}, FLOP a second against FLOP per byte, both logarithmic. ${text}`);
-    legend.replaceChildren(...points.map((p) =>
-      make("li", { value: p.number }, `${p.label}${p.engine === "library" ? "" : `, ${ENGINES[p.engine]}`}: ${quantity(p.flops, "FLOP/s")}`)));
+    chart.setAttribute(
+      "aria-label",
+      `Roofline of the ${shown.name}, FLOP a second against FLOP per byte, both logarithmic. ${text}`,
+    );
+    legend.replaceChildren(
+      ...points.map((p) =>
+        make(
+          "li",
+          { value: p.number },
+          `${p.label}${p.engine === "library" ? "" : `, ${ENGINES[p.engine]}`}: ${quantity(p.flops, "FLOP/s")}`,
+        ),
+      ),
+    );
     legend.hidden = !points.length;
     source.textContent = points.length
       ? `Circle: Numba; square: CUDA C++; diamond: the library. Points: fp32 products of ${points[0].size}³, against the bytes ${bytes}. Solid: data sheet${shown.roofs.length > 1 ? "; dashed: recorded copy bandwidth" : ""}. ${shown.source}`
@@ -134,10 +208,19 @@ function render({ model, el }) {
     host.table(
       ["kernel", "language", "FLOP/byte", "speed", "roof there", "share of the roof"],
       points.map((p) => [
-        `${p.number}. ${p.label}`, ENGINES[p.engine], [short(p.intensity)], [quantity(p.flops, "FLOP/s")],
-        [quantity(attainable(roof, p.intensity), "FLOP/s")], [percent(p.flops / attainable(roof, p.intensity))],
+        `${p.number}. ${p.label}`,
+        ENGINES[p.engine],
+        [short(p.intensity)],
+        [quantity(p.flops, "FLOP/s")],
+        [quantity(attainable(roof, p.intensity), "FLOP/s")],
+        [percent(p.flops / attainable(roof, p.intensity))],
       ]),
-      shown.roofs.map((r) => `${r.name}: ${quantity(r.bandwidth, "B/s")}, ${quantity(r.compute, "FLOP/s")}, ridge at ${short(ridge(r))} FLOP/byte`).join("; "),
+      shown.roofs
+        .map(
+          (r) =>
+            `${r.name}: ${quantity(r.bandwidth, "B/s")}, ${quantity(r.compute, "FLOP/s")}, ridge at ${short(ridge(r))} FLOP/byte`,
+        )
+        .join("; "),
     );
   }
 
@@ -146,5 +229,4 @@ function render({ model, el }) {
   return () => host.close();
 }
 
-export { formulas };
 export default { render };

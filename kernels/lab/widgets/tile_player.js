@@ -1,7 +1,33 @@
 /* The tile player. First the formulas, which equal those of the Python models; then what is drawn. */
 
-const WARP = 32, SECTOR = 8; // threads; float32 elements of 32 bytes
-const MAX_THREADS = 1024, SMALLEST = 4, LARGEST = 64;
+import {
+  make,
+  draw,
+  unique,
+  clamp,
+  cdiv,
+  integer,
+  short,
+  quantity,
+  percent,
+  stillness,
+  frame,
+  makeTable,
+  slider,
+  numberField,
+  choice,
+  check,
+  button,
+  hatches,
+  put,
+  follow,
+} from "./common.js";
+
+const WARP = 32,
+  SECTOR = 8; // threads; float32 elements of 32 bytes
+const MAX_THREADS = 1024,
+  SMALLEST = 4,
+  LARGEST = 64;
 
 // ---- Traffic: kernels/host/model.py -------------------------------------------------------------
 
@@ -31,26 +57,39 @@ function modelOf(M, N, K, A, B, C) {
   const flops = 2 * M * N * K;
   return {
     flops,
-    loads: sum("elements", A, B), requests: sum("requests", A, B), sectors: sum("sectors", A, B),
+    loads: sum("elements", A, B),
+    requests: sum("requests", A, B),
+    sectors: sum("sectors", A, B),
     intensity: flops / (4 * sum("elements", A, B, C)),
   };
 }
 
 /** Global loads of the tiled kernel, and its intensity in FLOP a byte asked for. */
 function tiledModel(M, N, K, T) {
-  const rows = rowsOfWarp(T), across = cdiv(N, T), down = cdiv(M, T);
+  const rows = rowsOfWarp(T),
+    across = cdiv(N, T),
+    down = cdiv(M, T);
   return modelOf(
-    M, N, K,
-    access(M, K, across, across, rows, T), access(K, N, down, down, rows, T), access(M, N, 1, 1, rows, T),
+    M,
+    N,
+    K,
+    access(M, K, across, across, rows, T),
+    access(K, N, down, down, rows, T),
+    access(M, N, 1, 1, rows, T),
   );
 }
 
 /** The same of the naive kernel in blocks of side × side threads. */
 function naiveModel(M, N, K, side) {
-  const rows = rowsOfWarp(side), down = rows && cdiv(M, rows);
+  const rows = rowsOfWarp(side),
+    down = rows && cdiv(M, rows);
   return modelOf(
-    M, N, K,
-    access(M, K, N, cdiv(N, side), rows, 1), access(K, N, M, down, 1, side), access(M, N, 1, 1, rows, side),
+    M,
+    N,
+    K,
+    access(M, K, N, cdiv(N, side), rows, 1),
+    access(K, N, M, down, 1, side),
+    access(M, N, 1, 1, rows, side),
   );
 }
 
@@ -61,7 +100,9 @@ function occupancy(threads, registers, shared, gpu) {
   const roundUp = (amount, unit) => cdiv(amount, unit) * unit;
   const modern = parseInt(gpu.compute_capability, 10) >= 8;
   if (shared > gpu.shared_per_block_optin) {
-    throw new Error(`${shared} bytes of shared memory a block: the ${gpu.name} allows ${gpu.shared_per_block_optin}; use a smaller tile`);
+    throw new Error(
+      `${shared} bytes of shared memory a block: the ${gpu.name} allows ${gpu.shared_per_block_optin}; use a smaller tile`,
+    );
   }
   const warps = cdiv(threads, WARP);
   const limits = { threads: Math.floor(gpu.warps_per_sm / warps), blocks: gpu.blocks_per_sm };
@@ -70,16 +111,26 @@ function occupancy(threads, registers, shared, gpu) {
     limits.registers = Math.floor(fitting / warps);
   }
   if (shared) {
-    limits["shared memory"] = Math.floor(gpu.shared_per_sm / (modern ? roundUp(shared + 1024, 128) : roundUp(shared, 256)));
+    limits["shared memory"] = Math.floor(
+      gpu.shared_per_sm / (modern ? roundUp(shared + 1024, 128) : roundUp(shared, 256)),
+    );
   }
   const limiter = Object.keys(limits).reduce((best, name) => (limits[name] < limits[best] ? name : best));
   const blocks = limits[limiter];
-  return { blocks, warps: blocks * warps, threads: blocks * threads, fraction: (blocks * warps) / gpu.warps_per_sm, limits, limiter };
+  return {
+    blocks,
+    warps: blocks * warps,
+    threads: blocks * threads,
+    fraction: (blocks * warps) / gpu.warps_per_sm,
+    limits,
+    limiter,
+  };
 }
 
 /** What is wrong with a tile size, or "". */
 function tileTrouble(T) {
-  if (T * T > MAX_THREADS) return `tile ${T} needs ${T * T} threads per block; this GPU allows ${MAX_THREADS}: use 8, 16 or 32`;
+  if (T * T > MAX_THREADS)
+    return `tile ${T} needs ${T * T} threads per block; this GPU allows ${MAX_THREADS}: use 8, 16 or 32`;
   return T < SMALLEST ? `tile ${T}: the player shows tiles of ${SMALLEST} to 32` : "";
 }
 
@@ -97,7 +148,8 @@ function raceMessages(T, steps, barrier1, barrier2, line) {
     const pairs = [];
     for (let r = 0; r < T; r++) {
       for (let c = 0; c < T; c++) {
-        const low = name === "A" ? r * T : c, high = name === "A" ? r * T + T - 1 : (T - 1) * T + c;
+        const low = name === "A" ? r * T : c,
+          high = name === "A" ? r * T + T - 1 : (T - 1) * T + c;
         const readers = late ? [low, high] : [high, low];
         pairs.push(...readers.map((reader) => ({ r, c, writer: r * T + c, reader })));
       }
@@ -122,7 +174,8 @@ function raceMessages(T, steps, barrier1, barrier2, line) {
 
 /** Small whole numbers that follow no pattern a mistake could hide in; zero past the edges. */
 const elementOf = (seed) => (row, col) => ((Math.imul(row * 67 + col * 131 + seed, 2654435761) >>> 12) % 9) - 4;
-const elementA = elementOf(7), elementB = elementOf(40503);
+const elementA = elementOf(7),
+  elementB = elementOf(40503);
 
 /** The first `split` threads of a block are the quick ones; they and the others are the two groups that are played. */
 function splitOf(T) {
@@ -148,15 +201,23 @@ function play(steps, T, barrier1, barrier2) {
   }
   program.push({ do: "store", t: steps - 1, k: T - 1 });
   const lag = (barrierAhead) => (barrierAhead ? 1 : T + 1);
-  const at = [0, 0], moments = [];
-  let held = lag(barrier1), tiles = [-1, -1];
+  const at = [0, 0],
+    moments = [];
+  let held = lag(barrier1),
+    tiles = [-1, -1];
   while (at.some((place) => place < program.length)) {
     const now = at.map((place) => program[place] ?? { ...program.at(-1), do: "done" });
     const tilesNow = [...tiles];
     const met = now[0].do === "wait" && now[0] === now[1] && !held;
     const acts = now.map((act, group) => {
-      if (met) { at[group]++; return { ...act, do: "open" }; }
-      if (group === 1 && held) { held--; return { ...act, do: "held" }; }
+      if (met) {
+        at[group]++;
+        return { ...act, do: "open" };
+      }
+      if (group === 1 && held) {
+        held--;
+        return { ...act, do: "held" };
+      }
       if (act.do === "wait" || act.do === "done") return act;
       if (act.do === "load") tiles = tiles.map((tile, g) => (g === group ? act.t : tile));
       at[group]++;
@@ -170,15 +231,22 @@ function play(steps, T, barrier1, barrier2) {
 
 /** What one thread of tile column tx and tile row ty adds up, moment by moment: its terms, and how many at each moment. */
 function followThread(moments, { M, N, K, T, row, col }) {
-  const tx = col % T, ty = row % T, split = splitOf(T);
+  const tx = col % T,
+    ty = row % T,
+    split = splitOf(T);
   const group = (x, y) => (y * T + x < split ? 0 : 1);
-  const own = group(tx, ty), terms = [], counts = [], sums = [];
+  const own = group(tx, ty),
+    terms = [],
+    counts = [],
+    sums = [];
   let sum = 0;
   const onBench = (t, value) => (t < 0 ? null : value(t * T));
   for (const { acts, tiles } of moments) {
     const act = acts[own];
     if (act.do === "multiply") {
-      const { t, k } = act, fromA = tiles[group(k, ty)], fromB = tiles[group(tx, k)];
+      const { t, k } = act,
+        fromA = tiles[group(k, ty)],
+        fromB = tiles[group(tx, k)];
       const a = onBench(fromA, (k0) => (row < M && k0 + k < K ? elementA(row, k0 + k) : 0));
       const b = onBench(fromB, (k0) => (k0 + k < K && col < N ? elementB(k0 + k, col) : 0));
       sum += (a ?? 0) * (b ?? 0);
@@ -192,18 +260,25 @@ function followThread(moments, { M, N, K, T, row, col }) {
 
 /** How many elements of C come out wrong in the run that is played. */
 function countWrong(moments, { M, N, K, T }) {
-  const split = splitOf(T), steps = cdiv(K, T);
-  const tilesAt = [0, 1].map((group) => moments.filter(({ acts }) => acts[group].do === "multiply").map(({ tiles }) => tiles));
+  const split = splitOf(T),
+    steps = cdiv(K, T);
+  const tilesAt = [0, 1].map((group) =>
+    moments.filter(({ acts }) => acts[group].do === "multiply").map(({ tiles }) => tiles),
+  );
   const a = (row, t, k) => (t < 0 || t * T + k >= K ? 0 : elementA(row, t * T + k));
   const b = (t, k, col) => (t < 0 || t * T + k >= K ? 0 : elementB(t * T + k, col));
   let wrong = 0;
   for (let row = 0; row < M; row++) {
     for (let col = 0; col < N; col++) {
-      const tx = col % T, ty = row % T;
+      const tx = col % T,
+        ty = row % T;
       const own = ty * T + tx < split ? 0 : 1;
-      let got = 0, want = 0;
+      let got = 0,
+        want = 0;
       for (let i = 0; i < steps * T; i++) {
-        const k = i % T, t = Math.floor(i / T), tiles = tilesAt[own][i];
+        const k = i % T,
+          t = Math.floor(i / T),
+          tiles = tilesAt[own][i];
         got += a(row, tiles[ty * T + k < split ? 0 : 1], k) * b(tiles[k * T + tx < split ? 0 : 1], k, col);
         want += a(row, t, k) * b(t, k, col);
       }
@@ -213,7 +288,20 @@ function countWrong(moments, { M, N, K, T }) {
   return wrong;
 }
 
-const formulas = { access, tiledModel, naiveModel, occupancy, tileTrouble, raceMessages, play, followThread, countWrong, elementA, elementB, splitOf };
+export const formulas = {
+  access,
+  tiledModel,
+  naiveModel,
+  occupancy,
+  tileTrouble,
+  raceMessages,
+  play,
+  followThread,
+  countWrong,
+  elementA,
+  elementB,
+  splitOf,
+};
 
 const signed = (value) => String(value).replace("-", "−");
 
@@ -233,10 +321,16 @@ function gridPath(x, y, width, height, step) {
 
 /** A, B and C with the current tiles; returns the elements and where C lies. */
 function drawMatrices({ M, N, K, T, t, k, row, col, doing, hatch }) {
-  const gap = 26, left = 16, top = 20, room = VIEW - gap - left - 6;
-  const down = cdiv(M, T) * T, across = cdiv(N, T) * T, deep = cdiv(K, T) * T;
+  const gap = 26,
+    left = 16,
+    top = 20,
+    room = VIEW - gap - left - 6;
+  const down = cdiv(M, T) * T,
+    across = cdiv(N, T) * T,
+    deep = cdiv(K, T) * T;
   const u = Math.min(room / (deep + across), (VIEW - gap - top - 6) / (deep + down));
-  const xC = left + deep * u + gap, yC = top + deep * u + gap;
+  const xC = left + deep * u + gap,
+    yC = top + deep * u + gap;
   const parts = [];
   const matrix = (name, key, x, y, rows, cols, fullRows, fullCols) => {
     parts.push(
@@ -250,17 +344,16 @@ function drawMatrices({ M, N, K, T, t, k, row, col, doing, hatch }) {
   matrix("A", "a", left, yC, M, K, down, deep);
   matrix("B", "b", xC, top, K, N, deep, across);
   matrix("C", "c", xC, yC, M, N, down, across);
-  const by = Math.floor(row / T), bx = Math.floor(col / T);
+  const by = Math.floor(row / T),
+    bx = Math.floor(col / T);
   const tile = (x, y, key) =>
-    parts.push(
-      rect(x, y, T * u, T * u, { fill: hatch.fill(key) }),
-      rect(x, y, T * u, T * u, { class: `tile ${key}` }),
-    );
+    parts.push(rect(x, y, T * u, T * u, { fill: hatch.fill(key) }), rect(x, y, T * u, T * u, { class: `tile ${key}` }));
   tile(left + t * T * u, yC + by * T * u, "a");
   tile(xC + bx * T * u, top + t * T * u, "b");
   tile(xC + bx * T * u, yC + by * T * u, "c");
   const cell = (x, y) => parts.push(rect(x, y, Math.max(u, 3), Math.max(u, 3), { class: "element" }));
-  const kA = t * T + (doing === "load" ? col % T : k), kB = t * T + (doing === "load" ? row % T : k);
+  const kA = t * T + (doing === "load" ? col % T : k),
+    kB = t * T + (doing === "load" ? row % T : k);
   if (doing === "load" || doing === "multiply") {
     cell(left + kA * u, yC + row * u);
     cell(xC + col * u, top + kB * u);
@@ -271,11 +364,22 @@ function drawMatrices({ M, N, K, T, t, k, row, col, doing, hatch }) {
 
 /** Shared memory and the two groups of threads on their way through one turn of the outer loop. */
 function drawBench({ M, N, K, T, row, col, moment, own, barriers, names, hatch }) {
-  const size = 178, cell = size / T, split = splitOf(T), act = moment.acts[own];
-  const tx = col % T, ty = row % T, by = Math.floor(row / T), bx = Math.floor(col / T);
-  const newest = Math.max(...moment.tiles), parts = [];
-  [["A", "a", 10], ["B", "b", 212]].forEach(([name, key, x0]) => {
-    const y0 = 24, paths = { fresh: "", old: "", zero: "" };
+  const size = 178,
+    cell = size / T,
+    split = splitOf(T),
+    act = moment.acts[own];
+  const tx = col % T,
+    ty = row % T,
+    by = Math.floor(row / T),
+    bx = Math.floor(col / T);
+  const newest = Math.max(...moment.tiles),
+    parts = [];
+  [
+    ["A", "a", 10],
+    ["B", "b", 212],
+  ].forEach(([name, key, x0]) => {
+    const y0 = 24,
+      paths = { fresh: "", old: "", zero: "" };
     for (let r = 0; r < T; r++) {
       for (let c = 0; c < T; c++) {
         const held = moment.tiles[r * T + c < split ? 0 : 1];
@@ -299,12 +403,17 @@ function drawBench({ M, N, K, T, row, col, moment, own, barriers, names, hatch }
       draw("path", { class: "grid", d: gridPath(x0, y0, size, size, cell) }),
       rect(x0, y0, size, size, { class: `tile ${key}` }),
     );
-    if (paths.zero) parts.push(label(x0 + size / 2, y0 + size + 14, "pale: zero-fill past the edge", { class: "small" }));
+    if (paths.zero)
+      parts.push(label(x0 + size / 2, y0 + size + 14, "pale: zero-fill past the edge", { class: "small" }));
     const part = moment.tiles[0] === moment.tiles[1] ? "" : " (part)";
-    parts.push(label(x0 + size / 2, 16, newest < 0 ? `s${name}: nothing yet` : `s${name}: tile ${newest} of ${name}${part}`));
+    parts.push(
+      label(x0 + size / 2, 16, newest < 0 ? `s${name}: nothing yet` : `s${name}: tile ${newest} of ${name}${part}`),
+    );
     if (act.do === "multiply") {
       parts.push(
-        name === "A" ? rect(x0, y0 + ty * cell, size, cell, { class: "line" }) : rect(x0 + tx * cell, y0, cell, size, { class: "line" }),
+        name === "A"
+          ? rect(x0, y0 + ty * cell, size, cell, { class: "line" })
+          : rect(x0 + tx * cell, y0, cell, size, { class: "line" }),
         name === "A"
           ? rect(x0 + act.k * cell, y0 + ty * cell, cell, cell, { class: "element" })
           : rect(x0 + tx * cell, y0 + act.k * cell, cell, cell, { class: "element" }),
@@ -313,11 +422,15 @@ function drawBench({ M, N, K, T, row, col, moment, own, barriers, names, hatch }
   });
 
   // The way through one turn: load, barrier 1, the inner loop, barrier 2.
-  const gate = [112, 306], lanes = [276, 322], from = 20, to = 392;
+  const gate = [112, 306],
+    lanes = [276, 322],
+    from = 20,
+    to = 392;
   parts.push(label(62, 240, "load"), label(209, 240, `k = 0 … ${T - 1}`), label(350, 240, "next tile"));
   parts.push(draw("path", { class: "lane", d: lanes.map((y) => `M${from} ${y}H${to}`).join("") }));
   barriers.forEach((present, i) => {
-    const x = gate[i], open = moment.acts.some((a) => a.do === "open" && a.barrier === i + 1);
+    const x = gate[i],
+      open = moment.acts.some((a) => a.do === "open" && a.barrier === i + 1);
     const d = open ? `M${x} 248v14M${x} 340v14` : `M${x} 248v106`;
     parts.push(draw("path", { class: present ? (open ? "gate open" : "gate") : "gate removed", d }));
     const closed = moment.acts.some((a) => a.do === "wait" && a.barrier === i + 1);
@@ -333,9 +446,12 @@ function drawBench({ M, N, K, T, row, col, moment, own, barriers, names, hatch }
   };
   moment.acts.forEach((a, i) => {
     const next = barriers[0] && moment.heldAfter === 1 ? gate[0] + 14 : 30;
-    const x = place({ ...a, resume: next }), y = lanes[i];
+    const x = place({ ...a, resume: next }),
+      y = lanes[i];
     parts.push(
-      i ? rect(x - 9, y - 9, 18, 18, { class: "runner slow" }) : draw("circle", { cx: x, cy: y, r: 9.5, class: "runner quick" }),
+      i
+        ? rect(x - 9, y - 9, 18, 18, { class: "runner slow" })
+        : draw("circle", { cx: x, cy: y, r: 9.5, class: "runner quick" }),
       label(x, y + 4.5, i ? "S" : "Q", { class: "runner-name" }),
       label(from, y - 16, `${i ? "slow" : "quick"}: ${names[i]}`, { "text-anchor": "start", class: "small halo" }),
     );
@@ -345,9 +461,14 @@ function drawBench({ M, N, K, T, row, col, moment, own, barriers, names, hatch }
 
 /** Recorded and measured speed against the tile size. */
 function drawSpeeds(points, tile) {
-  const width = 400, height = 190, left = 52, bottom = 150, top = 26;
+  const width = 400,
+    height = 190,
+    left = 52,
+    bottom = 150,
+    top = 26;
   const most = Math.max(1, ...points.map((p) => p.gflops)) * 1.12;
-  const x = (T) => left + ((T - 4) / 28) * (width - left - 26), y = (gflops) => bottom - (gflops / most) * (bottom - top);
+  const x = (T) => left + ((T - 4) / 28) * (width - left - 26),
+    y = (gflops) => bottom - (gflops / most) * (bottom - top);
   const parts = [
     draw("path", { class: "axis", d: `M${left} ${top}V${bottom}H${width - 8}` }),
     draw("path", { class: "now", d: `M${x(tile)} ${top}V${bottom}` }),
@@ -355,13 +476,21 @@ function drawSpeeds(points, tile) {
     label(left - 5, top - 9, most >= 1000 ? "TFLOP/s" : "GFLOP/s", { class: "small" }),
   ];
   for (const T of [4, 8, 16, 24, 32]) parts.push(label(x(T), bottom + 17, String(T), { class: "small" }));
-  const unit = 10 ** Math.floor(Math.log10(most)), step = [0.2, 0.5, 1, 2, 5].map((n) => n * unit).find((n) => most / n <= 5);
+  const unit = 10 ** Math.floor(Math.log10(most)),
+    step = [0.2, 0.5, 1, 2, 5].map((n) => n * unit).find((n) => most / n <= 5);
   for (let value = step; value < most; value += step) {
     parts.push(draw("path", { class: "rule", d: `M${left} ${y(value)}H${width - 8}` }));
-    parts.push(label(left - 5, y(value) + 4, short(most >= 1000 ? value / 1000 : value), { "text-anchor": "end", class: "small" }));
+    parts.push(
+      label(left - 5, y(value) + 4, short(most >= 1000 ? value / 1000 : value), {
+        "text-anchor": "end",
+        class: "small",
+      }),
+    );
   }
   for (const p of points) {
-    const px = x(p.tile), py = y(p.gflops), look = { class: `speed ${p.kind}` };
+    const px = x(p.tile),
+      py = y(p.gflops),
+      look = { class: `speed ${p.kind}` };
     const shape = {
       numba: () => draw("circle", { cx: px, cy: py, r: 6, ...look }),
       cpp: () => rect(px - 5.5, py - 5.5, 11, 11, look),
@@ -377,13 +506,19 @@ function drawSpeeds(points, tile) {
 
 /** Milliseconds without a word from the kernel: at first, and while it compiles, checks or times. */
 const PATIENCE = { first: 5000, next: 30000 };
-const PACES = [["700", "slow"], ["250", "medium"], ["60", "fast"]];
+const PACES = [
+  ["700", "slow"],
+  ["250", "medium"],
+  ["60", "fast"],
+];
 
 function render({ model, el }) {
   const host = frame(el, "tile-player", "Tile player");
   const hatch = hatches();
   const get = (key) => model.get(key);
-  let trouble = "", timer = null, cached = {};
+  let trouble = "",
+    timer = null,
+    cached = {};
 
   // -- Controls
   const warning = make("p", { class: "warning", role: "alert", hidden: true });
@@ -397,7 +532,8 @@ function render({ model, el }) {
     const { row, col } = { row: get("row"), col: get("col"), ...settings };
     const sizes = { M: get("M"), N: get("N"), tile: get("tile"), ...settings };
     put(model, {
-      ...settings, step: 0,
+      ...settings,
+      step: 0,
       row: Math.min(row, cdiv(sizes.M, sizes.tile) * sizes.tile - 1),
       col: Math.min(col, cdiv(sizes.N, sizes.tile) * sizes.tile - 1),
     });
@@ -413,22 +549,29 @@ function render({ model, el }) {
   };
   const tileSlider = slider("Tile", { min: 4, max: 32, write: (T) => `${T} × ${T}`, change: setTile });
   const tileField = numberField("Tile size", { min: 4, max: 32, change: setTile });
-  const sizes = ["M", "N", "K"].map((name) => [name, numberField(name, { min: 1, max: LARGEST, change: setSize(name) })]);
+  const sizes = ["M", "N", "K"].map((name) => [
+    name,
+    numberField(name, { min: 1, max: LARGEST, change: setSize(name) }),
+  ]);
   const barriers = [1, 2].map((i) => check(`Barrier ${i}`, (on) => restart({ [`barrier${i}`]: on })));
   host.controls.append(
-    tileSlider.element, tileField.element, ...sizes.map(([, field]) => field.element), ...barriers.map((b) => b.element),
+    tileSlider.element,
+    tileField.element,
+    ...sizes.map(([, field]) => field.element),
+    ...barriers.map((b) => b.element),
   );
 
   const toStep = (step) => model.set("step", clamp(step, 0, cached.moments.length - 1));
   const settle = () => model.save_changes();
   const turn = (direction) => {
     const t = (step) => cached.moments[step].acts[0].t;
-    const now = get("step"), last = cached.moments.length - 1;
+    const now = get("step"),
+      last = cached.moments.length - 1;
     let next = now;
     if (direction > 0) while (next < last && t(next) === t(now)) next++;
     else {
       while (next > 0 && t(next - 1) === t(now)) next--;
-      if (next === now && next > 0) for (next--; next > 0 && t(next - 1) === t(next); ) next--;
+      if (next === now && next > 0) for (next--; next > 0 && t(next - 1) === t(next);) next--;
     }
     toStep(next);
     settle();
@@ -448,31 +591,62 @@ function render({ model, el }) {
     }, Number(pace.input.value));
   };
   const playButton = button("Play", { class: "play", onclick: () => (timer === null ? start() : stop()) });
-  const pace = choice("Pace", PACES, () => { if (timer !== null) { clearInterval(timer); start(); } });
+  const pace = choice("Pace", PACES, () => {
+    if (timer !== null) {
+      clearInterval(timer);
+      start();
+    }
+  });
   pace.show(stillness() ? "700" : "250");
-  const nudge = (by) => () => { toStep(get("step") + by); settle(); };
-  const position = slider("Moment", { min: 0, max: 1, write: (n) => `${n + 1} of ${cached.moments?.length ?? 1}`, change: (n) => { toStep(n); settle(); } });
+  const nudge = (by) => () => {
+    toStep(get("step") + by);
+    settle();
+  };
+  const position = slider("Moment", {
+    min: 0,
+    max: 1,
+    write: (n) => `${n + 1} of ${cached.moments?.length ?? 1}`,
+    change: (n) => {
+      toStep(n);
+      settle();
+    },
+  });
   const transport = make(
-    "div", { class: "controls" },
+    "div",
+    { class: "controls" },
     playButton,
     button("«", { "aria-label": "Back to the tile before", onclick: () => turn(-1) }),
     button("‹", { "aria-label": "One moment back", onclick: nudge(-1) }),
     button("›", { "aria-label": "One moment on", onclick: nudge(1) }),
     button("»", { "aria-label": "On to the next tile", onclick: () => turn(1) }),
-    position.element, pace.element,
+    position.element,
+    pace.element,
   );
 
   // -- Pictures: a thread is picked with the pointer or with the arrow keys
   const matrices = draw("svg", { viewBox: `0 0 ${VIEW} ${VIEW}`, "aria-hidden": "true" });
   const bench = draw("svg", { viewBox: `0 0 ${VIEW} ${VIEW}`, "aria-hidden": "true" });
-  const hint = make("span", { id: unique("hint"), class: "source" }, "Pick a thread: click into C or the bench, or use the arrow keys here.");
+  const hint = make(
+    "span",
+    { id: unique("hint"), class: "source" },
+    "Pick a thread: click into C or the bench, or use the arrow keys here.",
+  );
   const stage = make(
     "div",
-    { class: "stage", tabindex: "0", role: "group", "aria-label": "Matrices and shared memory", "aria-describedby": hint.id },
-    make("div", {}, matrices), make("div", {}, bench),
+    {
+      class: "stage",
+      tabindex: "0",
+      role: "group",
+      "aria-label": "Matrices and shared memory",
+      "aria-describedby": hint.id,
+    },
+    make("div", {}, matrices),
+    make("div", {}, bench),
   );
   const pick = (row, col) => {
-    const T = get("tile"), down = cdiv(get("M"), T) * T, across = cdiv(get("N"), T) * T;
+    const T = get("tile"),
+      down = cdiv(get("M"), T) * T,
+      across = cdiv(get("N"), T) * T;
     put(model, { row: clamp(row, 0, down - 1), col: clamp(col, 0, across - 1) });
   };
   stage.addEventListener("keydown", (event) => {
@@ -489,29 +663,46 @@ function render({ model, el }) {
   let layout = null;
   matrices.addEventListener("pointerdown", (event) => {
     const [x, y] = at(matrices, event);
-    const col = Math.floor((x - layout.xC) / layout.u), row = Math.floor((y - layout.yC) / layout.u);
+    const col = Math.floor((x - layout.xC) / layout.u),
+      row = Math.floor((y - layout.yC) / layout.u);
     const T = get("tile");
     if (row >= 0 && col >= 0 && row < cdiv(get("M"), T) * T && col < cdiv(get("N"), T) * T) pick(row, col);
   });
   bench.addEventListener("pointerdown", (event) => {
-    const [x, y] = at(bench, event), T = get("tile"), cell = 178 / T;
-    const tx = Math.floor((x - (x < 200 ? 10 : 212)) / cell), ty = Math.floor((y - 24) / cell);
+    const [x, y] = at(bench, event),
+      T = get("tile"),
+      cell = 178 / T;
+    const tx = Math.floor((x - (x < 200 ? 10 : 212)) / cell),
+      ty = Math.floor((y - 24) / cell);
     const corner = (n) => Math.floor(n / T) * T;
     if (tx >= 0 && ty >= 0 && tx < T && ty < T) pick(corner(get("row")) + ty, corner(get("col")) + tx);
   });
   const code = make("ol", { class: "code", tabindex: "0", "aria-label": "The loop of the kernel" });
   const sum = make("p", { class: "sum" });
   const race = make("div", { class: "race" });
-  const gpu = choice("Occupancy on", Object.entries(get("gpus")).map(([key, sheet]) => [key, `${sheet.name} (data sheet)`]), (key) => put(model, { gpu: key }));
-  const block = make("div", { class: "scroll" }), product = make("div", { class: "scroll" });
+  const gpu = choice(
+    "Occupancy on",
+    Object.entries(get("gpus")).map(([key, sheet]) => [key, `${sheet.name} (data sheet)`]),
+    (key) => put(model, { gpu: key }),
+  );
+  const block = make("div", { class: "scroll" }),
+    product = make("div", { class: "scroll" });
   const speeds = draw("svg", { viewBox: "0 0 400 190", role: "img" });
   const speedText = make("p", { class: "source" });
   const runButton = button("Run on this machine", { onclick: () => run() });
   const runText = make("span", { role: "status" });
   const bar = make("progress", { hidden: true, "aria-label": "The kernel runs" });
-  host.picture.append(warning, transport, stage, make("div", {}, hint), make("div", { class: "below" }, code, make("div", {}, sum, race)));
+  host.picture.append(
+    warning,
+    transport,
+    stage,
+    make("div", {}, hint),
+    make("div", { class: "below" }, code, make("div", {}, sum, race)),
+  );
   host.notes.append(
-    make("div", { class: "columns" },
+    make(
+      "div",
+      { class: "columns" },
       make("div", {}, make("div", { class: "controls" }, gpu.element), block),
       make("div", {}, product, speeds, speedText, make("div", { class: "run" }, runButton, bar, runText)),
     ),
@@ -531,24 +722,36 @@ function render({ model, el }) {
     const thread = [now.M, now.N, now.row, now.col].join();
     if (cached.thread !== thread) Object.assign(cached, { thread, followed: followThread(cached.moments, now) });
     const sizes = [now.M, now.N].join();
-    if (cached.sizes !== sizes) Object.assign(cached, { sizes, wrong: now.barriers.every(Boolean) ? 0 : countWrong(cached.moments, now) });
+    if (cached.sizes !== sizes)
+      Object.assign(cached, { sizes, wrong: now.barriers.every(Boolean) ? 0 : countWrong(cached.moments, now) });
     return cached;
   }
 
   const groupNames = (T) => {
-    const warps = cdiv(T * T, WARP), half = Math.ceil(warps / 2);
+    const warps = cdiv(T * T, WARP),
+      half = Math.ceil(warps / 2);
     const range = (a, b) => (a === b ? `warp ${a}` : `warps ${a} to ${b}`);
-    const many = warps > 1 ? [range(0, half - 1), range(half, warps - 1)] : ["first half of the warp", "second half of the warp"];
+    const many =
+      warps > 1 ? [range(0, half - 1), range(half, warps - 1)] : ["first half of the warp", "second half of the warp"];
     return many;
   };
-  const deed = (act) => ({
-    load: `load tile ${act.t}`, wait: `wait at barrier ${act.barrier}`, open: `pass barrier ${act.barrier}`,
-    multiply: `add term k = ${act.k} of tile ${act.t}`, store: "store to C", held: "are held up", done: "are done",
-  })[act.do];
+  const deed = (act) =>
+    ({
+      load: `load tile ${act.t}`,
+      wait: `wait at barrier ${act.barrier}`,
+      open: `pass barrier ${act.barrier}`,
+      multiply: `add term k = ${act.k} of tile ${act.t}`,
+      store: "store to C",
+      held: "are held up",
+      done: "are done",
+    })[act.do];
 
   function showSum(now, { followed }, step) {
-    const { T, M, N, row, col } = now, { terms, counts, sums, own } = followed;
-    const count = counts[step], last = terms[count - 1], t = last ? last.t : 0;
+    const { T, M, N, row, col } = now,
+      { terms, counts, sums, own } = followed;
+    const count = counts[step],
+      last = terms[count - 1],
+      t = last ? last.t : 0;
     const part = terms.slice(0, count).filter((term) => term.t === t);
     const before = sums[step] - part.reduce((n, term) => n + (term.a ?? 0) * (term.b ?? 0), 0);
     const owner = `Thread (${col % T}, ${row % T}) of block (${Math.floor(col / T)}, ${Math.floor(row / T)})`;
@@ -556,39 +759,61 @@ function render({ model, el }) {
     const number = (value) => (value === null ? "?" : value < 0 ? `(${signed(value)})` : String(value));
     sum.replaceChildren(
       make("b", {}, `${owner} ${owns}. `),
-      count ? `${before ? `${signed(before)} from the tiles before; tile ${t}: ` : `tile\u00a0${t}: `}` : "Nothing added yet.",
+      count
+        ? `${before ? `${signed(before)} from the tiles before; tile ${t}: ` : `tile\u00a0${t}: `}`
+        : "Nothing added yet.",
       ...part.flatMap((term, i) => [
         i ? " + " : "",
-        make("span", { class: term.wrong ? "wrong" : term.padding ? "padding" : null }, `${number(term.a)}·${number(term.b)}`),
+        make(
+          "span",
+          { class: term.wrong ? "wrong" : term.padding ? "padding" : null },
+          `${number(term.a)}·${number(term.b)}`,
+        ),
       ]),
       count ? make("b", {}, ` acc = ${signed(sums[step])}`) : "",
     );
     const act = cached.moments[step].acts[own];
-    if (act.do === "store" || act.do === "done") sum.append(row < M && col < N ? ` goes to C[${row}, ${col}].` : " goes nowhere.");
+    if (act.do === "store" || act.do === "done")
+      sum.append(row < M && col < N ? ` goes to C[${row}, ${col}].` : " goes nowhere.");
   }
 
   function showCode(now, moment) {
     const [quick, slow] = moment.acts;
     const lines = {
-      load: ["load A", "load B"], wait: (a) => [`barrier ${a.barrier}`], open: (a) => [`barrier ${a.barrier}`],
-      multiply: ["multiply"], store: ["store"], held: [], done: [],
+      load: ["load A", "load B"],
+      wait: (a) => [`barrier ${a.barrier}`],
+      open: (a) => [`barrier ${a.barrier}`],
+      multiply: ["multiply"],
+      store: ["store"],
+      held: [],
+      done: [],
     };
-    const at = (act) => { const found = lines[act.do]; return typeof found === "function" ? found(act) : found; };
-    code.replaceChildren(...get("source").map(([name, number, text]) => {
-      const removed = (name === "barrier 1" && !now.barriers[0]) || (name === "barrier 2" && !now.barriers[1]);
-      const here = [at(quick).includes(name) ? "Q" : "", at(slow).includes(name) ? "S" : ""].join("");
-      return make(
-        "li", { class: `${here ? "here" : ""} ${removed ? "removed" : ""}` },
-        make("span", { class: "number" }, `${number} `), make("span", { class: "who" }, here), make("code", {}, text),
-      );
-    }));
+    const at = (act) => {
+      const found = lines[act.do];
+      return typeof found === "function" ? found(act) : found;
+    };
+    code.replaceChildren(
+      ...get("source").map(([name, number, text]) => {
+        const removed = (name === "barrier 1" && !now.barriers[0]) || (name === "barrier 2" && !now.barriers[1]);
+        const here = [at(quick).includes(name) ? "Q" : "", at(slow).includes(name) ? "S" : ""].join("");
+        return make(
+          "li",
+          { class: `${here ? "here" : ""} ${removed ? "removed" : ""}` },
+          make("span", { class: "number" }, `${number} `),
+          make("span", { class: "who" }, here),
+          make("code", {}, text),
+        );
+      }),
+    );
   }
 
   function showRace(now, { followed, wrong }, step) {
     const line = Object.fromEntries(get("source").map(([name, number]) => [name, number]));
     const messages = raceMessages(now.T, cdiv(now.K, now.T), ...now.barriers, line);
     if (!messages.length) {
-      const unharmed = now.barriers.every(Boolean) ? "" : "One tile only: nobody comes back to overwrite it, and nothing goes wrong.";
+      const unharmed = now.barriers.every(Boolean)
+        ? ""
+        : "One tile only: nobody comes back to overwrite it, and nothing goes wrong.";
       race.replaceChildren(...(unharmed ? [make("p", {}, unharmed)] : []));
       return;
     }
@@ -596,79 +821,138 @@ function render({ model, el }) {
     const story = spoilt.at(-1);
     const held = (name, tile, t, x, y) => {
       if (tile === t) return "";
-      const writer = `thread (${x}, ${y})`, cell = `s${name}[${y}, ${x}]`;
+      const writer = `thread (${x}, ${y})`,
+        cell = `s${name}[${y}, ${x}]`;
       if (tile < 0) return `${cell} before ${writer} has written anything there (? counts as 0)`;
-      return tile < t ? `${cell} before ${writer} has written tile ${t}: it still holds tile ${tile}` : `${cell} after ${writer} has overwritten it with tile ${tile}`;
+      return tile < t
+        ? `${cell} before ${writer} has written tile ${t}: it still holds tile ${tile}`
+        : `${cell} after ${writer} has overwritten it with tile ${tile}`;
     };
-    const T = now.T, tx = now.col % T, ty = now.row % T;
-    const told = story && [held("A", story.fromA, story.t, story.k, ty), held("B", story.fromB, story.t, tx, story.k)].filter(Boolean).join(", and ");
+    const T = now.T,
+      tx = now.col % T,
+      ty = now.row % T;
+    const told =
+      story &&
+      [held("A", story.fromA, story.t, story.k, ty), held("B", story.fromB, story.t, tx, story.k)]
+        .filter(Boolean)
+        .join(", and ");
     race.replaceChildren(
-      make("p", { class: "warning" }, make("b", {}, "The microscope: "), ...messages.flatMap((text, i) => [i ? make("br") : "", text])),
-      make("p", {},
-        told ? `In this run thread (${tx}, ${ty}) reads ${told}. ` : "So far the thread you follow has read only what it should. ",
-        `${wrong} of ${now.M * now.N} elements of C come out wrong when the slow warps are held up like this${wrong ? "" : ": a race may spare you"}.`),
+      make(
+        "p",
+        { class: "warning" },
+        make("b", {}, "The microscope: "),
+        ...messages.flatMap((text, i) => [i ? make("br") : "", text]),
+      ),
+      make(
+        "p",
+        {},
+        told
+          ? `In this run thread (${tx}, ${ty}) reads ${told}. `
+          : "So far the thread you follow has read only what it should. ",
+        `${wrong} of ${now.M * now.N} elements of C come out wrong when the slow warps are held up like this${wrong ? "" : ": a race may spare you"}.`,
+      ),
     );
   }
 
   function showLedger(now) {
-    const { M, N, K, T } = now, tiled = tiledModel(M, N, K, T), naive = naiveModel(M, N, K, T);
-    const key = get("gpu"), sheet = get("gpus")[key], registers = get("registers")[key]?.[String(T)] ?? 0;
-    const shared = 8 * T * T, fits = occupancy(T * T, registers, shared, sheet);
+    const { M, N, K, T } = now,
+      tiled = tiledModel(M, N, K, T),
+      naive = naiveModel(M, N, K, T);
+    const key = get("gpu"),
+      sheet = get("gpus")[key],
+      registers = get("registers")[key]?.[String(T)] ?? 0;
+    const shared = 8 * T * T,
+      fits = occupancy(T * T, registers, shared, sheet);
     const number = (n) => (n === null ? ["not alike"] : [integer(n)]);
     const factor = (old, now) => (old === null || now === null ? ["–"] : [`${short(old / now)}×`]);
     const row = (name, what) => [name, number(tiled[what]), number(naive[what]), factor(naive[what], tiled[what])];
     const rows = [
-      row("global loads", "loads"), row("load requests", "requests"), row("sectors", "sectors"),
-      ["FLOP per byte asked", [short(tiled.intensity)], [short(naive.intensity)], factor(tiled.intensity, naive.intensity)],
+      row("global loads", "loads"),
+      row("load requests", "requests"),
+      row("sectors", "sectors"),
+      [
+        "FLOP per byte asked",
+        [short(tiled.intensity)],
+        [short(naive.intensity)],
+        factor(tiled.intensity, naive.intensity),
+      ],
     ];
     const one = [
-      ["threads a block", [integer(T * T)]], ["warps a block", [integer(cdiv(T * T, WARP))]],
-      ["blocks", [integer(cdiv(N, T) * cdiv(M, T))]], ["shared bytes a block", [integer(shared)]],
+      ["threads a block", [integer(T * T)]],
+      ["warps a block", [integer(cdiv(T * T, WARP))]],
+      ["blocks", [integer(cdiv(N, T) * cdiv(M, T))]],
+      ["shared bytes a block", [integer(shared)]],
       ["blocks an SM holds", [`${fits.blocks}, limited by ${fits.limiter}`]],
       ["occupancy", [percent(fits.fraction)]],
-      ["loads a thread", [integer(2 * cdiv(K, T))]], ["intensity of the loads, T/4", [`${short(T / 4)} FLOP/byte`]],
+      ["loads a thread", [integer(2 * cdiv(K, T))]],
+      ["intensity of the loads, T/4", [`${short(T / 4)} FLOP/byte`]],
     ];
     block.replaceChildren(
       makeTable(["one block", "tiled"], one),
-      make("p", { class: "source" },
-        registers ? `With ${registers} registers a thread, as recorded.` : `Registers of tile ${T} on this GPU are not recorded and left out of account.`),
+      make(
+        "p",
+        { class: "source" },
+        registers
+          ? `With ${registers} registers a thread, as recorded.`
+          : `Registers of tile ${T} on this GPU are not recorded and left out of account.`,
+      ),
     );
     product.replaceChildren(
       makeTable(["the whole product", "tiled", "naive", "saved"], rows),
-      make("p", { class: "source" },
+      make(
+        "p",
+        { class: "source" },
         `Predicted for M, N, K = ${M}, ${N}, ${K}; naive in blocks of the same size. `,
-        tiled.requests === null && `A warp covers no whole rows of ${T} threads, so requests are not predicted.`),
+        tiled.requests === null && `A warp covers no whole rows of ${T} threads, so requests are not predicted.`,
+      ),
     );
   }
 
   function showSpeeds(now) {
-    const points = get("speeds").map((p) => ({ ...p, kind: p.engine, what: `${p.engine === "cpp" ? "CUDA C++" : "Numba"} on ${p.gpu}, recorded` }));
-    const here = get("measured").filter((p) => p.on_gpu).map((p) => ({ ...p, kind: "here", what: `measured here on ${p.gpu}` }));
+    const points = get("speeds").map((p) => ({
+      ...p,
+      kind: p.engine,
+      what: `${p.engine === "cpp" ? "CUDA C++" : "Numba"} on ${p.gpu}, recorded`,
+    }));
+    const here = get("measured")
+      .filter((p) => p.on_gpu)
+      .map((p) => ({ ...p, kind: "here", what: `measured here on ${p.gpu}` }));
     const all = [...points, ...here];
     speeds.toggleAttribute("hidden", !all.length);
     speeds.replaceChildren(...drawSpeeds(all, now.T));
-    const told = (p) => `${quantity(p.gflops * 1e9, "FLOP/s")} (${p.what}${p.size ? `, ${p.size}³` : ""}${p.cublas_gflops ? `, ${percent(p.gflops / p.cublas_gflops)} of cuBLAS` : ""})`;
+    const told = (p) =>
+      `${quantity(p.gflops * 1e9, "FLOP/s")} (${p.what}${p.size ? `, ${p.size}³` : ""}${p.cublas_gflops ? `, ${percent(p.gflops / p.cublas_gflops)} of cuBLAS` : ""})`;
     const at = all.filter((p) => p.tile === now.T);
     const kept = [...new Set(points.map((p) => p.tile))].sort((a, b) => a - b);
-    const text = at.length ? `Tile ${now.T}: ${at.map(told).join("; ")}.`
-      : kept.length ? `No speed is recorded for tile ${now.T}; recorded are ${kept.join(", ")}.` : "";
+    const text = at.length
+      ? `Tile ${now.T}: ${at.map(told).join("; ")}.`
+      : kept.length
+        ? `No speed is recorded for tile ${now.T}; recorded are ${kept.join(", ")}.`
+        : "";
     speeds.setAttribute("aria-label", `Speed against tile size. ${text}`);
-    const legend = here.length ? "Circle: Numba; square: CUDA C++; diamond: measured here. " : points.length ? "Circle: Numba; square: CUDA C++. " : "";
+    const legend = here.length
+      ? "Circle: Numba; square: CUDA C++; diamond: measured here. "
+      : points.length
+        ? "Circle: Numba; square: CUDA C++. "
+        : "";
     speedText.textContent = [text, legend + get("recorded")].filter(Boolean).join(" ");
   }
 
   function show() {
-    const now = settings(), run = compute(now);
+    const now = settings(),
+      run = compute(now);
     const step = clamp(get("step"), 0, run.moments.length - 1);
     const moment = { ...run.moments[step] };
-    const { own, counts, sums } = run.followed, act = moment.acts[own];
+    const { own, counts, sums } = run.followed,
+      act = moment.acts[own];
     const before = run.moments.slice(0, step + 1).findLast?.(({ acts }) => acts[1].do === "open");
     moment.heldAfter = before?.acts[1].barrier;
     const names = groupNames(now.T);
     layout = drawMatrices({ ...now, t: act.t, k: act.k, doing: act.do, hatch });
     matrices.replaceChildren(...layout.parts);
     bench.replaceChildren(...drawBench({ ...now, moment, own, names, hatch }));
-    if (!trouble) [[tileField, now.T], ...sizes.map(([name, field]) => [field, now[name]])].forEach(([field, n]) => field.show(n));
+    if (!trouble)
+      [[tileField, now.T], ...sizes.map(([name, field]) => [field, now[name]])].forEach(([field, n]) => field.show(n));
     tileSlider.show(now.T);
     barriers.forEach((box, i) => box.show(now.barriers[i]));
     position.limit(run.moments.length - 1);
@@ -680,7 +964,7 @@ function render({ model, el }) {
     const steps = cdiv(now.K, now.T);
     host.say(
       `Tile t = ${act.t} of ${steps}. The quick ones (${names[0]}) ${deed(moment.acts[0])}; the slow ones (${names[1]}) ${deed(moment.acts[1])}. ` +
-      `The thread you follow, (${now.col % now.T}, ${now.row % now.T}), is a ${own ? "slow" : "quick"} one and has added ${counts[step]} of ${steps * now.T} terms: acc = ${signed(sums[step])}.`,
+        `The thread you follow, (${now.col % now.T}, ${now.row % now.T}), is a ${own ? "slow" : "quick"} one and has added ${counts[step]} of ${steps * now.T} terms: acc = ${signed(sums[step])}.`,
     );
     const static_ = JSON.stringify([now.M, now.N, now.K, now.T, get("gpu"), get("measured").length]);
     if (cached.static !== static_) {
@@ -699,22 +983,36 @@ function render({ model, el }) {
   function showTable(now, { followed }) {
     const { M, N, K, T, row, col } = now;
     const rows = Array.from({ length: cdiv(K, T) }, (_, t) => {
-      const kA = t * T + (col % T), kB = t * T + (row % T), terms = followed.terms.filter((term) => term.t === t);
-      const sum = followed.terms.filter((term) => term.t <= t).reduce((n, term) => n + (term.a ?? 0) * (term.b ?? 0), 0);
+      const kA = t * T + (col % T),
+        kB = t * T + (row % T),
+        terms = followed.terms.filter((term) => term.t === t);
+      const sum = followed.terms
+        .filter((term) => term.t <= t)
+        .reduce((n, term) => n + (term.a ?? 0) * (term.b ?? 0), 0);
       return [
-        t, row < M && kA < K ? `A[${row}, ${kA}] = ${signed(elementA(row, kA))}` : "zero", kB < K && col < N ? `B[${kB}, ${col}] = ${signed(elementB(kB, col))}` : "zero",
-        [integer(terms.length)], [integer(terms.filter((term) => term.wrong).length)], [signed(sum)],
+        t,
+        row < M && kA < K ? `A[${row}, ${kA}] = ${signed(elementA(row, kA))}` : "zero",
+        kB < K && col < N ? `B[${kB}, ${col}] = ${signed(elementB(kB, col))}` : "zero",
+        [integer(terms.length)],
+        [integer(terms.filter((term) => term.wrong).length)],
+        [signed(sum)],
       ];
     });
-    host.table(["tile", "loads to sA", "loads to sB", "terms added", "of them wrong", "acc after it"], rows,
-      `Thread (${col % T}, ${row % T}) of block (${Math.floor(col / T)}, ${Math.floor(row / T)}), tile by tile`);
+    host.table(
+      ["tile", "loads to sA", "loads to sB", "terms added", "of them wrong", "acc after it"],
+      rows,
+      `Thread (${col % T}, ${row % T}) of block (${Math.floor(col / T)}, ${Math.floor(row / T)}), tile by tile`,
+    );
   }
 
   // -- The kernel behind the page, if there is one
   let running = null; // set while an answer is due; each one sets it anew
   const expect = (patience) => {
     clearTimeout(running);
-    running = setTimeout(() => finish("No answer: the kernel is busy, has died, or none is running. Run this cell again."), patience);
+    running = setTimeout(
+      () => finish("No answer: the kernel is busy, has died, or none is running. Run this cell again."),
+      patience,
+    );
   };
   function finish(text) {
     clearTimeout(running);
@@ -725,7 +1023,8 @@ function render({ model, el }) {
   }
   function run() {
     if (!model.widget_manager) {
-      runText.textContent = "This page has no kernel behind it. Open the chapter in a notebook, or press “Run this page” and run this cell.";
+      runText.textContent =
+        "This page has no kernel behind it. Open the chapter in a notebook, or press “Run this page” and run this cell.";
       return;
     }
     runButton.disabled = true;
@@ -740,15 +1039,19 @@ function render({ model, el }) {
       expect(PATIENCE.next);
       runText.textContent = message.text;
     }
-    if (message.type === "result") finish(message.on_gpu ? `${message.text} ${quantity(message.gflops * 1e9, "FLOP/s")}.` : message.text);
+    if (message.type === "result")
+      finish(message.on_gpu ? `${message.text} ${quantity(message.gflops * 1e9, "FLOP/s")}.` : message.text);
     if (message.type === "error") finish(message.text);
   };
   model.on("msg:custom", hear);
-  host.onClose(() => { clearInterval(timer); clearTimeout(running); model.off("msg:custom", hear); });
+  host.onClose(() => {
+    clearInterval(timer);
+    clearTimeout(running);
+    model.off("msg:custom", hear);
+  });
   follow(model, ["M", "N", "K", "tile", "row", "col", "step", "barrier1", "barrier2", "gpu", "measured"], host, show);
   if (model.widget_manager) model.send({ type: "hello" });
   return () => host.close();
 }
 
-export { formulas };
 export default { render };

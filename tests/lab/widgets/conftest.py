@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from bs4 import BeautifulSoup
+
+from kernels.lab.notebooks import widget_html
+from tests.pages import settle
 
 ROOT = Path(__file__).parents[3]
 sys.path.insert(0, str(ROOT / "site"))
@@ -15,20 +18,20 @@ sys.path.insert(0, str(ROOT / "site"))
 
 def page_of(widget, mode: str) -> str:
     """A page that holds the stored state of one widget, made by the site's own code."""
-    from pages import mount
+    from pages import widgets
 
-    view = json.dumps({"model_id": "w"})
-    body = f'<script type="application/vnd.jupyter.widget-view+json">{view}</script>'
     state = widget.get_state()
-    styles = (ROOT / "site/static/book.css").read_text(encoding="utf-8")
+    kind = state["_anywidget_id"].rpartition(".")[2]
+    body = BeautifulSoup(widget_html(kind, state, repr(widget)), "html.parser")
+    widgets.mount(body, "test")
+    styles = (ROOT / "site/static/book.css").read_text(encoding="utf-8") + widgets.style(kind)
     script = (ROOT / "site/static/widgets.js").read_text(encoding="utf-8")
     return (
         f'<!doctype html><html lang="en" data-theme="{mode}"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width"><title>Widget</title>'
         f"<style>{styles} body {{ margin: 0; background: var(--paper); color: var(--ink) }}</style>"
-        f'</head><body><main class="bd-article" style="padding: 0.75rem">'
-        f"{mount(body, {'w': {'state': state}}, 'test')}</main>"
-        f"<script>{script}</script></body></html>"
+        f'</head><body><main class="bd-article" style="padding: 0.75rem">{body}</main>'
+        f"<script>{widgets.common_script()}{widgets.script(kind)}{script}</script></body></html>"
     )
 
 
@@ -50,9 +53,7 @@ class Mounted:
 
     def settled(self) -> None:
         """Wait until what was changed is drawn."""
-        self.page.evaluate(
-            "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
-        )
+        settle(self.page)
 
     @property
     def overflow(self) -> int:

@@ -9,7 +9,7 @@ import traitlets
 from kernels import LADDER, lab
 from kernels.lab.widgets import Access
 from kernels.measure.oracle import inputs, poisoned
-from tests.lab.widgets.redraws import redraw_time
+from tests.lab.widgets.redraws import MOST, redraw_share
 
 PROFILES = [(width, mode) for width in (1280, 390) for mode in ("light", "dark")]
 KERNELS = [(name, side) for name in ("naive", "swapped") for side in (8, 16, 32)]
@@ -219,11 +219,10 @@ def test_a_bad_size_is_answered_and_the_picture_stays(mounted):
     assert compared(shown) != before and "at k = 0" in compared(shown)
 
 
-@pytest.mark.alone
-def test_a_redraw_fits_into_a_frame(mounted):
+def test_a_redraw_costs_little_more_than_the_picture_itself(mounted):
     shown = mounted(Access(M=64, N=64, K=64, scope="grid", all_steps=True))
-    assert redraw_time(shown, "Row of C", range(0, 64, 3)) <= 16
-    assert redraw_time(shown, "Step k", range(0, 64, 3)) <= 16
+    assert redraw_share(shown, "Row of C", range(0, 64, 3)) <= MOST
+    assert redraw_share(shown, "Step k", range(0, 64, 3)) <= MOST
 
 
 def test_the_numbers_are_printed_and_the_controls_are_not(mounted):

@@ -65,22 +65,21 @@ def lab(tmp_path) -> Iterator[str]:
     command += [f"--ServerApp.root_dir={tmp_path / 'pages'}"]
     log = (tmp_path / "log").open("w")
     process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
-    base, end = f"http://127.0.0.1:{port}", monotonic() + 60
+    base, end = f"http://127.0.0.1:{port}", monotonic() + 120
     while monotonic() < end and process.poll() is None:
         try:
-            urllib.request.urlopen(f"{base}/api", timeout=5)
+            urllib.request.urlopen(f"{base}/api", timeout=120)
             break
         except (urllib.error.URLError, OSError):
             sleep(0.2)
     yield f"{base}/lab/tree/page.ipynb?token={TOKEN}"
     process.terminate()
-    process.wait(20)
+    process.wait(120)
     log.close()
 
 
 def test_in_jupyterlab_every_widget_takes_a_key_and_the_kernel_sees_it(browser, lab):
     page = browser.new_page(viewport={"width": 1280, "height": 1000})
-    page.set_default_timeout(60_000)
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.goto(lab)

@@ -7,7 +7,7 @@ import traitlets
 from kernels import cuda, lab
 from kernels.lab.widgets import Launch
 from kernels.patterns import vector_add
-from tests.lab.widgets.redraws import redraw_time
+from tests.lab.widgets.redraws import MOST, redraw_share
 
 PROFILES = [(width, mode) for width in (1280, 390) for mode in ("light", "dark")]
 SETTINGS = [(n, block) for n in (1, 31, 50, 64, 97, 1000) for block in (1, 32, 33, 48, 256, 1024)]
@@ -174,12 +174,11 @@ def test_a_bad_value_is_answered_and_the_picture_stays(mounted):
     assert number(shown, "blocks: cdiv") == "2"
 
 
-@pytest.mark.alone
-def test_a_redraw_fits_into_a_frame(mounted):
+def test_a_redraw_costs_little_more_than_the_picture_itself(mounted):
     shown = mounted(Launch(n=200, block=128))
-    assert redraw_time(shown, "Elements", range(1, 200, 9)) <= 16
+    assert redraw_share(shown, "Elements", range(1, 200, 9)) <= MOST
     shown = mounted(Launch(n=100_000, block=1))
-    assert redraw_time(shown, "Thread", range(0, 100_000, 7000)) <= 16
+    assert redraw_share(shown, "Thread", range(0, 100_000, 7000)) <= MOST
 
 
 def test_the_numbers_are_printed_and_the_controls_are_not(mounted):

@@ -33,9 +33,9 @@ def folder(tmp_path_factory) -> Path:
     path = folder / "page.ipynb"
     nbformat.write(new_notebook(cells=cells), path)
     nbformat.write(notebooks.execute(path), path)
-    fixture = ROOT / "tests/site/fixture"
-    for name in ("_toc.yml", "index.md"):
-        shutil.copy(fixture / name, folder / name)
+    contents = "format: jb-book\nroot: index\nchapters:\n  - file: page\n"
+    (folder / "_toc.yml").write_text(contents)
+    shutil.copy(ROOT / "tests/site/fixture/index.md", folder)
     return folder
 
 
@@ -48,13 +48,13 @@ def free_port() -> str:
 def use_the_player(page, root: str) -> None:
     """Change the tile, launch the kernel, and wait for its time."""
     player = page.locator(f"{root} .tile-player").last
-    player.get_by_text("It runs on:").wait_for(timeout=60_000)
+    player.get_by_text("It runs on:").wait_for()
     player.get_by_label("Tile", exact=True).focus()
     for _ in range(4):
         page.keyboard.press("ArrowRight")
     player.get_by_text("64", exact=True).first.wait_for()
     player.get_by_role("button", name="Run on this machine").click()
-    player.get_by_text("Right, and measured here:").wait_for(timeout=60_000)
+    player.get_by_text("Right, and measured here:").wait_for()
 
 
 def test_in_a_live_page_the_button_launches_the_kernel(browser, folder, tmp_path):
@@ -68,13 +68,13 @@ def test_in_a_live_page_the_button_launches_the_kernel(browser, folder, tmp_path
         page.goto(f"{address[1]}book/page.html?token={address[2]}")
         page.wait_for_selector(".widget[data-mounted] .tile-player")
         page.click(".live-start")
-        page.wait_for_selector('.live-bar[data-state="ready"]', timeout=60_000)
+        page.wait_for_selector('.live-bar[data-state="ready"]')
         page.click(".thebe-run-button >> nth=1")
         use_the_player(page, ".jp-OutputArea")
         page.click(".thebe-run-button >> nth=2")
-        page.locator("div.cell").nth(2).get_by_text("8 1", exact=True).wait_for(timeout=30_000)
+        page.locator("div.cell").nth(2).get_by_text("8 1", exact=True).wait_for()
         process.kill()
-        page.wait_for_selector('.live-bar[data-state="failed"]', timeout=20_000)
+        page.wait_for_selector('.live-bar[data-state="failed"]')
         player = page.locator(".jp-OutputArea .tile-player").last
         player.get_by_role("button", name="Run on this machine").click()
         player.get_by_text("No answer: the kernel is busy, has died, or none").wait_for()

@@ -6,10 +6,12 @@ import json
 import re
 from pathlib import Path
 
+import nbformat
 import pytest
 from bs4 import BeautifulSoup
 
 from kernels.lab import pages
+from kernels.lab.notebooks import stored_widgets
 from kernels.lab.widgets import Quiz
 from kernels.lab.widgets.quiz import FOLDER, QuizError, load
 from kernels.lab.widgets.stills import still
@@ -39,9 +41,8 @@ def test_every_chapter_has_its_quiz_and_every_quiz_its_chapter():
 @pytest.mark.parametrize("name", QUIZZES)
 def test_the_book_shows_the_questions_as_they_are_now(name):
     """A page shows what was stored when its chapter was executed."""
-    metadata = json.loads((ROOT / f"chapters/{name}.ipynb").read_text())["metadata"]
-    models = metadata["widgets"]["application/vnd.jupyter.widget-state+json"]["state"].values()
-    (stored,) = (each["state"] for each in models if each["state"].get("chapter") == name)
+    notebook = nbformat.read(ROOT / f"chapters/{name}.ipynb", as_version=4)
+    (stored,) = (state for _, state in stored_widgets(notebook) if state.get("chapter") == name)
     assert stored["questions"] == load(name), f"record {name} again"
 
 
@@ -163,7 +164,6 @@ def stored(browser, tmp_path):
 
     def opened(text: str | None):
         page = context.new_page()
-        page.set_default_timeout(5000)
         page.goto(path.as_uri())
         if text is not None:
             page.evaluate("(pair) => localStorage.setItem(...pair)", [KEY, text])

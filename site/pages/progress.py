@@ -10,26 +10,19 @@ from __future__ import annotations
 import html
 import json
 import re
-import sys
-from pathlib import Path
 from typing import Any
 
+from bs4 import BeautifulSoup, Tag
 from docutils import nodes
 from sphinx.application import Sphinx
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from kernels.lab.pages import chapter_of
+from kernels.lab.widgets import quiz
 
-import moved  # noqa: E402
-
-from kernels.lab.pages import chapter_of  # noqa: E402
-from kernels.lab.widgets import quiz  # noqa: E402
+from . import moved
 
 PAGE = "chapters/progress"
 EXERCISE = re.compile(r"(?:Exercise )?\d+[.:] ")
-PLACE = re.compile(r'(<div id="progress">).*?(</div>)', re.DOTALL)
-HEADING = re.compile(
-    r'(<section id="([^"]+)">\s*(?:<span id="[^"]+"></span>)*<h3>.*?</h3>)', re.DOTALL
-)
 
 
 def collect(app: Sphinx, doctree: nodes.document) -> None:
@@ -58,21 +51,21 @@ def box(page: str, exercise: dict[str, Any]) -> str:
     )
 
 
-def tick(body: str, page: str, exercises: list[dict[str, Any]]) -> str:
-    """Return a page's body with a box to tick under the heading of each exercise."""
+def tick(body: Tag, page: str, exercises: list[dict[str, Any]]) -> None:
+    """Put a box to tick under the heading of each exercise."""
     named = {exercise["id"]: exercise for exercise in exercises}
-
-    def with_box(heading: re.Match[str]) -> str:
-        if heading[2] not in named:
-            return heading[0]
-        return f'{heading[1]}\n<label class="tick">{box(page, named[heading[2]])} done</label>'
-
-    return HEADING.sub(with_box, body)
+    for heading in body.find_all("h3"):
+        exercise = named.get(heading.parent.get("id"))
+        if exercise:
+            label = f'<label class="tick">{box(page, exercise)} done</label>'
+            heading.insert_after("\n", BeautifulSoup(label, "html.parser"))
 
 
-def fill(body: str, app: Sphinx) -> str:
-    """Return the body of the page of progress with its list in place."""
-    return PLACE.sub(lambda place: place[1] + overview(app) + place[2], body)
+def fill(body: Tag, app: Sphinx) -> None:
+    """Put the list of all there is to tick off into its page."""
+    place = body.find(id="progress")
+    place.clear()
+    place.append(BeautifulSoup(overview(app), "html.parser"))
 
 
 def overview(app: Sphinx) -> str:

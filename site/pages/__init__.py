@@ -1,0 +1,116 @@
+"""Sphinx extension: what turns the chapters into pages that need no other host and no kernel.
+
+A page's body is a tree, which `code`, `text`, `widgets` and `progress` change one after the other.
+`maths` writes formulas, `moved` leads old addresses on, `head` describes a page and chooses its
+scripts, `theme` drops what no page uses, and `styles` makes one style sheet of what is left.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+from bs4 import BeautifulSoup, Comment, Tag
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.config import Config
+
+SITE = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(SITE.parent))
+
+from . import code, head, maths, moved, progress, text, theme, widgets  # noqa: E402
+
+
+def finish_page(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
+    """Change one page just before it is written."""
+    # The text of a page comes first; the search page runs its scripts as it is read.
+    head.choose_files(context, wait=doctree is not None)
+    theme.name_toggles(context)
+    tags = head.describe(app, page, context.get("title", ""), doctree)
+    context["metatags"] = context.get("metatags", "") + tags
+    if doctree is None:
+        return
+    body = BeautifulSoup(context["body"], "html.parser")
+    for script in body.find_all("script"):
+        if script.get("type") == "text/x-thebe-config" or head.THEBE.search(script.text):
+            script.decompose()
+    for change in (
+        code.name_folds, text.keep_units, text.let_keys_scroll, text.shape_drawings,
+    ):  # fmt: skip
+        change(body)
+    for script in ("parts", "scroll"):
+        load(app, script)
+    kinds = widgets.mount(body, page)
+    if kinds:
+        for kind in ("common", *dict.fromkeys(kinds)):
+            load(app, f"widgets/{kind}")
+        # Without it the stills stay, in full.
+        load(app, "widgets", onerror="delete document.documentElement.dataset.draws")
+    exercises = app.env.metadata[page].get("exercises", [])
+    if page == progress.PAGE:
+        progress.fill(body, app)
+    if exercises or page == progress.PAGE:
+        progress.tick(body, page, exercises)
+        load(app, "progress")
+    if any("cell" in node["classes"] for node in doctree.findall(nodes.container)):
+        make_room_for_live_code(body)
+        settings = {"repository": context["theme_repository_url"], "page": page}
+        app.add_js_file(None, body=f"window.liveCode = {json.dumps(settings)};")
+        load(app, "live")
+    context["body"] = str(body) + moved.leave(app, page)
+
+
+def load(app: Sphinx, script: str, **attributes: str) -> None:
+    """Let a page load a script of the course once its text is there."""
+    app.add_js_file(f"book/{script}.js", loading_method="defer", **attributes)
+
+
+def make_room_for_live_code(body: Tag) -> None:
+    """Keep the place of live.js's bar, under the title and its badges, from the start."""
+    place = body.h1
+    note = place.next_sibling.next_sibling  # after a new line
+    if isinstance(note, Comment) and note.strip() == "badges":
+        place = note.find_next_sibling()
+    place.insert_after(BeautifulSoup('<div class="live-bar"></div>', "html.parser"))
+
+
+def watch_pictures(app: Sphinx, page: str, source: list[str]) -> None:
+    """Let a page be built anew when its pictures are."""
+    stills = widgets.FOLDER
+    for path in (stills, *stills.glob(f"{page.rpartition('/')[2]}-*.svg")):
+        app.env.note_dependency(str(path))
+
+
+def add_static(app: Sphinx) -> None:
+    """Put the course's own files and the vendored ones into the built book, on every build."""
+    static = Path(app.outdir) / "_static"
+    for source, name in ((SITE / "static", "book"), (SITE / "vendor", "vendor")):
+        shutil.copytree(source, static / name, dirs_exist_ok=True)
+    widgets.write(static / "book")
+
+
+def use_own_files(app: Sphinx, config: Config) -> None:
+    """Name the templates, the logo and the favicon, wherever the pages lie."""
+    config.templates_path = [str(SITE / "templates")]
+    config.html_logo = str(SITE / "static" / "logo.svg")
+    config.html_favicon = str(SITE / "static" / "favicon.svg")
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register the extension with Sphinx."""
+    code.setup(app)
+    maths.setup(app)
+    moved.setup(app)
+    app.connect("config-inited", use_own_files, priority=100)
+    app.connect("builder-inited", add_static)
+    app.connect("source-read", watch_pictures)
+    app.connect("doctree-read", progress.collect)
+    app.connect("env-get-outdated", progress.outdated)
+    app.connect("html-page-context", finish_page, priority=900)
+    app.connect("build-finished", theme.finish_site, priority=900)  # after the theme's own colours
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

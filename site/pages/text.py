@@ -1,0 +1,41 @@
+"""Running text and what stands in it: units, pictures, and what is wider than a telephone."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from bs4 import NavigableString, Tag
+
+ASSETS = Path(__file__).resolve().parents[1] / "assets"
+#: A figure and its unit, with a space between them at which a line must not end.
+FIGURE = re.compile(
+    r"(?<=\d) (?=(?:[nµmkMGTP]?(?:FLOP(?:/s)?|B(?:/s)?|s|Hz|W)|[KMG]iB|bytes|%)(?!\w))"
+)
+#: What is no running text.
+KEPT = ["script", "style", "pre", "code", "svg", "math"]
+#: What may be too wide for its place: keys reach it, and scroll.js excuses what has room.
+WIDE = "pre, div.trace, div.output, div.pst-scrollable-table-container, div.math-block"
+SHAPE = re.compile(r'viewBox="0 0 ([\d.]+) ([\d.]+)"')
+
+
+def keep_units(page: Tag) -> None:
+    """Tie every figure of the running text to its unit."""
+    for text in page.find_all(string=FIGURE):
+        if type(text) is NavigableString and not text.find_parent(KEPT):
+            text.replace_with(FIGURE.sub("\N{NO-BREAK SPACE}", text))
+
+
+def let_keys_scroll(page: Tag) -> None:
+    """Let keys reach what may be too wide for its place."""
+    for wide in page.select(WIDE):
+        wide["tabindex"] = "0"
+
+
+def shape_drawings(page: Tag) -> None:
+    """Let the drawings of site/assets keep their place until they are loaded."""
+    for image in page.select('img[src$=".svg"]:not([height])'):
+        path = ASSETS / Path(image["src"]).name
+        if path.is_file():
+            width, height = SHAPE.search(path.read_text("utf-8")).groups()
+            image["width"], image["height"] = round(float(width)), round(float(height))
