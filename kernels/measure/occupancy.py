@@ -102,17 +102,17 @@ def occupancy(
     warps = -(-threads // 32)
     limits = {"threads": sheet.warps_per_sm // warps, "blocks": sheet.blocks_per_sm}
     steps = {
-        "threads": f"{threads} threads are {warps} warps a block; {sheet.warps_per_sm} warps an SM "
-        f"/ {warps} = {limits['threads']}",
-        "blocks": f"an SM keeps at most {sheet.blocks_per_sm}",
+        "threads": f"{threads} threads are {warps} warps per block; {sheet.warps_per_sm} warps per "
+        f"SM / {warps} = {limits['threads']}",
+        "blocks": f"at most {sheet.blocks_per_sm}, however small",
     }
     if registers:
         a_warp = _round_up(registers * 32, REGISTER_UNIT)
         fitting = sheet.registers_per_sm // a_warp // WARP_UNIT * WARP_UNIT
         limits["registers"] = fitting // warps
         steps["registers"] = (
-            f"{registers} × 32 lanes = {a_warp} a warp (in steps of {REGISTER_UNIT}); "
-            f"{sheet.registers_per_sm} an SM / {a_warp} = {fitting} warps (in steps of "
+            f"{registers} × 32 lanes = {a_warp} per warp (in steps of {REGISTER_UNIT}); "
+            f"{sheet.registers_per_sm} per SM / {a_warp} = {fitting} warps (in steps of "
             f"{WARP_UNIT}); {fitting} / {warps} = {limits['registers']}"
         )
     if shared_bytes:
@@ -120,8 +120,8 @@ def occupancy(
         limits["shared memory"] = sheet.shared_per_sm // a_block
         system = " + 1024 for the system" if modern else ""
         steps["shared memory"] = (
-            f"{shared_bytes} bytes a block{system}, {a_block} as handed out; "
-            f"{sheet.shared_per_sm} an SM / {a_block} = {limits['shared memory']}"
+            f"{shared_bytes} bytes per block{system}, {a_block} as allocated; "
+            f"{sheet.shared_per_sm} per SM / {a_block} = {limits['shared memory']}"
         )
     limiter = min(limits, key=limits.__getitem__)
     blocks = limits[limiter]

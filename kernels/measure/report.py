@@ -178,7 +178,7 @@ def traffic(row: Row) -> Table | None:
     levels = counters.bytes_at(row)
     if not levels:
         return None
-    table = _table("level", "bytes", "bytes a second", "FLOP a byte", "hit rate")
+    table = _table("level", "bytes", "bytes per second", "FLOP per byte", "hit rate")
     rates = {"L1 and shared": row.get("l1_hit_rate"), "L2": row.get("l2_hit_rate")}
     for level, count in levels.items():
         rate = quantity(count / row["duration"], "B/s") if row.get("duration") else "–"
@@ -243,7 +243,7 @@ def stalls(row: Row, most: int = 6) -> Table | None:
     for name, cycles in found[:most]:
         if cycles:
             table.add_row(counters.STALL_WORDS[name], f"{cycles:.2f}", bar(cycles, found[0][1]))
-    table.caption = "cycles of waiting for each instruction that is issued"
+    table.caption = "cycles of waiting per instruction issued"
     return table
 
 
@@ -255,7 +255,7 @@ def resident(row: Row) -> Text | None:
     if "occupancy_achieved" in row:
         told += f", {percent(row.occupancy_achieved)} achieved"
     if "registers" in row:
-        told += f"; {row.registers} registers a thread"
+        told += f"; {row.registers} registers per thread"
     if "shared_bytes" in row:
-        told += f", {row.shared_bytes:,} bytes of shared memory a block"
+        told += f", {row.shared_bytes:,} bytes of shared memory per block"
     return Text(told)

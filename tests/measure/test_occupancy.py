@@ -48,12 +48,12 @@ def test_refuses(threads, options, words):
 def test_the_arithmetic_is_shown():
     found = occupancy(256, registers=40, shared_bytes=2048)
     assert found.steps == {
-        "threads": "256 threads are 8 warps a block; 64 warps an SM / 8 = 8",
-        "blocks": "an SM keeps at most 32",
-        "registers": "40 × 32 lanes = 1280 a warp (in steps of 256); 65536 an SM / 1280 = 48 warps "
-        "(in steps of 4); 48 / 8 = 6",
-        "shared memory": "2048 bytes a block + 1024 for the system, 3072 as handed out; "
-        "233472 an SM / 3072 = 76",
+        "threads": "256 threads are 8 warps per block; 64 warps per SM / 8 = 8",
+        "blocks": "at most 32, however small",
+        "registers": "40 × 32 lanes = 1280 per warp (in steps of 256); 65536 per SM / 1280 = 48 "
+        "warps (in steps of 4); 48 / 8 = 6",
+        "shared memory": "2048 bytes per block + 1024 for the system, 3072 as allocated; "
+        "233472 per SM / 3072 = 76",
         "occupancy": "fewest by registers: 6 × 8 = 48 warps of 64 = 75 %",
     }
     told = found.explain(60)

@@ -67,7 +67,7 @@ def test_a_profile_is_drawn_and_stored(capsys, counting, recorded):
     assert (code, error) == (0, "")
     assert "Tiled in shared memory, CUDA C++, tile 8, 64×2048×2048" in out
     assert "the other warps, at a barrier" in out and "75 %" in out
-    assert "occupancy: 50 % fits, 50 % achieved; 32 registers a thread" in out
+    assert "occupancy: 50 % fits, 50 % achieved; 32 registers per thread" in out
     assert "Counted on NVIDIA Test 1" in out and "not counted" not in out
     file = recorded / "profiles" / "tiled-cpp-tile8-64.json"
     stored = json.loads(file.read_text())

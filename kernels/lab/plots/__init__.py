@@ -19,15 +19,25 @@ from kernels.lab.plots.charts import (
     transfers,
 )
 from kernels.lab.plots.chip import dies, mapping
+from kernels.lab.plots.circular_buffer import circular_buffer
+from kernels.lab.plots.copy_paths import copy_paths
+from kernels.lab.plots.demand import demand
+from kernels.lab.plots.detection import detection
 from kernels.lab.plots.drawings import canvas, cells, heat, hierarchy, mark, product, pyramid
 from kernels.lab.plots.edges import zero_fill
+from kernels.lab.plots.errors import error_growth
 from kernels.lab.plots.flat import flat_memory
 from kernels.lab.plots.flight import in_flight
+from kernels.lab.plots.formats import bit_formats
+from kernels.lab.plots.fragments import fragments
+from kernels.lab.plots.hiding import hiding
 from kernels.lab.plots.indices import indices
 from kernels.lab.plots.kitchen import kitchen
 from kernels.lab.plots.lanes import divergence
 from kernels.lab.plots.layouts import bank_layouts, structs_and_fields
+from kernels.lab.plots.load_path import load_path
 from kernels.lab.plots.mappings import mappings
+from kernels.lab.plots.multicast import multicast
 from kernels.lab.plots.outer import outer_product
 from kernels.lab.plots.overhang import overhang
 from kernels.lab.plots.overwritten import overwritten
@@ -54,6 +64,9 @@ from kernels.lab.plots.rereading import rereading
 from kernels.lab.plots.rungs import rungs
 from kernels.lab.plots.savings import block_loads, savings
 from kernels.lab.plots.schedule import Bar, schedule, six_steps, streams
+from kernels.lab.plots.significand import significand
+from kernels.lab.plots.slots import slots
+from kernels.lab.plots.stream_k import stream_k
 from kernels.lab.plots.tiles import tile_steps
 from kernels.lab.plots.transposes import transpose_path
 from kernels.lab.plots.two_loads import two_loads
@@ -61,12 +74,13 @@ from kernels.lab.plots.wide import wide_loads
 
 __all__ = [
     "A", "B", "C", "CPP", "ENGINE_TITLES", "HATCH", "INK", "LIBRARY", "MEMORY", "NUMBA", "PALETTE",
-    "THREAD", "TILE", "Bar", "Picture", "absorbed", "bandwidth", "bank_layouts", "block_loads",
-    "break_even", "canvas", "cells", "climb", "dies", "divergence", "empty", "figure",
-    "flat_memory", "heat", "hierarchy", "in_flight", "indices", "kitchen", "ladder", "latency",
-    "mapping", "mappings", "mark", "outer_product", "overhang", "overwritten", "pending",
-    "problems", "product", "pyramid", "rates", "rereading", "roofline", "rung_label", "rungs",
-    "savings", "schedule", "show", "six_steps", "streams", "structs_and_fields", "svg", "sweep",
-    "tile_steps", "transfers", "transpose_path", "two_barriers", "two_loads", "wide_loads",
-    "zero_fill",
+    "THREAD", "TILE", "Bar", "Picture", "absorbed", "bandwidth", "bank_layouts", "bit_formats",
+    "block_loads", "break_even", "canvas", "cells", "circular_buffer", "climb", "copy_paths",
+    "demand", "detection", "dies", "divergence", "empty", "error_growth", "figure", "flat_memory",
+    "fragments", "heat", "hiding", "hierarchy", "in_flight", "indices", "kitchen", "ladder",
+    "latency", "load_path", "mapping", "mappings", "mark", "multicast", "outer_product", "overhang",
+    "overwritten", "pending", "problems", "product", "pyramid", "rates", "rereading", "roofline",
+    "rung_label", "rungs", "savings", "schedule", "show", "significand", "six_steps", "slots",
+    "stream_k", "streams", "structs_and_fields", "svg", "sweep", "tile_steps", "transfers",
+    "transpose_path", "two_barriers", "two_loads", "wide_loads", "zero_fill",
 ]  # fmt: skip

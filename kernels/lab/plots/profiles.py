@@ -40,7 +40,7 @@ def stalls(profiles: Mapping[str, Mapping[str, float]]) -> Figure:
     profiles : mapping of name to stalls
         The ``stalls`` of a profile: cycles for each instruction issued, by reason.
     """
-    fig, ax = figure(height=1.5 + 0.42 * len(profiles))
+    fig, ax = figure(4.8, 1.9 + 0.36 * len(profiles))
     drawn = []
     for place, found in enumerate(profiles.values()):
         whole, left = sum(found.values()), 0.0
@@ -58,16 +58,17 @@ def stalls(profiles: Mapping[str, Mapping[str, float]]) -> Figure:
         ax.text(1.01, place, f"{whole:.1f} cycles", va="center", fontsize=9)
     ax.set_yticks(range(len(profiles)), list(profiles))
     ax.invert_yaxis()
-    ax.set_xlim(0, 1.16)
+    ax.set_xlim(0, 1.27)
     ax.set_xticks(np.linspace(0, 1, 5), [percent(x) if x else "0" for x in np.linspace(0, 1, 5)])
-    ax.set_xlabel("share of a warp's time between two of its instructions")
+    ax.set_xlabel("share of a warp's time", fontsize=9)
     ax.tick_params(axis="y", length=0)
+    ax.tick_params(labelsize=9)
     handles = [
         Patch(facecolor=colour, hatch=hatch, edgecolor=INK, label=told)
         for name, (told, colour, hatch) in {**REASONS, "other": OTHER}.items()
         if name in drawn
     ]
-    fig.legend(handles=handles, loc="outside lower center", ncols=3, fontsize=8.5)
+    fig.legend(handles=handles, loc="outside lower center", ncols=2, fontsize=8.5)
     return fig
 
 
@@ -83,10 +84,10 @@ def levels(roofs: Mapping[str, Roof], points: Sequence[tuple[str, Mapping[str, P
     """
     colours = {"L1 and shared": MEMORY["shared"], "L2": MEMORY["L2"], "DRAM": MEMORY["global"]}
     markers = {"L1 and shared": "o", "L2": "s", "DRAM": "D"}
-    fig, ax = figure(height=4.6)
+    fig, ax = figure(4.8, 4.4)
     every = [point for _, kernel in points for point in kernel.values()]
     low = min(point.intensity for point in every) / 4
-    high = max(point.intensity for point in every) * 8
+    high = max(point.intensity for point in every) * 25
     compute = max(roof.compute for roof in roofs.values())
     for level, roof in roofs.items():
         x = np.geomspace(low, roof.ridge, 50)
@@ -115,7 +116,7 @@ def levels(roofs: Mapping[str, Roof], points: Sequence[tuple[str, Mapping[str, P
                 label=f"{level}: {quantity(roof.bandwidth, 'B/s')}")[0]
         for level, roof in roofs.items()
     ]  # fmt: skip
-    fig.legend(handles=handles, loc="outside lower center", ncols=3, fontsize=9)
+    fig.legend(handles=handles, loc="outside lower center", ncols=2, fontsize=8.5)
     ax.set_xlim(low, high)
     ax.set_ylim(min(point.flops for point in every) / 4, compute * 3)
     ax.set_xlabel("intensity: FLOP per byte at that level")
@@ -134,7 +135,7 @@ def timeline(ways: Mapping[str, Sequence[Mapping[str, Any]]]) -> Figure:
         Rows of a record's table ``timeline``; all panels share the axis of time.
     """
     engines = {"copy in": A, "kernel": C, "copy out": B}
-    fig, axes = figure(height=1.0 + 1.15 * len(ways), rows=len(ways), columns=1, sharex=True,
+    fig, axes = figure(4.8, 0.8 + 1.1 * len(ways), rows=len(ways), columns=1, sharex=True,
                        squeeze=False)  # fmt: skip
     for ax, (title, rows) in zip(axes[:, 0], ways.items(), strict=True):
         for place, (engine, colour) in enumerate(engines.items()):

@@ -3,22 +3,22 @@
 from ..exercise import NumberExercise
 
 CHAPTER = "08-tensor-cores"
-#: Of a block of an H100 or H200, and what one of its SMs multiplies and adds in a clock.
-SHARED, FLOP_A_CLOCK = 227 * 1024, 4096
+#: Of a block of an H100 or H200, and what one of its SMs multiplies and adds per cycle.
+SHARED, FLOP_PER_CYCLE = 227 * 1024, 4096
 
 
 def _stage(BM: int, BN: int, BK: int) -> int:
-    """Bytes of a tile of A and one of B, 2 bytes an element."""
+    """Bytes of a tile of A and one of B, 2 bytes per element."""
     return 2 * BK * (BM + BN)
 
 
 def _clocks(BM: int, BN: int, BK: int) -> int:
-    """Clocks in which the tensor cores of an SM multiply a pair of tiles."""
-    return 2 * BM * BN * BK // FLOP_A_CLOCK
+    """Cycles in which the tensor cores of an SM multiply a pair of tiles."""
+    return 2 * BM * BN * BK // FLOP_PER_CYCLE
 
 
 def _slots(clocks: int, away: int = 1500) -> int:
-    """Slots of a ring that never runs dry: each is away, and then in use."""
+    """Stages of a buffer that never runs dry: each is in flight, and then in use."""
     return -(-(away + clocks) // clocks)
 
 
@@ -30,7 +30,7 @@ INTENSITY = NumberExercise(
         "For one k a block tile needs BM + BN numbers of 2 bytes, and does 2 · BM · BN operations"
         " with them.",
         "So the intensity is BM · BN / (BM + BN), and for a square tile half its side.",
-        "989 TFLOP/s over 4.8 TB/s is a little more than 206 FLOP a byte. Half of which power of"
+        "989 TFLOP/s over 4.8 TB/s is a little more than 206 FLOP per byte. Half of which power of"
         " two is above that?",
     ),
     after="A tile of 512 × 512 has a quarter of a million sums: more registers than an SM has. So"
@@ -98,11 +98,11 @@ STAGE = NumberExercise(
     chapter=CHAPTER,
     title="the bytes of a pipeline",
     hints=(
-        "A stage is a tile of A, BM × BK, and one of B, BK × BN, with 2 bytes an element.",
+        "A stage is a tile of A, BM × BK, and one of B, BK × BN, with 2 bytes per element.",
         "227 KB are 227 · 1024 bytes. Only whole stages count.",
         "2 · 64 · (128 + 256) bytes, and 2 · 64 · (128 + 128) bytes.",
     ),
-    after="`hopper.py` takes 4 stages and 6: one fewer in the second case, which leaves"
+    after="The rung `specialized` takes 4 stages and 6: one fewer in the second case, which leaves"
     " room for other things.",
     answers={
         "bytes_256": _stage(128, 256, 64), "stages_256": SHARED // _stage(128, 256, 64),
@@ -122,22 +122,22 @@ SLOTS = NumberExercise(
     chapter=CHAPTER,
     title="how many stages are enough",
     hints=(
-        "A pair of tiles needs 2 · BM · BN · BK operations, and the SM does 4096 in a clock.",
-        "A slot is busy for 1500 clocks while its tiles are on their way, and then as long as they"
-        " are multiplied. Every pair of tiles needs a slot for so long.",
-        "(1500 + clocks) / clocks, rounded up.",
+        "A pair of tiles needs 2 · BM · BN · BK operations, and the SM does 4096 per cycle.",
+        "A stage is occupied for 1500 cycles while its tiles are in flight, and then for as long as"
+        " they are multiplied. Every pair of tiles needs a stage for that long.",
+        "(1500 + cycles) / cycles, rounded up.",
     ),
-    after="Small steps need more slots and yet fewer bytes: 4 · 24 KB against 3 · 48 KB. What they"
-    " cost is a wait at a barrier for every 512 clocks of work, and rows of 64 bytes.",
+    after="Small steps need more stages and yet fewer bytes: 4 · 24 KB against 3 · 48 KB. What they"
+    " cost is a wait at a barrier for every 512 cycles of work, and rows of 64 bytes.",
     answers={
         "clocks_64": _clocks(128, 256, 64), "slots_64": _slots(_clocks(128, 256, 64)),
         "clocks_32": _clocks(128, 256, 32), "slots_32": _slots(_clocks(128, 256, 32)),
     },
     mistakes={
         ("clocks_64", 512): "a multiplication and an addition are two operations",
-        ("slots_64", 2): "two slots: while the second is multiplied the first has 1024 clocks, and"
-        " its tiles take 1500",
-        ("slots_32", 3): "1500 clocks are nearly three times 512, and one slot is being used",
+        ("slots_64", 2): "two stages: while the second is multiplied the first has 1024 cycles,"
+        " and its tiles take 1500",
+        ("slots_32", 3): "1500 cycles are nearly three times 512, and one stage is being used",
     },
 )  # fmt: skip
 
