@@ -70,7 +70,7 @@ def most_clusters(blocks: int, sms: int) -> int:
 
 @dataclass(frozen=True)
 class HopperTiles(Options):
-    """Tiles of 128 rows by `width` columns of C, 64 steps of K at a time, in a circular buffer of stages."""
+    """Tiles of 128 rows by `width` columns of C, 64 steps of K in each of several stages."""
 
     #: Pairs of tiles that fit into the 227 KB of shared memory per block, by the width of B's.
     stages = {128: 6, 256: 4}

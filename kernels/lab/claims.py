@@ -1,4 +1,4 @@
-"""What the course's sources claim, in our words, from ``claims.json``."""
+"""What the course's sources claim, in our words and in theirs, from ``claims.json``."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ FILE = Path(__file__).with_name("claims.json")
 
 @dataclass(frozen=True)
 class Claim:
-    """What one of the sources says, in our words.
+    """What one of the sources says.
 
-    ``judged_by`` says what decides it (``"arithmetic"``, ``"data sheet"``, ``"record"``,
-    ``"trace"`` or ``"definition"``); ``fact`` is the correction where it needs no measurement.
-    A claim that only a measurement can judge has none: print the record beside it. ``where`` is the
-    page of ``chapters/``, with the heading, under which it is tried.
+    ``claim`` says it in our words, ``quotes`` in the source's own: the number of a line of its
+    text, the title being line 1, and a few words of that line without its Markdown. ``judged_by``
+    says what decides it (``"arithmetic"``, ``"data sheet"``, ``"record"``, ``"trace"`` or
+    ``"definition"``); ``fact`` is the correction where it needs no measurement. A claim that only a
+    measurement can judge has none: print the record beside it. ``where`` is the page of
+    ``chapters/``, with the heading, under which it is tried.
     """
 
     id: str
@@ -26,6 +28,7 @@ class Claim:
     chapter: int
     topic: str
     claim: str
+    quotes: list[tuple[int, str]]
     verdict: str
     judged_by: str
     where: str

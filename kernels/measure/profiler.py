@@ -25,6 +25,8 @@ from kernels.rungs.order import LADDER
 SIZE = 2048
 #: Small enough to trace every request of: whole tiles, and sizes that no tile divides.
 SMALL = ((256, 256, 256), (200, 136, 168))
+#: Large enough that no L2 of today holds A and B: what DRAM then delivers, and how busy it is.
+BEYOND_L2 = 8192
 #: A launch of this kernel, with as many blocks as the number of the product, precedes each.
 MARK = 'extern "C" __global__ void tile_by_tile_mark() {}'
 LIBRARY = "cublas"
@@ -51,11 +53,16 @@ class Job:
         return f"{self.rung} ({self.engine}{options}) at {self.M}×{self.N}×{self.K}"
 
 
-def jobs(size: int = SIZE, small: Sequence[tuple[int, int, int]] = SMALL) -> Iterator[Job]:
+def jobs(
+    size: int = SIZE,
+    small: Sequence[tuple[int, int, int]] = SMALL,
+    beyond: int = BEYOND_L2,
+) -> Iterator[Job]:
     """What a record counts, of the rungs that this GPU runs.
 
     At ``size``: every block and tile of the first rungs, the later ones with the options they have
     by default, and the library. At the sizes that the microscope traces too: the Numba kernels.
+    At ``beyond``: the naive and the tiled kernel, where L2 holds neither A nor B whole.
     """
     here = [rung for rung in LADDER.values() if not rung.missing()]
     for rung in here:
@@ -67,6 +74,10 @@ def jobs(size: int = SIZE, small: Sequence[tuple[int, int, int]] = SMALL) -> Ite
         for rung in here:
             if "numba" in rung.engines:
                 yield Job(rung.name, "numba", rung.default("numba"), *shape)
+    for rung in here:
+        if rung.name in ("naive", "tiled"):
+            for engine in rung.engines:
+                yield Job(rung.name, engine, rung.default(engine), beyond, beyond, beyond)
 
 
 def profiles(todo: Sequence[Job] | None = None) -> list[dict[str, Any]]:
@@ -113,10 +124,19 @@ def profiles(todo: Sequence[Job] | None = None) -> list[dict[str, Any]]:
     return rows
 
 
-def tables(rows: Sequence[dict[str, Any]], size: int = SIZE) -> dict[str, list[dict[str, Any]]]:
-    """The tables of a record: ``profiles`` of the large products, ``counted`` of the small ones."""
-    large = [row for row in rows if row["M"] == size]
-    return {"profiles": large, "counted": [row for row in rows if row["M"] != size]}
+def tables(
+    rows: Sequence[dict[str, Any]], size: int = SIZE, beyond: int = BEYOND_L2
+) -> dict[str, list[dict[str, Any]]]:
+    """The tables of a record, told apart by size.
+
+    ``profiles`` holds the products of ``size``, ``beyond_l2`` those of ``beyond``, and ``counted``
+    the small ones that are traced too.
+    """
+    names = {size: "profiles", beyond: "beyond_l2"}
+    found: dict[str, list[dict[str, Any]]] = {"profiles": [], "counted": [], "beyond_l2": []}
+    for row in rows:
+        found[names.get(row["M"], "counted")].append(row)
+    return found
 
 
 def by_job(launches: Sequence[ncu.Launch], count: int) -> list[list[ncu.Launch]]:

@@ -8,11 +8,12 @@ from types import SimpleNamespace
 import pytest
 
 from kernels import LADDER
+from kernels.basics import data_sheets
 from kernels.measure import ncu, profiler
 from kernels.measure.traced import versions as versions_traced
 from kernels.records import counters
 
-JOBS = list(profiler.jobs(64, small=((16, 24, 8),)))
+JOBS = list(profiler.jobs(64, small=((16, 24, 8),), beyond=512))
 METRICS = {
     "dram__bytes_read.sum": 512,
     "dram__bytes_write.sum": 256,
@@ -57,16 +58,27 @@ def test_every_rung_is_counted_and_the_small_ones_are_those_that_are_traced():
     assert {(name, engine) for name, engine, _ in versions} == {
         (rung.name, engine) for rung in LADDER.values() for engine in rung.engines
     }
-    large, small = ([j for j in JOBS if (j.M == 64) == whole] for whole in (True, False))
+    large, small, beyond = ([job for job in JOBS if job.M == size] for size in (64, 16, 512))
+    assert len(large) + len(small) + len(beyond) == len(JOBS)
     told = [(job.rung, job.engine, job.options) for job in large]
     assert told == [*versions, ("cublas", "library", {})]
     traced = [(rung.name, "numba", options) for rung, options in versions_traced()]
     assert [(job.rung, job.engine, job.options) for job in small] == traced
+    assert {(job.rung, job.engine) for job in beyond} == {
+        (rung, engine) for rung in ("naive", "tiled") for engine in ("numba", "cpp")
+    }
 
 
-def test_small_products_have_a_table_of_their_own():
-    rows = [{"M": 2048, "a": 1}, {"M": 200, "a": 2}]
-    assert profiler.tables(rows) == {"profiles": [rows[0]], "counted": [rows[1]]}
+def test_each_size_has_a_table_of_its_own():
+    rows = [{"M": 2048, "a": 1}, {"M": 200, "a": 2}, {"M": 8192, "a": 3}]
+    assert profiler.tables(rows) == {
+        "profiles": [rows[0]], "counted": [rows[1]], "beyond_l2": [rows[2]],
+    }  # fmt: skip
+
+
+def test_beyond_l2_is_beyond_every_l2_of_the_data_sheets():
+    largest = max(sheet.l2_bytes for sheet in data_sheets.gpus().values())
+    assert 4 * profiler.BEYOND_L2**2 > largest, "A alone must not fit"
 
 
 def test_rows_follow_the_marks(profiled):

@@ -51,6 +51,13 @@ def svg(fig: Figure, ink: str = "currentColor") -> str:
     text = re.sub(r'<g id="[^"]*"', "<g", text)
     # A hundredth of a point is finer than any screen; what is written keeps its digits.
     text = re.sub(r"<[^>]*>", lambda tag: re.sub(r"(\d\.\d\d)\d+", r"\1", tag[0]), text)
+    # Matplotlib makes some ids from addresses in memory: the order in which they stand lasts.
+    order: dict[str, int] = {}
+
+    def renamed(found: re.Match[str]) -> str:
+        return f"{found[1]}{order.setdefault(found[2], len(order))}"
+
+    text = re.sub(r'(\bid="|href="#|url\(#)([\w-]+)', renamed, text)
     # Several pictures share a page: an id must belong to one of them.
     prefix = "p" + hashlib.sha256(text.encode()).hexdigest()[:8]
     text = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{prefix}-", text)

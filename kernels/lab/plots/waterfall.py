@@ -30,17 +30,17 @@ def waterfall(speeds: Mapping[str, float], *, library: float | None = None) -> F
         first = place == 0
         ax.barh(place, speed - before, 0.76, left=before, color=LIBRARY if first else C,
                 hatch="" if first else "..", edgecolor=INK, linewidth=0.6)  # fmt: skip
-        ax.text(1.12 * longest, place, f"{speed / 1000:#.3g}", ha="right", va="center", fontsize=9)
+        ax.text(1.15 * longest, place, f"{speed / 1000:#.3g}", ha="right", va="center", fontsize=9)
         if not first:
             told = f"{speed / before:.2f}×"
-            ax.text(1.27 * longest, place, told, ha="right", va="center", fontsize=9)
+            ax.text(1.34 * longest, place, told, ha="right", va="center", fontsize=9)
         before = speed
     if library:
         ax.axvline(library, color=INK, linewidth=1.2, linestyle="--")
         ax.text(library, -0.5, "cuBLAS", ha="right", va="bottom", fontsize=9)
     ax.set_yticks(range(len(speeds)), speeds)
     ax.invert_yaxis()
-    ax.set_xlim(0, 1.28 * longest)
+    ax.set_xlim(0, 1.35 * longest)
     ticks = [tick for tick in ax.get_xticks() if tick <= longest]
     ax.set_xticks(ticks, [f"{tick / 1000:g}" for tick in ticks])
     ax.set_xlabel("TFLOP/s")
