@@ -23,7 +23,6 @@ KNOWN = {
     "chapters/04-tiled.ipynb",
     "chapters/08-tensor-cores.ipynb",
     "chapters/10-practice.ipynb",
-    "chapters/fact-check.md",
     "quiz 01-hardware",
     "quiz 04-tiled",
     "quiz 08-tensor-cores",
@@ -70,10 +69,10 @@ def labels(path):
 
 
 def tables(path):
-    """The headings and the tables of a page of reference."""
+    """The headings and the tables of a page of reference, without quotations and addresses."""
     for line in path.read_text(encoding="utf-8").splitlines():
         if line.startswith(("#", "|")):
-            yield line
+            yield re.sub(r"“[^”]*”|\]\([^)]*\)", "", line)
 
 
 def strings(path):
