@@ -57,7 +57,7 @@ RATE = re.compile(
     re.IGNORECASE,
 )
 #: How the opening of a deeper page begins; the front page lists what follows.
-THIS_PAGE = re.compile(r"^This page (?:adds|covers|explains|shows) ")
+THIS_PAGE = re.compile(r"^(?:This page (?:adds|covers|explains|shows)|\*\*Adds:\*\*) ")
 #: What of a Markdown text is no prose: code, formulas, comments, directives, links, tables.
 MARKUP = re.compile(
     r"```.*?```|\$\$.*?\$\$|<!--.*?-->|^:::+[^\n]*$|^:[a-z-]+:[^\n]*$|\]\([^)\n]*\)|<[^>\n]+>"
