@@ -99,7 +99,7 @@ EXERCISES = (
         },
     ),
     NumberExercise(
-        name="corridor",
+        name="bytes-in-flight",
         chapter=CHAPTER,
         title="enough bytes in flight",
         hints=(

@@ -118,7 +118,7 @@ STAGE = NumberExercise(
 )  # fmt: skip
 
 SLOTS = NumberExercise(
-    name="slots-of-the-ring",
+    name="stages-that-fit",
     chapter=CHAPTER,
     title="how many stages are enough",
     hints=(
