@@ -35,14 +35,17 @@ KNOWN = {
     "exercises 07-register-tiling",
     "exercises 08-tensor-cores",
     "exercises 10-practice",
-    "labels of charts.py",
-    "labels of access.js",
-    "labels of hierarchy.js",
-    "labels of stills.py",
-    "labels of tile_player.js",
+    "labels of plots/charts.py",
+    "labels of access/access.js",
+    "labels of access/still.py",
+    "labels of hierarchy/hierarchy.js",
+    "labels of hierarchy/still.py",
+    "labels of tile_player/still.py",
+    "labels of tile_player/tile_player.js",
 }
-#: The one picture of the course that stands for something else: chapter 1's kitchen.
-ANALOGY = {"labels of kitchen.py"}
+#: The one picture of the course that stands for something else: chapter 1's kitchen,
+#: and the list that names it.
+ANALOGY = {"plots/kitchen.py", "plots/__init__.py"}
 TAG = re.compile(r"<(?:script|style)\b.*?</(?:script|style)>|<[^>]+>", re.DOTALL)
 LABEL = re.compile(
     r'aria-label="([^"]*)"|<text\b[^>]*>(.*?)</text>|<t[hd]\b[^>]*>(.*?)</t[hd]>', re.DOTALL
@@ -106,10 +109,10 @@ PLACES |= {f"quiz {path.stem}": [path.read_text(encoding="utf-8")]
 PLACES |= {f"exercises {name}": set_tasks(name)
            for name in sorted({exercise.chapter for exercise in EXERCISES.values()})}  # fmt: skip
 PLACES |= {
-    f"labels of {path.name}": strings(path)
+    f"labels of {path.parent.name}/{path.name}": strings(path)
     for folder in ("lab/plots", "lab/widgets", "records")
     for path in sorted((ROOT / "kernels" / folder).rglob("*.*"))
-    if path.suffix in (".py", ".js") and f"labels of {path.name}" not in ANALOGY
+    if path.suffix in (".py", ".js") and f"{path.parent.name}/{path.name}" not in ANALOGY
 }
 
 

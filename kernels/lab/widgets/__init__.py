@@ -1,4 +1,6 @@
-"""Pictures that react, in the static book as in a notebook; `base` tells how to add one.
+"""Pictures that react, in the static book as in a notebook: a folder each.
+
+`base` tells how to add one.
 
 >>> from kernels.lab.widgets import TilePlayer   # needs anywidget; nothing else of the course does
 """

@@ -6,9 +6,14 @@ import traitlets
 from kernels.basics import data_sheets
 from kernels.lab.widgets import Hierarchy
 from kernels.measure.occupancy import occupancy
+from tests.lab.widgets import keys
 from tests.lab.widgets.redraws import MOST, redraw_share
 
 PROFILES = [(width, mode) for width in (1280, 390) for mode in ("light", "dark")]
+SLIDER = keys.Slider("Thread of a block", "thread", 1)
+STILLS = [
+    Hierarchy(gpu="h200", grid=(1057, 3), block=(17, 5)),
+]
 
 
 @pytest.mark.parametrize("name", data_sheets.gpus())
@@ -178,3 +183,16 @@ def test_the_numbers_are_printed_and_the_controls_are_not(mounted):
     page.emulate_media(media="print")
     assert page.locator("details table").is_visible()
     assert not page.locator(".controls").is_visible()
+
+
+def by_keys(widget) -> None:
+    assert keys.numbers(widget, "threads a block") == ["256"]
+    assert widget.locator("svg path.idle").count() == 0
+    keys.press(widget, "slider", "Threads along x", "ArrowRight")
+    assert keys.numbers(widget, "threads a block") == ["272"]
+    assert keys.numbers(widget, "lanes without a thread, a block") == ["16"]
+    at_once = 132 * occupancy(272, gpu="h200").blocks
+    assert keys.numbers(widget, "blocks on the GPU at once") == [str(at_once)]
+    assert keys.cells(widget, "idle") == 16
+    keys.press(widget, "slider", "Wave", "End")
+    assert widget.locator("svg text", has_text="wave 2 of 2").count() == 1

@@ -6,12 +6,18 @@ import re
 
 import pytest
 
-from kernels import records
+from kernels import LADDER, records
 from kernels.lab.widgets import TilePlayer
+from tests.lab.widgets import keys
 from tests.lab.widgets.redraws import MOST, redraw_share
 from tests.records import synthetic
 
 PROFILES = [(width, mode) for width in (1280, 390) for mode in ("light", "dark")]
+SLIDER = keys.Slider("Tile", "tile", 5)
+STILLS = [
+    TilePlayer(M=13, N=7, K=19, tile=8, speeds=[]),
+    TilePlayer(M=13, N=7, K=19, tile=5, speeds=[]),
+]
 
 
 @pytest.fixture
@@ -327,3 +333,17 @@ def test_keys_scroll_the_code(mounted):
 
 def test_its_text_form_is_stable():
     assert repr(TilePlayer()) == "TilePlayer(M=8, N=12, K=16, tile=4)"
+
+
+def by_keys(widget) -> None:
+    for tile in (4, 8):
+        model = LADDER["tiled"].model(8, 12, 16, tile=tile)
+        assert keys.numbers(widget, "threads a block") == [str(tile * tile)]
+        assert keys.numbers(widget, "global loads")[0] == str(sum(model.loads.values()))
+        assert widget.locator("svg text", has_text=f"k = 0 … {tile - 1}").count() == 1
+        if tile == 4:
+            keys.press(widget, "slider", "Tile", *["ArrowRight"] * 4)
+    keys.press(widget, "slider", "Moment", "End")
+    assert "goes to C[6, 9]" in widget.locator(".sum").inner_text()
+    keys.press(widget, "checkbox", "Barrier 1", "Space")
+    assert "syncthreads()" in widget.locator(".race").inner_text()

@@ -17,7 +17,7 @@ import {
   followSize,
   put,
   follow,
-} from "./common.js";
+} from "../common.js";
 
 const WARP = 32;
 const SCHEDULERS = 4;

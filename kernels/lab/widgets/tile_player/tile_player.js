@@ -21,7 +21,7 @@ import {
   hatches,
   put,
   follow,
-} from "./common.js";
+} from "../common.js";
 
 const WARP = 32,
   SECTOR = 8; // threads; float32 elements of 32 bytes
