@@ -9,8 +9,18 @@ from kernels.lab.widgets.access import Access
 from kernels.lab.widgets.banks import Banks
 from kernels.lab.widgets.hierarchy import Hierarchy
 from kernels.lab.widgets.launch import Launch
+from kernels.lab.widgets.outer_product import OuterProduct
 from kernels.lab.widgets.quiz import Quiz
 from kernels.lab.widgets.roofline import Roofline
 from kernels.lab.widgets.tile_player import TilePlayer
 
-__all__ = ["Access", "Banks", "Hierarchy", "Launch", "Quiz", "Roofline", "TilePlayer"]
+__all__ = [
+    "Access",
+    "Banks",
+    "Hierarchy",
+    "Launch",
+    "OuterProduct",
+    "Quiz",
+    "Roofline",
+    "TilePlayer",
+]
