@@ -10,6 +10,7 @@ from kernels.lab.widgets.banks import Banks
 from kernels.lab.widgets.hierarchy import Hierarchy
 from kernels.lab.widgets.launch import Launch
 from kernels.lab.widgets.outer_product import OuterProduct
+from kernels.lab.widgets.pipeline import Pipeline
 from kernels.lab.widgets.quiz import Quiz
 from kernels.lab.widgets.roofline import Roofline
 from kernels.lab.widgets.tile_player import TilePlayer
@@ -20,6 +21,7 @@ __all__ = [
     "Hierarchy",
     "Launch",
     "OuterProduct",
+    "Pipeline",
     "Quiz",
     "Roofline",
     "TilePlayer",
