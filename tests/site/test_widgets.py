@@ -13,7 +13,7 @@ from tests.pages import CHAPTERS, mount_all
 from tests.site.test_browser import PROFILES, Listener
 
 #: Widgets that no page shows yet.
-WAITING = {"OuterProduct", "Pipeline"}
+WAITING = {"BlockOrder", "OuterProduct", "Pipeline"}
 
 
 def kinds(book, name: str) -> list[str]:

@@ -7,6 +7,7 @@
 
 from kernels.lab.widgets.access import Access
 from kernels.lab.widgets.banks import Banks
+from kernels.lab.widgets.block_order import BlockOrder
 from kernels.lab.widgets.hierarchy import Hierarchy
 from kernels.lab.widgets.launch import Launch
 from kernels.lab.widgets.outer_product import OuterProduct
@@ -18,6 +19,7 @@ from kernels.lab.widgets.tile_player import TilePlayer
 __all__ = [
     "Access",
     "Banks",
+    "BlockOrder",
     "Hierarchy",
     "Launch",
     "OuterProduct",
