@@ -35,13 +35,6 @@ KNOWN = {
     "exercises 07-register-tiling",
     "exercises 08-tensor-cores",
     "exercises 10-practice",
-    "labels of plots/charts.py",
-    "labels of access/access.js",
-    "labels of access/still.py",
-    "labels of hierarchy/hierarchy.js",
-    "labels of hierarchy/still.py",
-    "labels of tile_player/still.py",
-    "labels of tile_player/tile_player.js",
 }
 #: The one picture of the course that stands for something else: chapter 1's kitchen,
 #: and the list that names it.

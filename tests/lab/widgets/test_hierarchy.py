@@ -164,11 +164,11 @@ def test_a_bad_block_is_answered_and_the_picture_stays(mounted):
     warning = shown.page.get_by_role("alert")
     assert "65 × 16 has 1 040 threads" in warning.inner_text().replace("\u202f", " ")
     assert "y goes up to 15" in warning.inner_text()
-    assert number(shown, "threads a block") == "256"
+    assert number(shown, "threads per block") == "256"
     shown.page.get_by_label("block y").fill("15")
     shown.settled()
     assert not warning.is_visible()
-    assert number(shown, "threads a block") == "975"
+    assert number(shown, "threads per block") == "975"
 
 
 def test_a_redraw_costs_little_more_than_the_picture_itself(mounted):
@@ -186,11 +186,11 @@ def test_the_numbers_are_printed_and_the_controls_are_not(mounted):
 
 
 def by_keys(widget) -> None:
-    assert keys.numbers(widget, "threads a block") == ["256"]
+    assert keys.numbers(widget, "threads per block") == ["256"]
     assert widget.locator("svg path.idle").count() == 0
     keys.press(widget, "slider", "Threads along x", "ArrowRight")
-    assert keys.numbers(widget, "threads a block") == ["272"]
-    assert keys.numbers(widget, "lanes without a thread, a block") == ["16"]
+    assert keys.numbers(widget, "threads per block") == ["272"]
+    assert keys.numbers(widget, "lanes without a thread, per block") == ["16"]
     at_once = 132 * occupancy(272, gpu="h200").blocks
     assert keys.numbers(widget, "blocks on the GPU at once") == [str(at_once)]
     assert keys.cells(widget, "idle") == 16

@@ -41,8 +41,8 @@ def test_it_is_silent_fits_and_has_the_ledger(mounted, width, mode):
     widget = mounted(TilePlayer(M=13, N=11, K=21, tile=8), width=width, mode=mode)
     assert (widget.errors, widget.foreign, widget.overflow) == ([], [], 0)
     block, product = rows(widget.page, "one block"), rows(widget.page, "the whole product")
-    assert block["threads a block"] == ["64"]
-    assert block["shared bytes a block"] == ["512"]
+    assert block["threads per block"] == ["64"]
+    assert block["bytes of shared memory per block"] == ["512"]
     assert block["intensity of the loads, T/4"] == ["2 FLOP/byte"]
     assert product["global loads"] == ["1\u202f008", "6\u202f006", "5.96×"]
     paper = widget.page.evaluate(
@@ -61,7 +61,7 @@ def test_the_tile_size_changes_everything(mounted, recorded):
     assert product["global loads"] == ["16\u202f384", "524\u202f288", "32×"]
     assert product["load requests"] == ["512", "16\u202f384", "32×"]
     assert product["sectors"] == ["2\u202f048", "40\u202f960", "20×"]
-    assert rows(page, "one block")["threads a block"] == ["1\u202f024"]
+    assert rows(page, "one block")["threads per block"] == ["1\u202f024"]
     assert "640 GFLOP/s (Numba on" in page.inner_text(".tile-player")
     assert page.locator("svg[role=img] circle").count() == 3
     page.get_by_label("Tile size", exact=True).fill("20")
@@ -201,7 +201,7 @@ def test_bad_input_is_refused_with_a_way_out(mounted, field, value, says):
     page.get_by_label(field, exact=True).fill(value)
     widget.settled()
     assert page.get_by_role("alert").inner_text().startswith(says)
-    assert rows(page, "one block")["threads a block"] == ["16"]
+    assert rows(page, "one block")["threads per block"] == ["16"]
     page.get_by_label(field, exact=True).fill("7")
     widget.settled()
     assert not page.get_by_role("alert").is_visible()
@@ -338,7 +338,7 @@ def test_its_text_form_is_stable():
 def by_keys(widget) -> None:
     for tile in (4, 8):
         model = LADDER["tiled"].model(8, 12, 16, tile=tile)
-        assert keys.numbers(widget, "threads a block") == [str(tile * tile)]
+        assert keys.numbers(widget, "threads per block") == [str(tile * tile)]
         assert keys.numbers(widget, "global loads")[0] == str(sum(model.loads.values()))
         assert widget.locator("svg text", has_text=f"k = 0 … {tile - 1}").count() == 1
         if tile == 4:

@@ -27,7 +27,7 @@ def still(state: dict[str, Any]) -> Iterable[Table]:
             ),
             *(row("sectors, whole launch,", name, lambda access: access.sectors) for name in "ABC"),
             *(
-                row("sectors a request, whole launch,", name, lambda a: a.sectors / a.requests)
+                row("sectors per request, whole launch,", name, lambda a: a.sectors / a.requests)
                 for name in "AB"
             ),
             *(

@@ -30,9 +30,9 @@ def still(state: dict[str, Any]) -> Iterable[Table]:
         ("what", "how many"),
         [
             ("blocks in the grid", blocks),
-            ("threads a block", threads),
-            ("warps a block", cdiv(threads, WARP)),
-            ("lanes without a thread, a block", -threads % WARP),
+            ("threads per block", threads),
+            ("warps per block", cdiv(threads, WARP)),
+            ("lanes without a thread, per block", -threads % WARP),
             (f"blocks on an SM at once (limit: places for {resident.limiter})", resident.blocks),
             (
                 "occupancy: places for warps taken on a full SM",

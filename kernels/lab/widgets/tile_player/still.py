@@ -22,11 +22,11 @@ def still(state: dict[str, Any]) -> Iterable[Table]:
         f"One block of the tiled kernel, with tiles of {tile} × {tile}, on the {sheet.name}.",
         ("what", "how many"),
         [
-            ("threads a block", tile * tile),
-            ("shared bytes a block", 8 * tile * tile),
-            ("blocks an SM holds", f"{resident.blocks}, limited by {resident.limiter}"),
+            ("threads per block", tile * tile),
+            ("bytes of shared memory per block", 8 * tile * tile),
+            ("blocks per SM", f"{resident.blocks}, limited by {resident.limiter}"),
             ("occupancy", percent(resident.fraction)),
-            ("loads a thread", 2 * cdiv(K, tile)),
+            ("loads per thread", 2 * cdiv(K, tile)),
         ],
     )
     models = [
