@@ -270,7 +270,7 @@ function render({ model, el }) {
       [
         drawSm,
         `Blocks on the first SM: ${blocks}`,
-        `four schedulers with ${s.gpu.cores_per_sm / SCHEDULERS} cores each; the number is the block's`,
+        `four schedulers, ${s.gpu.cores_per_sm / SCHEDULERS} cores each; numbered by block`,
       ],
       [
         drawBlock,
@@ -322,7 +322,7 @@ function render({ model, el }) {
         [`blocks on an SM at once (limit: places for ${s.resident.limiter})`, [integer(s.resident.blocks)]],
         ["threads on an SM at once", [integer(s.resident.threads)]],
         ["occupancy: places for warps taken on a full SM", [percent(s.resident.fraction)]],
-        ["cores a scheduler", [integer(s.gpu.cores_per_sm / SCHEDULERS)]],
+        ["cores per scheduler", [integer(s.gpu.cores_per_sm / SCHEDULERS)]],
         ["blocks on the GPU at once", [integer(s.atOnce)]],
         ["waves", [integer(s.waves)]],
         ["blocks in the last wave", [integer(s.last)]],
