@@ -20,7 +20,9 @@ def key(rung, options, M):
 
 def test_every_version_is_there_at_every_size():
     wanted = {key(*version, M) for version in VERSIONS for M, _, _ in profiler.SMALL}
-    assert set(ROWS) == wanted, "run `python -m kernels.measure.traced`"
+    assert set(ROWS) == wanted, (
+        "traced.json has other versions than the ladder: run `python -m kernels.measure.traced`"
+    )
 
 
 @pytest.mark.parametrize("version", VERSIONS, ids=lambda v: f"{v[0].name}-{v[1]}")

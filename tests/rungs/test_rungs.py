@@ -1,9 +1,12 @@
 """The rungs on whichever engine there is: right for any sizes and strides, errors in one line."""
 
+import re
+
 import numpy as np
 import pytest
 
 from kernels import LADDER, Rung, cupy, host, lab, on_gpu
+from kernels.basics.files import ROOT
 from kernels.host import rung as rungs
 from kernels.measure import oracle
 from kernels.patterns.vector_add import add, vector_add_grid_stride
@@ -120,12 +123,27 @@ def test_launch_puts_columns_along_x():
     assert LADDER["swapped"].launch(100, 130) == ((4, 5), (32, 32))
 
 
+def test_every_rung_has_its_files_and_its_place():
+    """Each message names the file to mend: adding a rung asks for no knowledge of the tests."""
+    folder = ROOT / "kernels" / "rungs"
+    for path in sorted(folder.glob("*.py")):
+        if path.stem not in ("__init__", "order"):
+            assert path.stem in LADDER, f"kernels/rungs/order.py does not list {path.name}"
+    for name, rung in LADDER.items():
+        assert (folder / f"{name}.py").is_file(), f"RUNG.name {name!r} is not the name of its file"
+        if "cpp" in rung.engines:
+            told = f"kernels/rungs/{name}.cu is missing: write it, or give engines=('numba',)"
+            assert (folder / f"{name}.cu").is_file(), told
+            told = f"kernels/rungs/{name}.cu has no kernel of the name {name}"
+            assert re.search(rf"\b{name}\(", (folder / f"{name}.cu").read_text("utf-8")), told
+        assert ("numba" in rung.engines) == (rung.make is not None), f"{name}.py: engines or make?"
+        told = f"{name}.py names the chapter {rung.chapter!r}, which is not in chapters/"
+        assert (ROOT / "chapters" / f"{rung.chapter}.ipynb").is_file(), told
+    for path in sorted(folder.glob("*.cu")):
+        assert path.stem in LADDER, f"kernels/rungs/{path.name} is the twin of no rung"
+
+
 def test_the_ladder_is_in_the_order_of_the_chapters():
-    assert list(LADDER) == [
-        "swapped", "naive", "tiled", "thread_tiled_1d", "thread_tiled", "vectorized", "pipelined",
-        "warp_tiled", "swizzled", "unguarded", "serpentine", "split_k", "async_tiled", "mma_sm75",
-        "mma", "wgmma", "specialized", "persistent", "stream_k", "emulated",
-    ]  # fmt: skip
     assert all(isinstance(rung, Rung) and rung.name == name for name, rung in LADDER.items())
     assert [rung.chapter for rung in LADDER.values()] == sorted(r.chapter for r in LADDER.values())
     for rung in LADDER.values():

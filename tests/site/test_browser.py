@@ -241,14 +241,16 @@ def test_most_of_a_page_waits_and_none_is_forgotten(browser, book):
     ).length"""
     parts = ".bd-article section, .bd-article div.cell"
     assert page.eval_on_selector_all(parts, passed_over) > page.locator(parts).count() / 2
-    kept = "pre:not([tabindex='0'])"  # what was found to fit, so what is laid out
-    assert page.locator(kept).count() and not page.eval_on_selector_all(kept, passed_over)
+    fit = "pre:not([tabindex='0'])"  # found to fit, so laid out
+    assert not page.eval_on_selector_all(fit, passed_over)
+    few = page.locator(fit).count()
     assert page.evaluate("document.documentElement.dataset.parts") == ""
     page.mouse.wheel(0, 1)
     page.wait_for_function("idle.length")
     assert page.evaluate(work) >= page.locator(SECTIONS).count() - 1  # one at a time
     assert page.evaluate("document.documentElement.dataset.parts === undefined")
     assert page.eval_on_selector_all(parts, passed_over) == 0
+    page.wait_for_function(f'document.querySelectorAll("{fit}").length > {few}')
     page.close()
 
 
