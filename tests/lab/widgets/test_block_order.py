@@ -7,8 +7,9 @@ import pytest
 import traitlets
 
 from kernels import LADDER, lab
+from kernels.host.tiles import tile_of
 from kernels.lab.widgets import BlockOrder
-from kernels.lab.widgets.block_order import needed, tile_of
+from kernels.lab.widgets.block_order import needed
 from tests.lab.widgets import keys
 from tests.lab.widgets.redraws import MOST, redraw_share
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import traitlets
 
 from kernels.host import cdiv
+from kernels.host.tiles import tile_of
 from kernels.lab.widgets.base import Widget
 
 LIMITS = {
@@ -57,14 +58,6 @@ class BlockOrder(Widget):
         if not least <= value <= most:
             raise traitlets.TraitError(f"{name} is {value}: use {least} to {most}")
         return value
-
-
-def tile_of(number: int, across: int, down: int, group: int) -> tuple[int, int]:
-    """Row and column of the tile of C that a block takes, as in `kernels.rungs.swizzled`."""
-    top = number // (group * across) * group
-    height = min(group, down - top)
-    within = number % (group * across)
-    return top + within % height, within // height
 
 
 class Strips(NamedTuple):
