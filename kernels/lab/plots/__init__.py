@@ -6,6 +6,8 @@ A picture is an inline SVG whose text and lines take the page's own colour. A he
 
 from kernels.lab.plots.absorbed import absorbed
 from kernels.lab.plots.barriers import two_barriers
+from kernels.lab.plots.block_order import block_order
+from kernels.lab.plots.buffers import double_buffer
 from kernels.lab.plots.charts import (
     bandwidth,
     break_even,
@@ -35,6 +37,7 @@ from kernels.lab.plots.indices import indices
 from kernels.lab.plots.kitchen import kitchen
 from kernels.lab.plots.lanes import divergence
 from kernels.lab.plots.layouts import bank_layouts, structs_and_fields
+from kernels.lab.plots.levels import tile_levels
 from kernels.lab.plots.load_path import load_path
 from kernels.lab.plots.mappings import mappings
 from kernels.lab.plots.multicast import multicast
@@ -66,21 +69,26 @@ from kernels.lab.plots.savings import block_loads, savings
 from kernels.lab.plots.schedule import Bar, schedule, six_steps, streams
 from kernels.lab.plots.significand import significand
 from kernels.lab.plots.slots import slots
+from kernels.lab.plots.spread import spread_tile
 from kernels.lab.plots.stream_k import stream_k
 from kernels.lab.plots.tiles import tile_steps
 from kernels.lab.plots.transposes import transpose_path
 from kernels.lab.plots.two_loads import two_loads
+from kernels.lab.plots.warps import warp_shapes
+from kernels.lab.plots.waterfall import waterfall
 from kernels.lab.plots.wide import wide_loads
 
 __all__ = [
     "A", "B", "C", "CPP", "ENGINE_TITLES", "HATCH", "INK", "LIBRARY", "MEMORY", "NUMBA", "PALETTE",
     "THREAD", "TILE", "Bar", "Picture", "absorbed", "bandwidth", "bank_layouts", "bit_formats",
-    "block_loads", "break_even", "canvas", "cells", "circular_buffer", "climb", "copy_paths",
-    "demand", "detection", "dies", "divergence", "empty", "error_growth", "figure", "flat_memory",
-    "fragments", "heat", "hiding", "hierarchy", "in_flight", "indices", "kitchen", "ladder",
-    "latency", "load_path", "mapping", "mappings", "mark", "multicast", "outer_product", "overhang",
-    "overwritten", "pending", "problems", "product", "pyramid", "rates", "rereading", "roofline",
-    "rung_label", "rungs", "savings", "schedule", "show", "significand", "six_steps", "slots",
-    "stream_k", "streams", "structs_and_fields", "svg", "sweep", "tile_steps", "transfers",
-    "transpose_path", "two_barriers", "two_loads", "wide_loads", "zero_fill",
+    "block_loads", "block_order", "break_even", "canvas", "cells", "circular_buffer", "climb",
+    "copy_paths", "demand", "detection", "dies", "divergence", "double_buffer", "empty",
+    "error_growth", "figure", "flat_memory", "fragments", "heat", "hiding", "hierarchy",
+    "in_flight", "indices", "kitchen", "ladder", "latency", "load_path", "mapping", "mappings",
+    "mark", "multicast", "outer_product", "overhang", "overwritten", "pending", "problems",
+    "product", "pyramid", "rates", "rereading", "roofline", "rung_label", "rungs", "savings",
+    "schedule", "show", "significand", "six_steps", "slots", "spread_tile", "stream_k", "streams",
+    "structs_and_fields", "svg", "sweep", "tile_levels", "tile_steps", "transfers",
+    "transpose_path", "two_barriers", "two_loads", "warp_shapes", "waterfall", "wide_loads",
+    "zero_fill",
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Two plates a chef: each thread owns two neighbouring elements of C."""
+"""Two outputs per thread: each owns two neighbouring elements of C."""
 
 from ..exercise import MULTIPLE, ODD, SQUARE, Budget, KernelExercise
 from .counts import global_count
@@ -9,8 +9,8 @@ SHAPES = ((M, N, K, ODD), (5, 19, 40, ODD), (64, 64, 64, SQUARE), (8, 128, 32, M
 
 EXERCISE = KernelExercise(
     name="pair",
-    chapter="03-naive",
-    title="two elements of C for each thread",
+    chapter="07-register-tiling",
+    title="two outputs per thread",
     text="""
     @cuda.jit
     def pair(A, B, C):

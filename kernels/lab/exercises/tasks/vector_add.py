@@ -43,8 +43,8 @@ EXERCISE = KernelExercise(
     """,
     trials=trials,
     hints=(
-        "A thread needs two things: its number among all threads of all blocks, and a test whether"
-        " an element has that number.",
+        "A thread needs two things: its number among all threads of all blocks, and a test that an"
+        " element has that number.",
         "The number is blocks before mine, times threads per block, plus my place in my block. The"
         " guard compares it with `c.size`.",
         "`i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x`; then, under `if i < c.size`,"
