@@ -97,11 +97,11 @@ def test_every_marked_cell_belongs_to_an_exercise_of_its_chapter():
 
 @pytest.mark.parametrize("name", EXERCISES)
 def test_every_exercise_has_a_numbered_heading(name):
-    """The list of exercises and the reader's minutes count these headings."""
+    """The list of exercises and the reader's minutes count these headings, and no warm-up's."""
     above = notebook(page_of(name)).cells[: place(name, "start")]
     text = "\n".join(c.source for c in above if c.cell_type == "markdown")
     heading = re.findall(r"^##.*", text, re.MULTILINE)[-1]
-    assert re.match(r"### (?:Exercise )?\d+[.:] ", heading), (
+    assert re.match(r"### (?:(?:Exercise )?\d+[.:]|Warm-up:) ", heading), (
         f'put a heading such as "### 7. {EXERCISES[name].title}" above {name}.start, '
         f"where {heading!r} is the last"
     )
