@@ -220,3 +220,12 @@ def test_a_browser_that_keeps_nothing_is_told(mounted):
 
 def test_its_text_form_is_stable():
     assert repr(Quiz("04-tiled")) == "Quiz(chapter='04-tiled')"
+
+
+def by_keys(widget) -> None:
+    first = widget.locator(".option").first
+    first.locator("summary").focus()
+    widget.page.keyboard.keys.press("Enter")
+    widget.locator(".option:is(.right, .wrong)").wait_for()
+    assert len(first.locator("p").inner_text()) > 20
+    widget.locator("[role=status]", has_text=" answered").wait_for()

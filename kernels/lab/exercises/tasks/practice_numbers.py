@@ -45,8 +45,8 @@ CHOOSE_TILE = NumberExercise(
     },
 )
 
-PATCH_READS = NumberExercise(
-    name="patch-reads",
+TILE_READS = NumberExercise(
+    name="tile-reads",
     chapter=CHAPTER,
     title="shared-memory reads for a thread tile",
     hints=(

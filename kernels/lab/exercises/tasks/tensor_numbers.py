@@ -119,7 +119,7 @@ STAGE = NumberExercise(
 )  # fmt: skip
 
 SLOTS = NumberExercise(
-    name="slots-of-the-ring",
+    name="stages-that-fit",
     chapter=CHAPTER,
     title="how many stages are enough",
     hints=(
@@ -131,14 +131,14 @@ SLOTS = NumberExercise(
     after="Small steps need more stages but fewer bytes: 4 · 24 KB against 3 · 48 KB. The price is"
           " a wait at a barrier for every 512 cycles of work, and rows of 64 bytes.",
     answers={
-        "clocks_64": _clocks(128, 256, 64), "slots_64": _slots(_clocks(128, 256, 64)),
-        "clocks_32": _clocks(128, 256, 32), "slots_32": _slots(_clocks(128, 256, 32)),
+        "cycles_64": _clocks(128, 256, 64), "stages_64": _slots(_clocks(128, 256, 64)),
+        "cycles_32": _clocks(128, 256, 32), "stages_32": _slots(_clocks(128, 256, 32)),
     },
     mistakes={
-        ("clocks_64", 512): "a multiplication and an addition are two operations",
-        ("slots_64", 2): "with two stages, the first has 1024 cycles to load while the second is"
+        ("cycles_64", 512): "a multiplication and an addition are two operations",
+        ("stages_64", 2): "with two stages, the first has 1024 cycles to load while the second is"
                          " multiplied, and its tiles take 1500",
-        ("slots_32", 3): "1500 cycles are nearly three times 512, and one more stage is being"
+        ("stages_32", 3): "1500 cycles are nearly three times 512, and one more stage is being"
                          " multiplied",
     },
 )  # fmt: skip

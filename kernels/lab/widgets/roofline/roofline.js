@@ -13,7 +13,7 @@ import {
   followSize,
   put,
   follow,
-} from "./common.js";
+} from "../common.js";
 
 /** FLOP per byte from which arithmetic, no longer memory, is the limit. */
 const ridge = (roof) => roof.compute / roof.bandwidth;
