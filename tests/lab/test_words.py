@@ -107,4 +107,4 @@ def test_labels_tables_and_exercises_use_the_words_of_the_field(place):
     found = sorted(word for text in texts for word in words(text))
     if found and place in KNOWN and not ALL_REWRITTEN:
         pytest.xfail(f"{place}: {', '.join(found)}")
-    assert not found
+    assert not found, f"{place} should say in the field's own terms: {', '.join(found)}"

@@ -12,9 +12,6 @@ from tests.lab.widgets import keys
 from tests.pages import CHAPTERS, mount_all
 from tests.site.test_browser import PROFILES, Listener
 
-#: Widgets that no page shows yet.
-WAITING = {"BlockOrder", "OuterProduct", "Pipeline"}
-
 
 def kinds(book, name: str) -> list[str]:
     """The widgets that a page shows."""
@@ -23,7 +20,7 @@ def kinds(book, name: str) -> list[str]:
 
 def test_every_kind_of_widget_is_used_on_some_page(book):
     shown = {name: kinds(book, name) for name in CHAPTERS}
-    assert {kind for found in shown.values() for kind in found} == {*widgets.__all__} - WAITING
+    assert {kind for found in shown.values() for kind in found} == {*widgets.__all__}
     assert [name for name in CHAPTERS if "Quiz" in shown[name]] == list(filter(has_quiz, CHAPTERS))
 
 
