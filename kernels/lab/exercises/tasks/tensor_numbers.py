@@ -74,7 +74,7 @@ HOLDERS = NumberExercise(
 ROUNDING = NumberExercise(
     name="first-lost",
     chapter=CHAPTER,
-    title="the first numbers that do not fit",
+    title="the first numbers that don't fit",
     hints=(
         "With p significant bits, a format holds every whole number up to 2 to the power of p.",
         "fp16 has 11 significant bits, bf16 has 8, TF32 has 11.",
