@@ -34,7 +34,7 @@ def judge(shares: Callable) -> Iterator[tuple[Kind, str]]:
         "these are the shares of the transpose: row and col are exchanged": shares_of(A.T),
         "the upper right and the lower left block are exchanged: elements 2 and 3 are 8 rows"
         " further down, 4 and 5 are 8 columns to the right": want[:, [0, 1, 4, 5, 2, 3, 6, 7]],
-        "these are pieces of a row, 8 neighbours per lane": A.reshape(32, 8),
+        "these are whole pieces of a row, 8 neighbours per lane": A.reshape(32, 8),
     }
     for reason, wrong in known.items():
         if np.array_equal(said, wrong):
