@@ -11,10 +11,6 @@ CONTENTS = (ROOT / "_toc.yml").read_text(encoding="utf-8")
 PAGES = re.findall(r"^\s*-?\s*(?:root|file): (\S+)$", CONTENTS, re.MULTILINE)
 #: The names of the pages that run, core and deeper: notebooks, numbered.
 CHAPTERS = [name.removeprefix("chapters/") for name in PAGES if re.match(r"chapters/\d\d-", name)]
-#: False while chapters are being rewritten one by one. Headings of the first edition that cannot be
-#: found any more, and words of the house on pages that still have them, are listed until then; once
-#: it is True, they fail.
-ALL_REWRITTEN = False
 MOUNT = "document.querySelectorAll('.widget-fallback button').forEach((each) => each.click())"
 
 

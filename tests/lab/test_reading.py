@@ -9,7 +9,6 @@ import pytest
 from kernels.lab import reading
 from kernels.lab.notebooks import ROOT
 from kernels.lab.pages import is_deeper, paths
-from tests.pages import ALL_REWRITTEN
 
 LONG = " ".join(["word"] * 31) + "."
 CELLS = [
@@ -129,6 +128,4 @@ def test_the_first_page_lists_every_page_and_its_minutes(tmp_path):
         f"missing: {sorted(set(core) - set(listed))}, too many: {sorted(set(listed) - set(core))}"
     )
     told = "run `.venv/bin/python -m kernels readme`: it counts the minutes in index.md again"
-    if not ALL_REWRITTEN and now != text:
-        pytest.xfail(told)
     assert now == text, told

@@ -11,7 +11,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from kernels.lab.notebooks import CHAPTERS
-from tests.pages import ALL_REWRITTEN, PAGES
+from tests.pages import PAGES
 from tests.site.test_browser import Listener
 from tests.site.test_progress import GET, KEY, SET
 
@@ -51,8 +51,6 @@ def test_every_heading_of_the_first_edition_can_still_be_found(book):
     addresses = [f"{page}#{anchor}" for page, found in FIRST_EDITION.items() for anchor in found]
     lost = [old for old in addresses if old not in MOVED and not stands(book, old)]
     told = "say in chapters/moved.toml where these are now:\n" + "\n".join(lost)
-    if lost and not ALL_REWRITTEN:
-        pytest.xfail(told)
     assert not lost, told
 
 
