@@ -21,6 +21,7 @@ __all__ = [
     "check_multiple",
     "check_rows",
     "registers_of",
+    "tile_of",
 ]
 
 MAX_REGISTERS = 255  # a thread cannot name more
@@ -279,3 +280,11 @@ def registers_of(threads: int, values: int) -> int:
     at_least = values + 16
     fitting = [held // (blocks * threads) // 8 * 8 for blocks in (2, 1)]
     return min(MAX_REGISTERS, next((most for most in fitting if most >= at_least), fitting[-1]))
+
+
+def tile_of(number: int, across: int, down: int, group: int) -> tuple[int, int]:
+    """Row and column of the tile of C that a block takes, as in `kernels.rungs.swizzled`."""
+    top = number // (group * across) * group
+    height = min(group, down - top)
+    within = number % (group * across)
+    return top + within % height, within // height

@@ -56,6 +56,8 @@ RATE = re.compile(
     r"|(?:loads?|stores?|requests?) an? (?:thread|block|warp|step|multiply-add|launch|SM))\b",
     re.IGNORECASE,
 )
+#: How the opening of a deeper page begins; the front page lists what follows.
+THIS_PAGE = re.compile(r"^(?:This page (?:adds|covers|explains|shows)|\*\*Adds:\*\*) ")
 #: What of a Markdown text is no prose: code, formulas, comments, directives, links, tables.
 MARKUP = re.compile(
     r"```.*?```|\$\$.*?\$\$|<!--.*?-->|^:::+[^\n]*$|^:[a-z-]+:[^\n]*$|\]\([^)\n]*\)|<[^>\n]+>"
@@ -293,14 +295,14 @@ def write(root: Path = ROOT, folder: Path = CHAPTERS) -> Path:
 
 
 def deeper(pages: list[Page]) -> str:
-    """The deeper pages as a folded table: what each adds, in the words that open it."""
+    """The deeper pages as a folded table: what each shows, in the words that open it."""
     if not pages:
         return ""
     rows = [
         f"| [{page.title}](chapters/{page.name}.ipynb) "
-        f"| {page.opening.removeprefix('This page adds ').rstrip('.')} | {page.minutes} "
+        f"| {THIS_PAGE.sub('', page.opening).rstrip('.')} | {page.minutes} "
         f"| {page.exercise_minutes or '–'} |"
         for page in pages
     ]
-    head = ["| deeper page | it adds | minutes | exercises |", "| --- | --- | ---: | ---: |"]
+    head = ["| deeper page | it shows | minutes | exercises |", "| --- | --- | ---: | ---: |"]
     return "\n".join([":::{dropdown} The deeper pages", *head, *rows, ":::", ""])

@@ -59,7 +59,9 @@ def test_the_glossary_is_long_and_in_order():
 
 @pytest.mark.parametrize("name, text, said, number, page", TERMS, ids=[term[0] for term in TERMS])
 def test_a_word_is_short_and_its_page_links_to_it(name, text, said, number, page):
-    assert int(page[:2]) == int(number) and said.endswith("deeper") == is_deeper(page)
+    assert int(page[:2]) == int(number) and said.endswith("deeper") == is_deeper(page), (
+        f"{name}: the link {said!r} leads to {page}"
+    )
     sentences = re.findall(r"[.!?:;](?= |$)", re.sub(r"`[^`]*`", "code", text))
     assert 2 <= len(sentences) <= 5 and len(text.split()) <= 70
     linked = [found for found in LINK.findall(prose(page)) if present(found[1]) == place(name)]
@@ -81,9 +83,14 @@ def test_counts_name_their_counter():
 @pytest.mark.parametrize("page", [path.stem for path in paths()])
 def test_links_to_the_glossary_find_their_word_and_stand_once(page):
     linked = [present(target) for _, target in LINK.findall(prose(page))]
-    assert len(set(linked)) == len(linked)
-    assert linked or not has_quiz(page), "a page that teaches words links to them"
-    assert set(linked) <= {place(name) for name, *_ in TERMS}
+    twice = sorted({word for word in linked if linked.count(word) > 1})
+    assert not twice, f"chapters/{page}.ipynb should link only the first use of {twice}"
+    assert linked or not has_quiz(page), (
+        f"chapters/{page}.ipynb should link the words that it teaches: "
+        "[word](glossary.md#word), defined in chapters/glossary.md"
+    )
+    unknown = sorted(set(linked) - {place(name) for name, *_ in TERMS})
+    assert not unknown, f"chapters/glossary.md has no entry for {unknown}"
 
 
 # --------------------------------------------------------------------------------------- messages
@@ -187,7 +194,8 @@ def test_the_evenings_add_up():
 
 def test_every_page_is_in_the_contents():
     listed = set(re.findall(r"file: chapters/(\S+)", CONTENTS))
-    assert {path.stem for path in CHAPTERS.glob("*.md")} <= listed
+    written = {path.stem for path in (*CHAPTERS.glob("*.md"), *CHAPTERS.glob("*.ipynb"))}
+    assert not written - listed, f"list in _toc.yml: {sorted(written - listed)}"
 
 
 @pytest.mark.parametrize("name", ["CONTRIBUTING.md", "chapters/instructor-guide.md"])
@@ -197,7 +205,7 @@ def test_what_the_guides_name_is_there(name):
     named = [path for path in named if "name" not in path and "NN" not in path]
     assert named
     missing = [path for path in named if not (ROOT / path).exists()]
-    assert not missing
+    assert not missing, f"{name} names {missing}"
     commands = set(re.findall(r"`make ([a-z]+)|^make ([a-z]+)", text, re.MULTILINE))
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     commands = {first or second for first, second in commands}

@@ -150,14 +150,22 @@ def test_what_is_folded_in_the_book_is_folded_in_jupyterlab_and_colab(notebook):
         titled = bool(re.match(r"# @title \S", cell.source))
         hidden = cell.metadata.get("jupyter", {}).get("source_hidden", False)
         if cell.cell_type == "code":
-            assert form == titled == hidden == folded, cell.id
+            assert form == titled == hidden == folded, (
+                f"cell {cell.id} is folded in some places only: it needs the tag hide-cell, "
+                '"jupyter": {"source_hidden": true}, "cellView": "form" and "# @title …" on line 1'
+            )
         else:
-            assert not form and not titled, cell.id
+            assert not form and not titled, (
+                f"the Markdown cell {cell.id} needs no form, only its tag"
+            )
+
+
+RECORD = "run `.venv/bin/python -m kernels record --only NN` (without a GPU: with `--engine cpu`)"
 
 
 def test_every_cell_was_run(notebook):
     counts = [cell.execution_count for cell in code(notebook)]
-    assert counts == list(range(1, len(counts) + 1)), "run `python -m kernels record`"
+    assert counts == list(range(1, len(counts) + 1)), f"its cells should be executed: {RECORD}"
 
 
 def test_errors_stand_only_where_they_are_the_point(notebook):
@@ -181,7 +189,9 @@ def test_outputs_hold_no_path_of_a_machine(notebook):
 
 def test_outputs_are_as_the_recording_stores_them(notebook):
     before = nbformat.writes(notebook)
-    assert nbformat.writes(normalise(notebook)) == before, "run `python -m kernels record`"
+    assert nbformat.writes(normalise(notebook)) == before, (
+        f"it should be as a recording stores it: {RECORD}"
+    )
 
 
 def test_ids_are_words_and_differ(notebook):

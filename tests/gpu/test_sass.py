@@ -33,7 +33,9 @@ def test_the_loops_hold_what_their_kernels_are_made_for(rows):
         assert loop["multiply_adds"] > 0 and row["lines"]
         if rung.chapter != "08-tensor-cores":
             assert loop["math"] == "FFMA", row
-        if rung.wide:
+        if rung.wide and loop["copies"]:  # from global to shared memory, past the registers
+            assert loop["shared_loads"]["of_16"], row
+        elif rung.wide:
             assert loop["shared_loads"]["of_16"] and loop["global_loads"]["of_16"], row
         if "TM" in row["options"]:
             options = row["options"]

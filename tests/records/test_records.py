@@ -230,9 +230,13 @@ def test_a_table_reads_as_text_and_escapes_html():
 def test_stored_records_are_whole():
     for path in records.FOLDER.glob("*.json"):
         record = records.read(path)
-        assert path.stem == files.slug(record.provenance["gpu"])
-        assert {"driver", "cuda", "versions", "date", "clocks"} <= record.provenance.keys()
-        assert all(row.correct for row in record.tables["timings"])
+        named = f"{files.slug(record.provenance['gpu'])}.json"
+        assert path.name == named, f"{path.name} holds the record that `bench` writes into {named}"
+        missing = {"driver", "cuda", "versions", "date", "clocks"} - record.provenance.keys()
+        assert not missing, f"{path.name}: its provenance has no {missing}"
+        wrong = [row for row in record.tables["timings"] if not row.correct]
+        assert not wrong, f"{path.name}: kernels with a wrong result: {wrong}"
         dates = {run["date"] for run in [record.provenance, *record.earlier]}
-        assert {row["date"] for rows in record.tables.values() for row in rows} <= dates
+        other = {row["date"] for rows in record.tables.values() for row in rows} - dates
+        assert not other, f"{path.name}: rows of {other}, when no run of its provenance was made"
         assert json.loads(path.read_text(encoding="utf-8"))

@@ -78,6 +78,8 @@ def test_every_difference_in_a_record_is_explained(name):
     kept = records.load(name)
     for quantity in side_by_side.QUANTITIES:
         for one in lines(kept, quantity):
-            assert one.why != side_by_side.UNEXPLAINED, one
+            assert one.why != side_by_side.UNEXPLAINED, (
+                f"say in kernels/records/side_by_side.py why {name}.json counts otherwise: {one}"
+            )
             if quantity in ("requests", "sectors") and one.counted is not None:
                 assert one.counted == one.expected, one

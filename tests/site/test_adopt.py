@@ -12,6 +12,7 @@ import adopt
 import pytest
 
 ROOT = Path(__file__).parents[2]
+TOLD = "run `make adopt`: it writes each page's badges and set-up cell"
 NAMED = "_config.yml pyproject.toml README.md CITATION.cff index.md binder chapters".split()
 
 
@@ -37,7 +38,7 @@ def changed(before: dict[str, str], after: dict[str, str]) -> list[str]:
 def test_everything_agrees_with_the_adopted_repository(course):
     before = texts(course)
     adopt.adopt(root=course)
-    assert changed(before, texts(course)) == [], "run `make adopt`"
+    assert changed(before, texts(course)) == [], TOLD
 
 
 def test_adopting_renames_everywhere_and_back_again(course):
@@ -49,7 +50,7 @@ def test_adopting_renames_everywhere_and_back_again(course):
     assert "https://ada-l.github.io/notes.on-the-engine/" in after["_config.yml"]
     assert "https://github.com/ada-l/notes.on-the-engine" in after["README.md"]
     adopt.adopt(home.name, root=course)
-    assert changed(before, texts(course)) == []
+    assert changed(before, texts(course)) == [], TOLD
 
 
 def test_every_chapter_has_its_badges_and_its_set_up_cell():
@@ -59,9 +60,9 @@ def test_every_chapter_has_its_badges_and_its_set_up_cell():
     for chapter in chapters:
         title, setup = json.loads(chapter.read_text())["cells"][:2]
         text = "".join(title["source"])
-        assert f"/{repository.name}/blob/main/chapters/{chapter.name}" in text
-        assert f"{repository.name}/main?labpath=chapters/{chapter.name}" in text
-        assert setup["id"] == "set-up" and "".join(setup["source"]) == repository.set_up
+        assert f"/{repository.name}/blob/main/chapters/{chapter.name}" in text, TOLD
+        assert f"{repository.name}/main?labpath=chapters/{chapter.name}" in text, TOLD
+        assert setup["id"] == "set-up" and "".join(setup["source"]) == repository.set_up, TOLD
 
 
 @pytest.mark.parametrize(

@@ -89,8 +89,11 @@ def test_a_page_describes_itself(book, name):
     soup = parse(book / f"{name}.html")
     address = adopted().site + ("index.html" if name == "index" else f"{name}.html")
     assert soup.find("link", rel="canonical")["href"] == address
-    described = soup.find("meta", attrs={"name": "description"})["content"]
-    assert 40 <= len(described) <= 163 and "Colab" not in described
+    described = (soup.find("meta", attrs={"name": "description"}) or {}).get("content", "")
+    assert 40 <= len(described) <= 163 and "Colab" not in described, (
+        f"{name} should open with a paragraph of 40 characters or more, which describes it in a "
+        f"search; found: {described!r}"
+    )
     assert soup.find("meta", property="og:image")["content"].startswith(adopted().site)
     assert soup.html["lang"] == "en"
 

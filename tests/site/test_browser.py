@@ -188,7 +188,7 @@ def test_keys_lead_into_a_widget_that_is_not_mounted_yet(browser, book):
 
 def test_words_and_numbers_of_a_widget_are_found_before_it_is_mounted(browser, book):
     page = open_chapter(browser, book)
-    assert page.evaluate("find('blocks an SM holds')")
+    assert page.evaluate("find('blocks per SM')")
     page.wait_for_selector(".widget[data-mounted] .tile-player")
     page.close()
 

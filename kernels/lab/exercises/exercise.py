@@ -9,10 +9,10 @@ How to add an exercise
 2. In the chapter, give the cell that sets it ``"exercise": "name.start"`` as metadata and the
    folded one that solves it ``"exercise": "name.solution"``, with the hints folded between them.
    ``tests/lab/exercises/test_cells.py`` says what must stand where.
-3. Write ``tests/lab/exercises/answers/name.py``: at least twelve wrong kernels, each with the name
-   that the grader must give it, and two more right ones.
-    ``pytest tests/lab/exercises -k name`` tries
-   them.
+3. For a kernel, write ``tests/lab/exercises/answers/name.py``: at least twelve wrong kernels, each
+   with the name that the grader must give it, and two more right ones.
+
+``pytest tests/lab/exercises -k name`` tries them, and says what is still missing.
 """
 
 from __future__ import annotations

@@ -18,7 +18,14 @@ from kernels.basics.application import application_folder
 
 FORMAT = 1
 #: Exercises by a former name, and what they are called now.
-RENAMED = {"bench-patch": "smallest-tile"}
+RENAMED = {
+    "bench-patch": "smallest-tile",
+    "corridor": "bytes-in-flight",
+    "patch": "four-sums",
+    "patch-reads": "tile-reads",
+    "slots-of-the-ring": "stages-that-fit",
+    "two-benches": "two-buffers",
+}
 
 
 class BrokenProgress(ValueError):

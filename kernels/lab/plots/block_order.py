@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from kernels.host.tiles import tile_of
 from kernels.lab.plots.chip import boxes
 from kernels.lab.plots.palette import PALETTE
 from kernels.lab.plots.picture import figure
@@ -25,13 +26,7 @@ def first_blocks(group: int, together: int, across: int, down: int) -> list[tupl
     across, down : int
         Tiles of C in each direction.
     """
-    tiles = []
-    for number in range(together):
-        top = number // (group * across) * group
-        height = min(group, down - top)
-        inside = number % (group * across)
-        tiles.append((top + inside % height, inside // height))
-    return tiles
+    return [tile_of(number, across, down, group) for number in range(together)]
 
 
 def block_order(

@@ -3,19 +3,21 @@
 A notebook stores a widget's state alone. Its script and style sheet are those of the day that
 shows it: from here, joined to the common ones, where a kernel runs; from the site in the book.
 
-How to add a widget
--------------------
-1. Write ``name.py`` with a subclass of `Widget`. Data (records, models, traces) and settings are
-   traits tagged ``sync=True``; everything else happens in the script. List the settings that its
-   text form shows in ``shown``.
-2. Write ``name.js`` and ``name.css`` beside it. They are found by the module's name. The script
-   imports from ``common.js`` and from nothing else, and ends with ``export default { render }``;
-   ``render({ model, el })`` builds the widget with `frame`, `slider`, `choice`… and returns a
-   function that undoes what outlives it. Pure formulas go into an object ``formulas``, exported
-   beside the default, for the tests.
-3. Add the class to ``__init__.py``, its numbers for readers without scripts to ``stills.py``, and
-   tests to ``tests/lab/widgets``: formulas against the Python models, and the mounted widget in a
-   browser. Once a recorded chapter shows it, ``make pictures`` draws its picture.
+A widget is a folder, named like its class but ``in_this_way``, and a line in ``__init__.py``:
+
+``name/__init__.py``
+    A subclass of `Widget`. Data (records, models, traces) and settings are traits tagged
+    ``sync=True``; everything else happens in the script. ``shown`` lists the settings that the text
+    form shows. A bad setting is a `traitlets.TraitError` of one line.
+``name/name.js``
+    Imports from ``../common.js`` alone, and ends with ``export default { render }``;
+    ``render({ model, el })`` builds the widget with `frame`, `slider`, `choice`… and returns a
+    function that undoes what outlives it. Pure formulas go into an object ``formulas``, exported
+    beside the default, for the tests.
+``name/name.css``
+    What the common style sheet does not have; it may be missing.
+``name/still.py``
+    ``still(state)`` yields what readers without scripts see: `kernels.lab.widgets.stills.Table`.
 
 A script may use no more of the model than ``get``, ``set``, ``save_changes``, ``on``, ``off`` and
 ``send``: in the static page nothing else is there. Text from outside goes into the page as text
@@ -66,8 +68,11 @@ class Widget(anywidget.AnyWidget):
     @classmethod
     def own(cls, kind: str) -> str:
         """The text of the widget's own script (``"js"``) or style sheet (``"css"``)."""
-        module = Path(sys.modules[cls.__module__].__file__)
-        return module.with_suffix(f".{kind}").read_text(encoding="utf-8")
+        folder = Path(sys.modules[cls.__module__].__file__).parent
+        path = folder / f"{folder.name}.{kind}"
+        if kind == "css" and not path.exists():
+            return ""
+        return path.read_text(encoding="utf-8")
 
 
 def common(kind: str) -> str:

@@ -20,7 +20,7 @@ FILES = {
     "vector_add": "kernels/patterns/vector_add.py",
     "vector_add_grid_stride": "kernels/patterns/vector_add.py",
     "naive": "kernels/rungs/naive.py",
-    "swapped": "kernels/rungs/naive.py",
+    "swapped": "kernels/rungs/swapped.py",
     "tiled": "kernels/rungs/tiled.py",
 }
 TILE = 8
@@ -235,7 +235,7 @@ def mutants() -> tuple[Mutant, ...]:
 def load(rung: str, source: str, name: str):
     """Import a module's text from a file of its own; returns the rung's kernel in it."""
     module = from_source(source, name)
-    return module.kernel(tile=TILE) if rung == "tiled" else getattr(module, rung)
+    return module.make_tiled(TILE) if rung == "tiled" else getattr(module, rung)
 
 
 def kernel(mutant: Mutant):

@@ -1,18 +1,21 @@
 """The cells of the chapters hold what the exercises hold, and solving fills the marked place."""
 
 import ast
+import importlib
+import pkgutil
 import re
 from functools import cache
 
 import nbformat
 import pytest
 
-from kernels.lab.exercises import EXERCISES
-from kernels.lab.exercises.exercise import FROM, TO, KernelExercise, NumberExercise
+from kernels.lab.exercises import EXERCISES, tasks
+from kernels.lab.exercises.exercise import FROM, TO, Exercise, KernelExercise, NumberExercise
 from kernels.lab.pages import chapter_of, paths
 
 KERNELS = [name for name, e in EXERCISES.items() if isinstance(e, KernelExercise)]
 NUMBERS = [name for name, e in EXERCISES.items() if isinstance(e, NumberExercise)]
+PARTS = ("start", "solution")
 
 
 PAGES = {path.stem: path for path in paths()}
@@ -23,28 +26,40 @@ def notebook(page):
     return nbformat.read(PAGES[page], as_version=4)
 
 
+def every_mark(page):
+    return [cell.metadata.get("exercise") for cell in notebook(page).cells]
+
+
 def marks(page):
-    return [cell.metadata.exercise for cell in notebook(page).cells if "exercise" in cell.metadata]
+    return [mark for mark in every_mark(page) if mark]
 
 
 @cache
 def page_of(name):
     """The page that sets an exercise: its chapter's core page, or a deeper one."""
-    ours = [page for page in PAGES if chapter_of(page) == EXERCISES[name].chapter]
-    (found,) = (page for page in ours if f"{name}.start" in marks(page))
-    return found
+    chapter = EXERCISES[name].chapter
+    ours = [page for page in PAGES if chapter_of(page) == chapter]
+    found = [page for page in ours if f"{name}.start" in marks(page)]
+    assert len(found) == 1, (
+        f'give the cell of chapters/{chapter}.ipynb that sets {name} the metadata "exercise": '
+        f'"{name}.start"; the pages that have such a cell: {", ".join(found) or "none"}'
+    )
+    return found[0]
 
 
-def cells(name, part):
-    """The cells that set an exercise or solve it, with their places."""
-    every = notebook(page_of(name)).cells
-    wanted = f"{name}.{part}"
-    return [(i, cell) for i, cell in enumerate(every) if cell.metadata.get("exercise") == wanted]
+def place(name, part):
+    """The number of the cell that sets an exercise ("start") or solves it ("solution")."""
+    page = page_of(name)
+    found = [i for i, mark in enumerate(every_mark(page)) if mark == f"{name}.{part}"]
+    assert len(found) == 1, (
+        f'chapters/{page}.ipynb needs one cell with the metadata "exercise": "{name}.{part}", '
+        f"and has {len(found)}"
+    )
+    return found[0]
 
 
 def cell(name, part):
-    ((_, found),) = cells(name, part)
-    return found
+    return notebook(page_of(name)).cells[place(name, part)]
 
 
 def words(text):
@@ -52,46 +67,79 @@ def words(text):
     return " ".join(re.sub(r"[`*]", "", text).split())
 
 
+@pytest.mark.parametrize("task", [task.name for task in pkgutil.iter_modules(tasks.__path__)])
+def test_every_exercise_is_in_the_catalogue(task):
+    for value in vars(importlib.import_module(f"{tasks.__name__}.{task}")).values():
+        for exercise in value if isinstance(value, tuple) else (value,):
+            if isinstance(exercise, Exercise):
+                assert EXERCISES.get(exercise.name) is exercise, (
+                    f"list {exercise.name} of tasks/{task}.py in kernels/lab/exercises/catalogue.py"
+                )
+
+
 @pytest.mark.parametrize("name", EXERCISES)
 def test_every_exercise_has_a_start_and_after_it_a_folded_solution(name):
-    ((start, _),), ((solution, folded),) = cells(name, "start"), cells(name, "solution")
-    assert start < solution
-    assert "hide-cell" in folded.metadata.tags and folded.metadata.jupyter.source_hidden
+    assert place(name, "start") < place(name, "solution")
+    metadata = cell(name, "solution").metadata
+    folded = "hide-cell" in metadata.get("tags", ()) and metadata.get("jupyter", {})
+    assert folded and folded.get("source_hidden"), (
+        f"fold the cell {name}.solution: its metadata needs the tag hide-cell "
+        'and "jupyter": {"source_hidden": true}'
+    )
 
 
 def test_every_marked_cell_belongs_to_an_exercise_of_its_chapter():
     marked = {(chapter_of(page), mark) for page in PAGES for mark in marks(page)}
-    assert marked == {
-        (exercise.chapter, f"{name}.{part}")
-        for name, exercise in EXERCISES.items()
-        for part in ("start", "solution")
-    }
+    wanted = {(e.chapter, f"{name}.{part}") for name, e in EXERCISES.items() for part in PARTS}
+    assert marked <= wanted, f"marked cells of no exercise of their chapter: {marked - wanted}"
+    assert wanted <= marked, f"exercises without a marked cell: {wanted - marked}"
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_every_exercise_has_a_numbered_heading(name):
+    """The list of exercises and the reader's minutes count these headings, and no warm-up's."""
+    above = notebook(page_of(name)).cells[: place(name, "start")]
+    text = "\n".join(c.source for c in above if c.cell_type == "markdown")
+    heading = re.findall(r"^##.*", text, re.MULTILINE)[-1]
+    assert re.match(r"### (?:(?:Exercise )?\d+[.:]|Warm-up:) ", heading), (
+        f'put a heading such as "### 7. {EXERCISES[name].title}" above {name}.start, '
+        f"where {heading!r} is the last"
+    )
 
 
 @pytest.mark.parametrize("name", EXERCISES)
 def test_the_three_hints_are_folded_on_the_page(name):
     exercise = EXERCISES[name]
-    first, last = cells(name, "start")[0][0], cells(name, "solution")[0][0]
+    first, last = place(name, "start"), place(name, "solution")
     between = notebook(page_of(name)).cells[first : last + 1]
     page = words("\n".join(c.source for c in between if c.cell_type == "markdown"))
     assert len(set(exercise.hints)) == 3
     for number, hint in enumerate(exercise.hints, 1):
-        assert f":::{{dropdown}} Hint {number} {words(hint)} :::" in page
+        assert f":::{{dropdown}} Hint {number} {words(hint)} :::" in page, (
+            f"between {name}.start and {name}.solution, the page needs a Markdown cell with\n"
+            f":::{{dropdown}} Hint {number}\n{hint}\n:::"
+        )
 
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_solving_fills_the_marked_place_and_nothing_else(name):
     exercise = EXERCISES[name]
-    start, solution = cell(name, "start").source, cell(name, "solution").source
-    assert exercise.start_text in start and exercise.solution_text in solution
     around = []
     for text in (exercise.start_text, exercise.solution_text):
+        assert text.count(FROM) == text.count(TO) == 1, f"{name} needs one {FROM!r} and one {TO!r}"
         before, rest = text.split(FROM)
         around.append((before, rest.split(TO)[1]))
-        assert text.count(FROM) == text.count(TO) == 1
     assert around[0] == around[1]
-    assert start.rstrip().split("\n")[-1].startswith(f'lab.exercises.check("{name}"')
-    assert f'lab.exercises.judge("{name}"' in solution and ".check(" not in solution
+    start, solution = cell(name, "start").source, cell(name, "solution").source
+    for part, source, text in (
+        ("start", start, exercise.start_text),
+        ("solution", solution, exercise.solution_text),
+    ):
+        assert text in source, f"the cell {name}.{part} should hold\n{text}"
+    asked = f'lab.exercises.check("{name}"'
+    assert start.rstrip().split("\n")[-1].startswith(asked), f"{name}.start should end in {asked}"
+    told = f'lab.exercises.judge("{name}"'
+    assert told in solution, f"the cell {name}.solution should say {told}"
 
 
 def call(text, verb, name):
@@ -100,7 +148,7 @@ def call(text, verb, name):
         if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == verb:
             if node.args and getattr(node.args[0], "value", "") == name:
                 return node
-    raise AssertionError(f"the cell does not call {verb} for {name}")
+    raise AssertionError(f'the cell should call lab.exercises.{verb}("{name}", …)')
 
 
 @pytest.mark.parametrize("name", NUMBERS)
@@ -108,13 +156,15 @@ def test_numbers_are_dots_at_first(name):
     source = cell(name, "start").source
     call(source, "check", name)
     dots = re.findall(r"(\w+)=\.\.\.", source)
-    assert dots == list(EXERCISES[name].answers)
+    wanted = list(EXERCISES[name].answers)
+    assert dots == wanted, f"the cell {name}.start should ask for {'=..., '.join(wanted)}=..."
     call(cell(name, "solution").source, "judge", name)
 
 
 def test_the_solutions_keep_no_progress():
     for name in EXERCISES:
-        assert "exercises.check(" not in cell(name, "solution").source
+        source = cell(name, "solution").source
+        assert "exercises.check(" not in source, f"{name}.solution should judge, not check"
 
 
 @pytest.mark.parametrize("chapter", sorted({e.chapter for e in EXERCISES.values()}))

@@ -22,7 +22,9 @@ def test_the_answers_are_right_and_near_ones_are_not(name):
 @pytest.mark.parametrize("name", NUMBERS)
 def test_common_mistakes_are_told_their_reason(name):
     task = NUMBERS[name]
-    assert len(task.mistakes) >= 2
+    assert len(task.mistakes) >= 2, (
+        f"{name} needs two mistakes or more, and has {len(task.mistakes)}"
+    )
     for (asked, value), reason in task.mistakes.items():
         result = judge(name, task.answers | {asked: value})
         assert asked in task.answers and not result.right

@@ -9,9 +9,14 @@ import traitlets
 from kernels import LADDER, lab
 from kernels.lab.widgets import Access
 from kernels.measure.oracle import inputs, poisoned
+from tests.lab.widgets import keys
 from tests.lab.widgets.redraws import MOST, redraw_share
 
 PROFILES = [(width, mode) for width in (1280, 390) for mode in ("light", "dark")]
+SLIDER = keys.Slider("Step k", "k", 8)
+STILLS = [
+    Access(side=16, M=29, N=41, K=13),
+]
 KERNELS = [(name, side) for name in ("naive", "swapped") for side in (8, 16, 32)]
 SIZES = [(1, 1, 1), (33, 3, 5), (7, 34, 2), (37, 53, 29), (32, 64, 16), (64, 40, 33)]
 
@@ -231,3 +236,19 @@ def test_the_numbers_are_printed_and_the_controls_are_not(mounted):
     page.emulate_media(media="print")
     assert page.locator("details table").is_visible()
     assert not page.locator(".controls").is_visible()
+
+
+def by_keys(widget) -> None:
+    def loaded() -> list[int]:
+        return [
+            sum(path.get_attribute("d").count("M") for path in paths.all())
+            for paths in (widget.locator(f".picture path.{kind}") for kind in "abc")
+        ]
+
+    assert loaded() == [1, 32, 32]
+    keys.press(widget, "combobox", "kernel", "ArrowDown")
+    assert loaded() == [32, 1, 32]
+    keys.press(widget, "slider", "Step k", "End")
+    keys.press(widget, "slider", "Column of C", "Home")
+    said = widget.locator(".comparison").inner_text()
+    assert "at k = 23, the warp of C[5, 0]: naive 1 + 4, swapped 32 + 1" in said

@@ -8,9 +8,15 @@ from kernels import cuda, float32, lab
 from kernels.engine.microscope.requests import shared_cost
 from kernels.lab.widgets import Banks
 from kernels.lab.widgets.banks import words
+from tests.lab.widgets import keys
 from tests.lab.widgets.redraws import MOST, redraw_share
 
 PROFILES = [(width, mode) for width in (1280, 390) for mode in ("light", "dark")]
+SLIDER = keys.Slider("Padding", "pad", 1)
+STILLS = [
+    Banks(side=16, pad=1),
+    Banks(access="stride", stride=12),
+]
 TILES = [
     {"access": access, "side": side, "pad": pad, "swizzle": swizzle, "stride": 0}
     for access in ("row", "column", "broadcast")
@@ -143,3 +149,17 @@ def test_a_lane_is_pointed_out_by_key_and_by_pointer(mounted):
 
 def test_a_redraw_costs_little_more_than_the_picture_itself(mounted):
     assert redraw_share(mounted(Banks()), "Padding", range(9)) <= MOST
+
+
+def by_keys(widget) -> None:
+    def verdict() -> str:
+        return widget.locator(".verdict").inner_text()
+
+    assert verdict().startswith("32 different words in 1 bank: 32 wavefronts, 31 conflicts.")
+    keys.press(widget, "slider", "Padding", "ArrowRight")
+    assert verdict().startswith("32 different words in 32 banks: 1 wavefront, no conflict.")
+    keys.press(widget, "slider", "Lane", "End")
+    widget.locator(".summary", has_text="Lane 31 wants word").wait_for()
+    keys.press(widget, "slider", "Padding", "Home")
+    keys.press(widget, "checkbox", "swizzle: column ^ row", "Space")
+    assert "1 wavefront, no conflict" in verdict()

@@ -6,9 +6,14 @@ import traitlets
 from kernels.basics import data_sheets
 from kernels.lab.widgets import Hierarchy
 from kernels.measure.occupancy import occupancy
+from tests.lab.widgets import keys
 from tests.lab.widgets.redraws import MOST, redraw_share
 
 PROFILES = [(width, mode) for width in (1280, 390) for mode in ("light", "dark")]
+SLIDER = keys.Slider("Thread of a block", "thread", 1)
+STILLS = [
+    Hierarchy(gpu="h200", grid=(1057, 3), block=(17, 5)),
+]
 
 
 @pytest.mark.parametrize("name", data_sheets.gpus())
@@ -159,11 +164,11 @@ def test_a_bad_block_is_answered_and_the_picture_stays(mounted):
     warning = shown.page.get_by_role("alert")
     assert "65 × 16 has 1 040 threads" in warning.inner_text().replace("\u202f", " ")
     assert "y goes up to 15" in warning.inner_text()
-    assert number(shown, "threads a block") == "256"
+    assert number(shown, "threads per block") == "256"
     shown.page.get_by_label("block y").fill("15")
     shown.settled()
     assert not warning.is_visible()
-    assert number(shown, "threads a block") == "975"
+    assert number(shown, "threads per block") == "975"
 
 
 def test_a_redraw_costs_little_more_than_the_picture_itself(mounted):
@@ -178,3 +183,16 @@ def test_the_numbers_are_printed_and_the_controls_are_not(mounted):
     page.emulate_media(media="print")
     assert page.locator("details table").is_visible()
     assert not page.locator(".controls").is_visible()
+
+
+def by_keys(widget) -> None:
+    assert keys.numbers(widget, "threads per block") == ["256"]
+    assert widget.locator("svg path.idle").count() == 0
+    keys.press(widget, "slider", "Threads along x", "ArrowRight")
+    assert keys.numbers(widget, "threads per block") == ["272"]
+    assert keys.numbers(widget, "lanes without a thread, per block") == ["16"]
+    at_once = 132 * occupancy(272, gpu="h200").blocks
+    assert keys.numbers(widget, "blocks on the GPU at once") == [str(at_once)]
+    assert keys.cells(widget, "idle") == 16
+    keys.press(widget, "slider", "Wave", "End")
+    assert widget.locator("svg text", has_text="wave 2 of 2").count() == 1

@@ -17,18 +17,14 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
+from kernels.lab import widgets
+from tests.lab.widgets import keys
+
 ROOT = Path(__file__).parents[3]
 TOKEN = "a-token-of-the-test"
 SETUP = f"import sys\nsys.path.insert(0, {str(ROOT)!r})\nfrom kernels.lab import widgets"
-#: For each widget its class in the page, a slider, the trait behind it, and its next value.
-WIDGETS = {
-    "Hierarchy": ("hierarchy", "Thread of a block", "thread", 1),
-    "Launch": ("launch", "Thread", "thread", 38),
-    "Access": ("access", "Step k", "k", 8),
-    "Banks": ("banks", "Padding", "pad", 1),
-    "Roofline": ("roofline", "Intensity", "intensity", 2**-1.75),
-    "TilePlayer": ("tile-player", "Tile", "tile", 5),
-}
+#: For each widget one of its sliders.
+SLIDERS = {kind: keys.tests_of(kind).SLIDER for kind in widgets.__all__ if kind != "Quiz"}
 SETTINGS = {
     "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
     "notebook-extension/tracker": {"windowingMode": "none"},  # cells out of sight are drawn too
@@ -37,8 +33,8 @@ SETTINGS = {
 
 def notebook() -> nbformat.NotebookNode:
     """A notebook that makes and shows each widget, then says what the kernel knows of them."""
-    shows = [f"{name} = widgets.{name}()\n{name}" for name in WIDGETS]
-    asks = ", ".join(f"{name}.{trait}" for name, (_, _, trait, _) in WIDGETS.items())
+    shows = [f"{name} = widgets.{name}()\n{name}" for name in SLIDERS]
+    asks = ", ".join(f"{name}.{slider.trait}" for name, slider in SLIDERS.items())
     kernel = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
     shows.append("widgets.Quiz('01-hardware')")
     cells = [new_code_cell(source) for source in (SETUP, *shows, f"print([{asks}])")]
@@ -79,6 +75,7 @@ def lab(tmp_path) -> Iterator[str]:
 
 
 def test_in_jupyterlab_every_widget_takes_a_key_and_the_kernel_sees_it(browser, lab):
+    first = [getattr(getattr(widgets, name)(), trait) for name, (_, trait, *_) in SLIDERS.items()]
     page = browser.new_page(viewport={"width": 1280, "height": 1000})
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
@@ -87,8 +84,9 @@ def test_in_jupyterlab_every_widget_takes_a_key_and_the_kernel_sees_it(browser, 
     page.get_by_role("menuitem", name="Run", exact=True).click()
     page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
     last = page.locator(".jp-CodeCell").last
-    last.locator(".jp-OutputArea-output").get_by_text("[0, 37, 7, 0, 0.25, 4]").wait_for()
-    for kind, label, _, value in WIDGETS.values():
+    last.locator(".jp-OutputArea-output").get_by_text(str(first)).wait_for()
+    for name, (label, _, value, shown) in SLIDERS.items():
+        kind = keys.tests_of(name).__name__.rpartition("test_")[2].replace("_", "-")
         widget = page.locator(f".jp-OutputArea .tile-widget.{kind}")
         slider = widget.get_by_role("slider", name=label, exact=True)
         before = widget.locator(".picture svg").first.inner_html()
@@ -99,7 +97,7 @@ def test_in_jupyterlab_every_widget_takes_a_key_and_the_kernel_sees_it(browser, 
             "`.jp-OutputArea .${kind} .picture svg`).innerHTML !== before",
             arg=[kind, before],
         )
-        assert slider.input_value() == str(value if kind != "roofline" else -1.75)
+        assert slider.input_value() == str(value if shown is None else shown)
     quiz = page.locator(".jp-OutputArea .quiz")
     quiz.locator("summary").nth(1).focus()
     page.keyboard.press("Enter")
@@ -109,7 +107,7 @@ def test_in_jupyterlab_every_widget_takes_a_key_and_the_kernel_sees_it(browser, 
     assert marked.count() == 1
     last.locator(".cm-content").click()
     page.keyboard.press("Control+Enter")
-    values = [value for *_, value in WIDGETS.values()]
+    values = [slider.value for slider in SLIDERS.values()]
     last.locator(".jp-OutputArea-output").get_by_text(str(values)).wait_for()
     assert errors == []
     page.close()

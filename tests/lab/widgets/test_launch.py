@@ -7,9 +7,15 @@ import traitlets
 from kernels import cuda, lab
 from kernels.lab.widgets import Launch
 from kernels.patterns import vector_add
+from tests.lab.widgets import keys
 from tests.lab.widgets.redraws import MOST, redraw_share
 
 PROFILES = [(width, mode) for width in (1280, 390) for mode in ("light", "dark")]
+SLIDER = keys.Slider("Thread", "thread", 38)
+STILLS = [
+    Launch(n=1003, block=97),
+    Launch(n=50, block=33, guard=False),
+]
 SETTINGS = [(n, block) for n in (1, 31, 50, 64, 97, 1000) for block in (1, 32, 33, 48, 256, 1024)]
 
 
@@ -187,3 +193,12 @@ def test_the_numbers_are_printed_and_the_controls_are_not(mounted):
     page.emulate_media(media="print")
     assert page.locator("details table").is_visible()
     assert not page.locator(".controls").is_visible()
+
+
+def by_keys(widget) -> None:
+    assert [keys.cells(widget, kind) for kind in ("works", "beyond", "empty")] == [50, 14, 0]
+    keys.press(widget, "slider", "Block", "ArrowRight")
+    assert [keys.cells(widget, kind) for kind in ("works", "beyond", "empty")] == [50, 16, 62]
+    assert keys.numbers(widget, "lanes without a thread") == ["62"]
+    keys.press(widget, "slider", "Thread", "End")
+    assert "1 * 33 + 32 = 65" in widget.locator(".formula").inner_text()

@@ -6,12 +6,19 @@ import pytest
 
 from kernels import records
 from kernels.basics import data_sheets
+from kernels.basics.units import quantity
 from kernels.lab.widgets import Roofline
 from kernels.records import roofline
+from tests.lab.widgets import keys
 from tests.lab.widgets.redraws import MOST, redraw_share
 from tests.records import synthetic
 
 PROFILES = [(width, mode) for width in (1280, 390) for mode in ("light", "dark")]
+SLIDER = keys.Slider("Intensity", "intensity", 2**-1.75, shown=-1.75)
+STILLS = [
+    Roofline(intensity=8.0),
+    Roofline(counted="compulsory"),
+]
 
 
 @pytest.fixture
@@ -138,3 +145,17 @@ def test_without_any_record_every_gpu_has_its_data_sheet(tmp_path, monkeypatch, 
 def test_a_redraw_costs_little_more_than_the_picture_itself(mounted, recorded):
     shown = mounted(Roofline())
     assert redraw_share(shown, "Intensity", [power / 4 for power in range(-16, 49, 2)]) <= MOST
+
+
+def by_keys(widget) -> None:
+    reading = widget.locator("path.reading")
+    before = reading.get_attribute("d")
+    keys.press(widget, "slider", "Intensity", "Home", *["ArrowRight"] * 9)
+    intensity = 2**-1.75
+    roof = Roofline().gpus[widget.get_by_label("GPU", exact=True).input_value()]["roofs"][0]
+    speed = quantity(min(roof["compute"], intensity * roof["bandwidth"]), "FLOP/s")
+    chart = widget.locator("svg[role=img]")
+    assert f"At 0.297 FLOP/byte the roof is {speed}" in chart.get_attribute("aria-label")
+    assert reading.get_attribute("d") != before
+    keys.press(widget, "combobox", "Bytes of the points", "ArrowDown")
+    assert "cuBLAS" in widget.locator(".legend").inner_text()

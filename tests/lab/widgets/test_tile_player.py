@@ -6,12 +6,18 @@ import re
 
 import pytest
 
-from kernels import records
+from kernels import LADDER, records
 from kernels.lab.widgets import TilePlayer
+from tests.lab.widgets import keys
 from tests.lab.widgets.redraws import MOST, redraw_share
 from tests.records import synthetic
 
 PROFILES = [(width, mode) for width in (1280, 390) for mode in ("light", "dark")]
+SLIDER = keys.Slider("Tile", "tile", 5)
+STILLS = [
+    TilePlayer(M=13, N=7, K=19, tile=8, speeds=[]),
+    TilePlayer(M=13, N=7, K=19, tile=5, speeds=[]),
+]
 
 
 @pytest.fixture
@@ -35,8 +41,8 @@ def test_it_is_silent_fits_and_has_the_ledger(mounted, width, mode):
     widget = mounted(TilePlayer(M=13, N=11, K=21, tile=8), width=width, mode=mode)
     assert (widget.errors, widget.foreign, widget.overflow) == ([], [], 0)
     block, product = rows(widget.page, "one block"), rows(widget.page, "the whole product")
-    assert block["threads a block"] == ["64"]
-    assert block["shared bytes a block"] == ["512"]
+    assert block["threads per block"] == ["64"]
+    assert block["bytes of shared memory per block"] == ["512"]
     assert block["intensity of the loads, T/4"] == ["2 FLOP/byte"]
     assert product["global loads"] == ["1\u202f008", "6\u202f006", "5.96×"]
     paper = widget.page.evaluate(
@@ -55,7 +61,7 @@ def test_the_tile_size_changes_everything(mounted, recorded):
     assert product["global loads"] == ["16\u202f384", "524\u202f288", "32×"]
     assert product["load requests"] == ["512", "16\u202f384", "32×"]
     assert product["sectors"] == ["2\u202f048", "40\u202f960", "20×"]
-    assert rows(page, "one block")["threads a block"] == ["1\u202f024"]
+    assert rows(page, "one block")["threads per block"] == ["1\u202f024"]
     assert "640 GFLOP/s (Numba on" in page.inner_text(".tile-player")
     assert page.locator("svg[role=img] circle").count() == 3
     page.get_by_label("Tile size", exact=True).fill("20")
@@ -195,7 +201,7 @@ def test_bad_input_is_refused_with_a_way_out(mounted, field, value, says):
     page.get_by_label(field, exact=True).fill(value)
     widget.settled()
     assert page.get_by_role("alert").inner_text().startswith(says)
-    assert rows(page, "one block")["threads a block"] == ["16"]
+    assert rows(page, "one block")["threads per block"] == ["16"]
     page.get_by_label(field, exact=True).fill("7")
     widget.settled()
     assert not page.get_by_role("alert").is_visible()
@@ -327,3 +333,17 @@ def test_keys_scroll_the_code(mounted):
 
 def test_its_text_form_is_stable():
     assert repr(TilePlayer()) == "TilePlayer(M=8, N=12, K=16, tile=4)"
+
+
+def by_keys(widget) -> None:
+    for tile in (4, 8):
+        model = LADDER["tiled"].model(8, 12, 16, tile=tile)
+        assert keys.numbers(widget, "threads per block") == [str(tile * tile)]
+        assert keys.numbers(widget, "global loads")[0] == str(sum(model.loads.values()))
+        assert widget.locator("svg text", has_text=f"k = 0 … {tile - 1}").count() == 1
+        if tile == 4:
+            keys.press(widget, "slider", "Tile", *["ArrowRight"] * 4)
+    keys.press(widget, "slider", "Moment", "End")
+    assert "goes to C[6, 9]" in widget.locator(".sum").inner_text()
+    keys.press(widget, "checkbox", "Barrier 1", "Space")
+    assert "syncthreads()" in widget.locator(".race").inner_text()

@@ -44,8 +44,8 @@ EXERCISE = KernelExercise(
     hints=(
         "A loop over k from 0 to 3 with a guard inside. A block of `width` threads owns"
         " `4 * width` elements, from `cuda.blockIdx.x * 4 * width` on.",
-        "In each iteration of the loop the lanes of a warp should copy 32 neighbours. How far apart"
-        " do the four elements of one thread lie then?",
+        "In each iteration of the loop, the lanes of a warp should copy 32 neighbours. How far"
+        " apart are each thread's four elements then?",
         "Thread tx copies the elements `first + tx`, `first + width + tx`,"
         " `first + 2 * width + tx` and `first + 3 * width + tx`.",
     ),

@@ -77,9 +77,8 @@ EXERCISE = KernelExercise(
     hints=(
 "The grid has one layer of blocks per product: `b = cuda.blockIdx.z` says which. "
 "Which parts of the tiled kernel need b?",
-"Only the three accesses to global memory: `A[b, row, ka]`, `B[b, kb, col]` and "
-"`C[b, row, col]`. Shared memory belongs to the block, and the block to one "
-"product.",
+"Only the three accesses to global memory need it: `A[b, row, ka]`, `B[b, kb, col]` and `C[b, row,"
+" col]`. Shared memory belongs to one block, and each block to one product.",
 "Take the loop of the tiled kernel with those three changes. The guards stay as "
 "they are.",
 ),

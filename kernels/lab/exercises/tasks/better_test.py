@@ -96,7 +96,7 @@ EXERCISE = FunctionExercise(
         "Three different sizes, none a multiple of 16; random inputs; a comparison that NaN fails;"
         " a tolerance that grows with K and is no wider than rounding needs.",
     ),
-    after="A verification is worth what it would catch.",
+    after="A test is worth only what it would catch.",
     judge=judge,
     parameters=("product",),
 )

@@ -62,16 +62,16 @@ EXERCISE = KernelExercise(
         # --- yours, from here
         sA = cuda.shared.array((STEP, ROW), float32)
         sB = cuda.shared.array((STEP, SIDE), float32)
-        acc = cuda.local.array((PATCH, PATCH), float32)
-        a = cuda.local.array(PATCH, float32)
-        b = cuda.local.array(PATCH, float32)
+        acc = cuda.local.array((TM, TM), float32)
+        a = cuda.local.array(TM, float32)
+        b = cuda.local.array(TM, float32)
         tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
         left, top = cuda.blockIdx.x * SIDE, cuda.blockIdx.y * SIDE
         M, N, K = C.shape[0], C.shape[1], A.shape[1]
-        threads = SIDE // PATCH
+        threads = SIDE // TM
         number = ty * threads + tx
-        for i in range(PATCH):
-            for j in range(PATCH):
+        for i in range(TM):
+            for j in range(TM):
                 acc[i, j] = 0
         for k0 in range(0, K, STEP):
             for e in range(number, SIDE * STEP, threads * threads):
@@ -81,15 +81,15 @@ EXERCISE = KernelExercise(
                 sB[e // SIDE, e % SIDE] = B[k, col] if k < K and col < N else float32(0)
             cuda.syncthreads()
             for k in range(STEP):
-                for i in range(PATCH):
+                for i in range(TM):
                     a[i] = sA[k, ty + i * threads]
                     b[i] = sB[k, tx + i * threads]
-                for i in range(PATCH):
-                    for j in range(PATCH):
+                for i in range(TM):
+                    for j in range(TM):
                         acc[i, j] += a[i] * b[j]
             cuda.syncthreads()
-        for i in range(PATCH):
-            for j in range(PATCH):
+        for i in range(TM):
+            for j in range(TM):
                 row, col = top + ty + i * threads, left + tx + j * threads
                 if row < M and col < N:
                     C[row, col] = acc[i, j]
@@ -108,7 +108,7 @@ EXERCISE = KernelExercise(
     counted=3,
     timed=timed,
     faster=3.0,
-    names={"SIDE": 32, "STEP": 8, "PATCH": 4, "ROW": 33},
+    names={"SIDE": 32, "STEP": 8, "TM": 4, "ROW": 33},
     hints=(
         "Start with the tiled kernel of chapter 4: it meets the target for the loads. "
         "What's left are the shared-memory reads, two per multiply-add.",

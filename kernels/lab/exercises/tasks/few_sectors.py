@@ -48,8 +48,8 @@ EXERCISE = KernelExercise(
     hints=(
 "It's right already. Which elements do threads 0, 1 and 2 have, and how far apart"
 " are they in memory?",
-"Neighbours in a warp should have neighbours in a row. Which should change from "
-"one thread to the next, row or col?",
+"Neighbouring lanes should have neighbouring elements of a row. Which should change from one"
+" thread to the next, row or col?",
 "`row, col = i // N, i % N`: now col changes fastest.",
 ),
     after="The work hasn't changed, only who does what. How elements are assigned to "

@@ -55,7 +55,7 @@ EXERCISES = (
     NumberExercise(
         name="branches",
         chapter=CHAPTER,
-        title="what a split warp asks for",
+        title="the store requests of a split warp",
         hints=(
             "A block of 64 threads is two warps. A warp executes every branch that at least one of"
             " its lanes takes.",
@@ -94,14 +94,14 @@ EXERCISES = (
         mistakes={
             ("blocks", BLOCKS - 1): "rounded down: the last elements have no thread",
             ("resident", T4.sms): "that is one block per SM; it holds 1024 threads",
-            ("resident", T4.sms * 16): "16 is the limit of blocks; the threads run out before",
-            ("waves", WAVES - 1): "rounded down: the last blocks have no wave",
+            ("resident", T4.sms * 16): "16 is the limit of blocks; the threads run out first",
+            ("waves", WAVES - 1): "rounded down: the last blocks get no wave",
         },
     ),
     NumberExercise(
-        name="corridor",
+        name="bytes-in-flight",
         chapter=CHAPTER,
-        title="enough bytes on their way",
+        title="enough bytes in flight",
         hints=(
             "Bytes in flight are latency × bandwidth, and 1 ns × 1 GB/s is one byte.",
             "The T4's data sheet says 320 GB/s, and 40 SMs with 1024 threads each.",

@@ -20,8 +20,8 @@ def _trial(n, role):
     def suspects():
         yield Suspect(Kind.TRANSPOSED, "this is A itself: it was never transposed", A)
         upper = np.where(np.triu(np.ones_like(A)) > 0, A, A.T)
-        yield Suspect(Kind.WRONG, "one half was written over before it was loaded", upper)
-        yield Suspect(Kind.WRONG, "one half was written over before it was loaded", upper.T)
+        yield Suspect(Kind.WRONG, "one half was overwritten before it was loaded", upper)
+        yield Suspect(Kind.WRONG, "one half was overwritten before it was loaded", upper.T)
 
     grid = (cdiv(n, W), cdiv(n, W))
     return Trial(f"{n} × {n}", grid, (W, W), {"A": A}, {"A": A.T}, suspects, role)
@@ -55,20 +55,20 @@ EXERCISE = KernelExercise(
     trials=trials,
     names={"W": W},
     hints=(
-        "Two tiles, two shared arrays: load both tiles before either is overwritten. How many"
-        " barriers do you need?",
-        "Blocks with left < top have nothing to do. The test is the same for all threads of a"
-        " block, so a barrier may stand under it.",
-        "The guards of the two tiles differ: one has its corner at row top, column left, the other"
-        " at row left, column top. On the diagonal both are the same tile, and every thread writes"
-        " the same number twice.",
+        "Use two shared arrays, and load both tiles before you overwrite either. How many barriers"
+        " do you need?",
+        "Blocks with left < top have nothing to do. The test gives the same answer for all threads"
+        " of a block, so a barrier inside the `if` is safe.",
+        "The guards of the two tiles differ: one tile's corner is at row top, column left, the"
+        " other's at row left, column top. On the diagonal both are the same tile, and every thread"
+        " writes the same number twice.",
     ),
-    after="One barrier protects both shared arrays, and A itself: nobody overwrites an element"
-    " before it was loaded. No other block touches these two tiles.",
+    after="One barrier protects both shared arrays and A itself: no thread overwrites an element"
+          " before it's loaded. No other block touches these two tiles.",
     budgets=(
         Budget(
             "sectors", 1200, global_count("sectors"),
-            "load and store along rows: x must drive the last index",
+            "load and store along rows: the last index must change with x",
         ),
         Budget("bank conflicts", 0, conflicts, "32 elements of a column must lie in 32 banks"),
     ),

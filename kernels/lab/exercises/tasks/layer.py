@@ -72,12 +72,12 @@ EXERCISE = KernelExercise(
         "`acc = bias[col]` under the guard, then the loop over k as in the naive kernel, then"
         " `C[row, col] = max(acc, float32(0))`.",
     ),
-    after="The bias costs one load a thread beside 2·K others. A second kernel would load and store"
-    " every element of C once more: 8 bytes that this one never moves.",
+    after="The bias costs one load per thread on top of 2·K others. A second kernel would load and"
+    " store every element of C once more: 8 bytes that this one never moves.",
     budgets=(
         Budget(
             "loads", M * N * (2 * K + 1), global_count("lanes", "load"),
-            "load the bias once a thread, outside the loop",
+            "load the bias once per thread, outside the loop",
         ),
     ),
 )  # fmt: skip

@@ -14,7 +14,7 @@ def trials():
 EXERCISE = KernelExercise(
     name="naive-bt",
     chapter="03-naive",
-    title="multiply by a factor that is stored transposed",
+    title="multiply by a factor that's stored transposed",
     text="""
     @cuda.jit
     def naive_bt(A, Bt, C):

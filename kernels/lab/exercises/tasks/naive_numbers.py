@@ -17,8 +17,8 @@ EXERCISES = (
             "The flat formula for 7 × 5 has rows of 5 elements: 4 · 5 + 3. Which row and column of"
             " A, with rows of 7, is that place?",
         ),
-        after="A transpose is two exchanged strides. Who computes addresses by hand must know which"
-        " ones hold.",
+        after="A transpose swaps the two strides. If you compute addresses by hand, you must know"
+        " which ones apply.",
         answers={"bytes": 100, "flat_place": 23, "fetched_row": 3, "fetched_col": 2},
         mistakes={
             ("bytes", 25): "those are elements; each has 4 bytes",
@@ -31,7 +31,7 @@ EXERCISES = (
     NumberExercise(
         name="launch",
         chapter=CHAPTER,
-        title="a grid, and what exchanging x and y does to it",
+        title="a grid, and what swapping x and y does to it",
         hints=(
             "x covers columns, y covers rows. Divide and round up, twice.",
             "Threads: grid times block in each direction. Those that own nothing are the threads"
@@ -40,8 +40,8 @@ EXERCISES = (
             " of 8"
             " along y end at row 303.",
         ),
-        after="Nothing crashes, the guard sees to that; but rows are never written. A poisoned C"
-        " shows it at once.",
+        after="Nothing crashes, thanks to the guard, but some rows are never written. A C full of"
+        " NaN shows it at once.",
         answers={"grid_x": 10, "grid_y": 125, "own_nothing": 20_000, "rows_lost": 696},
         mistakes={
             ("grid_x", 9): "rounded down: the last columns have no thread",
@@ -63,12 +63,12 @@ EXERCISES = (
             "(32, 8): 1 + 4. (16, 16): 2 + 2. (8, 32): 4 + 1. And with (1, 256) the warp is one"
             " column of 32 rows.",
         ),
-        after="What the memory system sees is the shape of the warp, not that of the block.",
+        after="What matters to memory is the shape of the warp, not that of the block.",
         answers={"x32_y8": 5, "x16_y16": 4, "x8_y32": 5, "x1_y256": 33},
         mistakes={
             ("x32_y8", 2): "those are lines of 128 bytes; count sectors of 32",
             ("x32_y8", 33): "x runs fastest: this warp is one row of 32 columns",
-            ("x32_y8", 64): "lanes that ask for the same sector share it",
+            ("x32_y8", 64): "lanes that need the same sector share it",
             ("x16_y16", 5): "the warp is 16 columns wide and 2 rows high: 2 of A, 2 of B",
             ("x1_y256", 64): "all rows of the warp read the same element of B: one sector",
             ("x1_y256", 257): "a warp has 32 threads, whatever the block",

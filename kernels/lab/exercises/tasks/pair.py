@@ -34,7 +34,7 @@ EXERCISE = KernelExercise(
     hints=(
         "Two accumulators, and three loads per step: `A[row, k]` once, then the two neighbours in"
         " B.",
-        "The last thread of a row may own one element only: the right one needs a guard of its own,"
+        "The last thread of a row may own only one element, so the right one needs its own guard,"
         " for its load and for its store.",
         "`a = A[row, k]`; `left += a * B[k, col]`; and, if `col + 1 < C.shape[1]`,"
         " `right += a * B[k, col + 1]`.",

@@ -54,7 +54,7 @@ EXERCISE = FunctionExercise(
     chapter="05-memory-access",
     title="count the wavefronts of a request",
     hints=(
-        "Equal words count once: begin with a set. Then sort what is left into 32 banks.",
+        "Equal words count once, so begin with a set. Then sort what's left into 32 banks.",
         "The answer is the number of words in the fullest bank.",
         "`hit = [word % 32 for word in set(words)]`, then the largest `hit.count(bank)`.",
     ),

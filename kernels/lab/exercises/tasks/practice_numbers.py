@@ -29,8 +29,8 @@ CHOOSE_TILE = NumberExercise(
         "of 64, 256 and 1024 threads fit into an SM's limit of threads, and into its "
         "limit of blocks?",
         "RTX 3090: 1536 threads and 16 blocks per SM. T4: 1024 and 16. H200: 2048 and 32.",
-        "On the RTX 3090 only T = 16 fills all 1536 slots, with six blocks of 256. On the"
-        " other two several tiles fill the SM, and the largest of them loads least.",
+        "On the RTX 3090 only T = 16 fills all 1536 slots, with six blocks of 256. On the other"
+        " two, several tiles fill the SM, and the largest of them loads least.",
     ),
     after="The best tile is a property of the GPU, not of the algorithm. That's why the "
     "rungs take it as an argument.",
@@ -45,8 +45,8 @@ CHOOSE_TILE = NumberExercise(
     },
 )
 
-PATCH_READS = NumberExercise(
-    name="patch-reads",
+TILE_READS = NumberExercise(
+    name="tile-reads",
     chapter=CHAPTER,
     title="shared-memory reads for a thread tile",
     hints=(

@@ -55,19 +55,20 @@ EXERCISE = KernelExercise(
     """,
     trials=trials,
     hints=(
-        "The lanes of a warp are 32 particles of one group. Which index of the array should they"
-        " drive?",
-        "`group, lane = i // 32, i % 32`, and a field of that particle is"
-        " `particles[group, field, lane]`.",
+        "The lanes of a warp handle the 32 particles of one group. Which index of the array should"
+        " change from lane to lane?",
+        "With `group, lane = i // 32, i % 32`, a field of that particle is `particles[group,"
+        " field, lane]`.",
         "The guard compares the group with `particles.shape[0]`; in the loop,"
         " `particles[group, axis, lane] += dt * particles[group, 3 + axis, lane]`.",
     ),
-    after="4 sectors per request, as in a struct of arrays, and all of a particle's numbers within"
-    " one kilobyte.",
+    after="Each request touches 4 sectors, as in a struct of arrays, and all fields of a particle"
+          " lie within one kilobyte.",
     budgets=(
         Budget(
             "sectors", 3 * AXES * 3 * 4, global_count("sectors"),
-            "neighbouring lanes must load neighbouring floats: let them drive the last index",
+            "neighbouring lanes must load neighbouring floats: let the last index change from lane"
+            " to lane",
         ),
     ),
 )  # fmt: skip

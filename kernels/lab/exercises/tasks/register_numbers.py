@@ -87,7 +87,7 @@ TILE_BYTES = NumberExercise(
     title="the bytes that block tiles load",
     hints=(
         "There are 4096² / T² blocks, and each loads 2T numbers of four bytes per k.",
-        "Together that is 4 · 4096³ · 2 / T bytes.",
+        "Together that's 4 · 4096³ · 2 / T bytes.",
         "T = 32: 4 · 4096³ / 16. Each doubling of T halves it.",
     ),
     after="A larger block tile does for L2 what a larger thread tile does for shared memory.",

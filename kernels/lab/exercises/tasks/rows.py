@@ -92,8 +92,8 @@ ROW_SUM = KernelExercise(
     hints=(
 "There are two parts: each thread adds up every 64th element of the row for "
 "itself; then the 64 partial sums are added together.",
-"Halve: threads 0 to 31 add what threads 32 to 63 have, then 0 to 15 add what 16 "
-"to 31 have, and so on. Each halving reads what others wrote.",
+"Halve the sums: threads 0 to 31 add what threads 32 to 63 have, then 0 to 15 add what 16 to 31"
+" have, and so on. Each step reads what other threads wrote.",
 "`for col in range(t, A.shape[1], THREADS): acc += A[row, col]`, then `partial[t]"
 " = acc` and a barrier; then, while `half > 0`: `if t < half: partial[t] += "
 "partial[t + half]`, a barrier outside the if, `half //= 2`.",

@@ -34,7 +34,7 @@ def judge(shares: Callable) -> Iterator[tuple[Kind, str]]:
         "these are the shares of the transpose: row and col are exchanged": shares_of(A.T),
         "the upper right and the lower left block are exchanged: elements 2 and 3 are 8 rows"
         " further down, 4 and 5 are 8 columns to the right": want[:, [0, 1, 4, 5, 2, 3, 6, 7]],
-        "these are whole pieces of a row, 8 neighbours a lane": A.reshape(32, 8),
+        "these are whole pieces of a row, 8 neighbours per lane": A.reshape(32, 8),
     }
     for reason, wrong in known.items():
         if np.array_equal(said, wrong):
@@ -50,14 +50,14 @@ EXERCISE = FunctionExercise(
     chapter="08-tensor-cores",
     title="hand out a fragment",
     hints=(
-        "Make two arrays of shape (32, 8), the row and the col of each lane's elements, and return"
-        " `A[row, col]`.",
-        "`lane = np.arange(32)[:, None]` and `e = np.arange(8)` give the shape by themselves."
-        " Within a block: row lane // 4, col 2 · (lane % 4) + e % 2.",
-        "The elements go in pairs: 0, 1 upper left; 2, 3 lower left; 4, 5 upper right; 6, 7 lower"
-        " right. So add 8 · (e // 2 % 2) to the row and 8 · (e // 4) to the col.",
+        "Make two arrays of shape (32, 8) for the row and the col of each lane's elements, and"
+        " return `A[row, col]`.",
+        "`lane = np.arange(32)[:, None]` and `e = np.arange(8)` together give that shape. Within a"
+        " block: row lane // 4, col 2 · (lane % 4) + e % 2.",
+        "The elements come in pairs: 0 and 1 upper left, 2 and 3 lower left, 4 and 5 upper right,"
+        " 6 and 7 lower right. So add 8 · (e // 2 % 2) to the row and 8 · (e // 4) to the col.",
     ),
-    after="ldmatrix does just this, from shared memory, in one instruction.",
+    after="`ldmatrix` does exactly this, from shared memory, in one instruction.",
     judge=judge,
     parameters=("A",),
 )

@@ -25,7 +25,7 @@ def _trial(n, role):
         short = left + a + right
         short[0] -= a[0]
         short[-1] -= a[-1]
-        yield Suspect(Kind.WRONG, "at the ends one of the three is missing", short)
+        yield Suspect(Kind.WRONG, "at the ends, one of the three terms is missing", short)
         yield Suspect(Kind.WRONG, "this is a itself: no neighbour is added", a)
 
     arguments = {"a": a, "b": poisoned(n)}
@@ -49,13 +49,13 @@ EXERCISE = KernelExercise(
     """,
     trials=trials,
     hints=(
-        "The first and the last element have a neighbour on one side only: `max(i - 1, 0)` and"
-        " `min(i + 1, a.size - 1)` are indices that are always there.",
+        "The first and the last element have a neighbour on one side only. `max(i - 1, 0)` and"
+        " `min(i + 1, a.size - 1)` are always inside the array.",
         "Each of the three loads is a copy with an offset: -1, 0 and 1. How many sectors does each"
         " of them need?",
         "`if i < b.size:`, then `b[i] = a[max(i - 1, 0)] + a[i] + a[min(i + 1, a.size - 1)]`.",
     ),
-    after="5, 4 and 5 sectors for a warp, and DRAM sends each element once: L1 has what the"
+    after="A warp touches 5, 4 and 5 sectors, and DRAM sends each element once: L1 holds what the"
     " neighbours loaded.",
     budgets=(
         Budget("loads", 3 * N, global_count("lanes", "load"), "three loads per thread are enough"),

@@ -9,7 +9,7 @@ M, N, K = 37, 29, 23
 EXERCISE = KernelExercise(
     name="square-minded",
     chapter="03-naive",
-    title="mend a kernel that is right on squares only",
+    title="fix a kernel that is right only for squares",
     text="""
     @cuda.jit
     def square_minded(A, B, C):

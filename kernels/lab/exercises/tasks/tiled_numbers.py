@@ -43,7 +43,7 @@ THREE_GUARDS = NumberExercise(
         " C has row and col.",
         "Each guard fails at the two sizes that it tests, and only at these.",
     ),
-    after="None of the three guards can stand in for another.",
+    after="None of the three guards can replace another.",
     answers={
         "A_M": 1, "A_N": 0, "A_K": 1,
         "B_M": 0, "B_N": 1, "B_K": 1,

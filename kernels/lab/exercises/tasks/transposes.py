@@ -64,9 +64,9 @@ TRANSPOSE = KernelExercise(
     trials=trials,
     names={"W": W},
     hints=(
-        "Without shared memory one side must be bad: if the load goes along a row, the "
-        "store goes down a column. Store a tile in shared memory, row by row, and read it"
-        " back so that the store goes along rows, too.",
+        "Without shared memory, one side must go down a column: if the load goes along a row, the"
+        " store doesn't. Store a tile in shared memory, row by row, and read it back so that the"
+        " store goes along rows, too.",
         "A block that loads tile (bx, by) must store tile (by, bx): exchange "
         "`cuda.blockIdx.x` and `cuda.blockIdx.y`, not `tx` and `ty`.",
         "`tile[ty, tx] = A[row, col]`, a barrier, then `col = cuda.blockIdx.y * W + tx`, "

@@ -7,7 +7,7 @@ CHAPTER = "02-vector-add"
 HOW_MANY_BLOCKS = NumberExercise(
     name="how-many-blocks",
     chapter=CHAPTER,
-    title="blocks, idle threads, idle warps",
+    title="blocks, idle threads and idle warps",
     hints=(
         "Blocks come whole: divide and round up.",
         "Count backwards from the end: how many threads do all the blocks have, and how many"
@@ -28,7 +28,7 @@ HOW_MANY_BLOCKS = NumberExercise(
 ALMOST_GUARDED = NumberExercise(
     name="almost-guarded",
     chapter=CHAPTER,
-    title="who slips through a guard with <=",
+    title="what slips through a guard with <=",
     hints=(
         "Which index does the test let through that the array does not have?",
         "Does a thread with that index exist? For n = 64, two blocks of 32 have threads 0 to 63.",
@@ -61,7 +61,7 @@ REVERSE_SECTORS = NumberExercise(
     mistakes={
         ("n_1024", 32): "that would be one sector per lane; neighbours share them in either order",
         ("n_1024", 1): "32 floats are 128 bytes, and a sector is 32 bytes",
-        ("n_1020", 4): "1020 - 32 = 988 is no multiple of 8: the load begins inside a sector",
+        ("n_1020", 4): "1020 - 32 = 988 isn't a multiple of 8: the load begins inside a sector",
         ("n_1020", 8): "neighbours share a sector in either order",
     },
 )

@@ -37,7 +37,7 @@ WRONG = [
         (Kind.ONLY_SQUARE, Kind.MISSING_GUARD),
     ),
     ("stored transposed", "C[row, col] = acc[i, j]", "C[col, row] = acc[i, j]", Kind.TRANSPOSED),
-    ("patch transposed", "= acc[i, j]", "= acc[j, i]", Kind.WRONG),
+    ("thread tile transposed", "= acc[i, j]", "= acc[j, i]", Kind.WRONG),
     (
         "half of the tile carried",
         "SIDE * STEP, threads",
@@ -53,7 +53,7 @@ WRONG = [
     (
         "neighbours in the store only",
         "left + tx + j * threads",
-        "left + PATCH * tx + j",
+        "left + TM * tx + j",
         Kind.WRONG,
     ),
     ("sums set, not added to", "acc[i, j] += a", "acc[i, j] = a", Kind.LOST_SUM),
@@ -63,7 +63,7 @@ WRONG = [
         "acc[0, 0] = 0",
         (Kind.WRONG, Kind.NOT_A_NUMBER, Kind.UNINITIALISED),
     ),
-    ("float64 sums", "(PATCH, PATCH), float32", "(PATCH, PATCH), float64", Kind.FLOAT64),
+    ("float64 sums", "(TM, TM), float32", "(TM, TM), float64", Kind.FLOAT64),
     (
         "no registers",
         "acc[i, j] += a[i] * b[j]",
@@ -101,8 +101,8 @@ RIGHT = [
     ("no padding", "(STEP, ROW)", "(STEP, SIDE)"),
     (
         "the columns first",
-        "for i in range(PATCH):\n                for j in range(PATCH):\n                    acc[i, j] +=",
-        "for j in range(PATCH):\n                for i in range(PATCH):\n                    acc[i, j] +=",
+        "for i in range(TM):\n                for j in range(TM):\n                    acc[i, j] +=",
+        "for j in range(TM):\n                for i in range(TM):\n                    acc[i, j] +=",
     ),
     ("fused", "acc[i, j] += a[i] * b[j]", "acc[i, j] = cuda.fma(a[i], b[j], acc[i, j])"),
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import traitlets
 
-from .base import Widget, data_sheets
+from kernels.lab.widgets.base import Widget, data_sheets
 
 #: What the script needs to know of a GPU.
 FIGURES = ("name", "sms", "cores_per_sm", "warps_per_sm", "blocks_per_sm")

@@ -6,7 +6,7 @@ from typing import Any
 
 import traitlets
 
-from .base import Widget
+from kernels.lab.widgets.base import Widget
 
 PAD_LIMIT = 8
 STRIDE_LIMIT = 64

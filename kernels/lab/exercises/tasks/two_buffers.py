@@ -6,7 +6,7 @@ from .products import product_trials
 from .tiled import ACROSS, BUDGETS, DOWN, STEPS, T
 
 EXERCISE = KernelExercise(
-    name="two-benches",
+    name="two-buffers",
     chapter="04-tiled",
     title="one barrier per step instead of two",
     text="""

@@ -16,7 +16,7 @@ import {
   followSize,
   put,
   follow,
-} from "./common.js";
+} from "../common.js";
 
 const WARP = 32;
 const SECTOR = 8; // float32 elements: 32 bytes
@@ -371,7 +371,7 @@ function render({ model, el }) {
           ...pair(sums.map((sum) => sum[name].sectors)),
         ]),
         ...["A", "B"].map((name) => [
-          `sectors a request, whole launch, ${name}`,
+          `sectors per request, whole launch, ${name}`,
           ...pair(sums.map((sum) => short(sum[name].sectors / sum[name].requests))),
         ]),
         ...["A", "B"].map((name) => [`loads of ${name}, whole launch`, ...pair(sums.map((sum) => sum[name].elements))]),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import traitlets
 
-from .base import Widget
+from kernels.lab.widgets.base import Widget
 
 SIZE_LIMIT = 64
 

@@ -21,7 +21,7 @@ import {
   hatches,
   put,
   follow,
-} from "./common.js";
+} from "../common.js";
 
 const WARP = 32,
   SECTOR = 8; // threads; float32 elements of 32 bytes
@@ -101,7 +101,7 @@ function occupancy(threads, registers, shared, gpu) {
   const modern = parseInt(gpu.compute_capability, 10) >= 8;
   if (shared > gpu.shared_per_block_optin) {
     throw new Error(
-      `${shared} bytes of shared memory a block: the ${gpu.name} allows ${gpu.shared_per_block_optin}; use a smaller tile`,
+      `${shared} bytes of shared memory per block: the ${gpu.name} allows ${gpu.shared_per_block_optin}; use a smaller tile`,
     );
   }
   const warps = cdiv(threads, WARP);
@@ -184,7 +184,7 @@ function splitOf(T) {
 }
 
 /**
- * All moments of one block: what the quick and the slow threads do, and which tile each part of the bench holds.
+ * All moments of one block: what the quick and the slow threads do, and which tile each part of shared memory holds.
  *
  * The slow threads are held up by one moment at the start and after each barrier, or, where the next barrier is missing,
  * long enough for the quick ones to get a whole tile ahead. A moment is `{ acts, held, tiles }`: `acts` has for each group
@@ -240,15 +240,15 @@ function followThread(moments, { M, N, K, T, row, col }) {
     counts = [],
     sums = [];
   let sum = 0;
-  const onBench = (t, value) => (t < 0 ? null : value(t * T));
+  const inShared = (t, value) => (t < 0 ? null : value(t * T));
   for (const { acts, tiles } of moments) {
     const act = acts[own];
     if (act.do === "multiply") {
       const { t, k } = act,
         fromA = tiles[group(k, ty)],
         fromB = tiles[group(tx, k)];
-      const a = onBench(fromA, (k0) => (row < M && k0 + k < K ? elementA(row, k0 + k) : 0));
-      const b = onBench(fromB, (k0) => (k0 + k < K && col < N ? elementB(k0 + k, col) : 0));
+      const a = inShared(fromA, (k0) => (row < M && k0 + k < K ? elementA(row, k0 + k) : 0));
+      const b = inShared(fromB, (k0) => (k0 + k < K && col < N ? elementB(k0 + k, col) : 0));
       sum += (a ?? 0) * (b ?? 0);
       terms.push({ t, k, a, b, fromA, fromB, padding: t * T + k >= K, wrong: fromA !== t || fromB !== t });
     }
@@ -363,7 +363,7 @@ function drawMatrices({ M, N, K, T, t, k, row, col, doing, hatch }) {
 }
 
 /** Shared memory and the two groups of threads on their way through one turn of the outer loop. */
-function drawBench({ M, N, K, T, row, col, moment, own, barriers, names, hatch }) {
+function drawShared({ M, N, K, T, row, col, moment, own, barriers, names, hatch }) {
   const size = 178,
     cell = size / T,
     split = splitOf(T),
@@ -625,11 +625,11 @@ function render({ model, el }) {
 
   // -- Pictures: a thread is picked with the pointer or with the arrow keys
   const matrices = draw("svg", { viewBox: `0 0 ${VIEW} ${VIEW}`, "aria-hidden": "true" });
-  const bench = draw("svg", { viewBox: `0 0 ${VIEW} ${VIEW}`, "aria-hidden": "true" });
+  const sharedView = draw("svg", { viewBox: `0 0 ${VIEW} ${VIEW}`, "aria-hidden": "true" });
   const hint = make(
     "span",
     { id: unique("hint"), class: "source" },
-    "Pick a thread: click into C or the bench, or use the arrow keys here.",
+    "Pick a thread: click into C or shared memory, or use the arrow keys here.",
   );
   const stage = make(
     "div",
@@ -641,7 +641,7 @@ function render({ model, el }) {
       "aria-describedby": hint.id,
     },
     make("div", {}, matrices),
-    make("div", {}, bench),
+    make("div", {}, sharedView),
   );
   const pick = (row, col) => {
     const T = get("tile"),
@@ -668,8 +668,8 @@ function render({ model, el }) {
     const T = get("tile");
     if (row >= 0 && col >= 0 && row < cdiv(get("M"), T) * T && col < cdiv(get("N"), T) * T) pick(row, col);
   });
-  bench.addEventListener("pointerdown", (event) => {
-    const [x, y] = at(bench, event),
+  sharedView.addEventListener("pointerdown", (event) => {
+    const [x, y] = at(sharedView, event),
       T = get("tile"),
       cell = 178 / T;
     const tx = Math.floor((x - (x < 200 ? 10 : 212)) / cell),
@@ -878,13 +878,13 @@ function render({ model, el }) {
       ],
     ];
     const one = [
-      ["threads a block", [integer(T * T)]],
-      ["warps a block", [integer(cdiv(T * T, WARP))]],
+      ["threads per block", [integer(T * T)]],
+      ["warps per block", [integer(cdiv(T * T, WARP))]],
       ["blocks", [integer(cdiv(N, T) * cdiv(M, T))]],
-      ["shared bytes a block", [integer(shared)]],
-      ["blocks an SM holds", [`${fits.blocks}, limited by ${fits.limiter}`]],
+      ["bytes of shared memory per block", [integer(shared)]],
+      ["blocks per SM", [`${fits.blocks}, limited by ${fits.limiter}`]],
       ["occupancy", [percent(fits.fraction)]],
-      ["loads a thread", [integer(2 * cdiv(K, T))]],
+      ["loads per thread", [integer(2 * cdiv(K, T))]],
       ["intensity of the loads, T/4", [`${short(T / 4)} FLOP/byte`]],
     ];
     block.replaceChildren(
@@ -893,7 +893,7 @@ function render({ model, el }) {
         "p",
         { class: "source" },
         registers
-          ? `With ${registers} registers a thread, as recorded.`
+          ? `With ${registers} registers per thread, as recorded.`
           : `Registers of tile ${T} on this GPU are not recorded and left out of account.`,
       ),
     );
@@ -950,7 +950,7 @@ function render({ model, el }) {
     const names = groupNames(now.T);
     layout = drawMatrices({ ...now, t: act.t, k: act.k, doing: act.do, hatch });
     matrices.replaceChildren(...layout.parts);
-    bench.replaceChildren(...drawBench({ ...now, moment, own, names, hatch }));
+    sharedView.replaceChildren(...drawShared({ ...now, moment, own, names, hatch }));
     if (!trouble)
       [[tileField, now.T], ...sizes.map(([name, field]) => [field, now[name]])].forEach(([field, n]) => field.show(n));
     tileSlider.show(now.T);

@@ -1,6 +1,6 @@
 /* Quiz: every answer, once opened, says whether it is right and why. What was opened is kept in the browser alone. */
 
-import { make, unique, button } from "./common.js";
+import { make, unique, button } from "../common.js";
 
 const KEY = "tile-by-tile.progress";
 const own = (object, key) => Object.prototype.hasOwnProperty.call(object, key);

@@ -13,7 +13,7 @@ import {
   followSize,
   put,
   follow,
-} from "./common.js";
+} from "../common.js";
 
 /** FLOP per byte from which arithmetic, no longer memory, is the limit. */
 const ridge = (roof) => roof.compute / roof.bandwidth;
@@ -50,10 +50,10 @@ const COUNTED = [
 const LEFT = 58,
   TOP = 24,
   MARGINS = { right: 12, bottom: 44 };
-/** Pixels from line to line of the numbers, and from a point to its number; points of much the same intensity share them. */
+/** Pixels from line to line of the numbers, from a point to its number, and between points whose numbers would have no room. */
 const LINE = 13,
   ASIDE = 15,
-  MUCH_THE_SAME = 1.6;
+  TOGETHER = 40;
 const X_DECADES = [-1, 3.7],
   FINEST = -4,
   COARSEST = 12;
@@ -88,7 +88,7 @@ function render({ model, el }) {
   function numbersOf(spots, bottom) {
     const groups = [];
     for (const spot of [...spots].sort((a, b) => a.x - b.x)) {
-      if (groups.length && spot.intensity < MUCH_THE_SAME * groups.at(-1).at(-1).intensity) groups.at(-1).push(spot);
+      if (groups.length && spot.x - groups.at(-1).at(-1).x < TOGETHER) groups.at(-1).push(spot);
       else groups.push([spot]);
     }
     return groups.flatMap((group) =>

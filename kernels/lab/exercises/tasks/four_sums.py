@@ -13,12 +13,12 @@ def shared_reads(trace) -> int:
 
 
 EXERCISE = KernelExercise(
-    name="patch",
+    name="four-sums",
     chapter="10-practice",
     title="beat the tiled kernel: four sums per thread",
     text="""
     @cuda.jit
-    def patch(A, B, C):
+    def four_sums(A, B, C):
         sA = cuda.shared.array((T, T), float32)
         sB = cuda.shared.array((T, T), float32)
         acc = cuda.local.array(ROWS, float32)

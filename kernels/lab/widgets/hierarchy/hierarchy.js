@@ -17,7 +17,7 @@ import {
   followSize,
   put,
   follow,
-} from "./common.js";
+} from "../common.js";
 
 const WARP = 32;
 const SCHEDULERS = 4;
@@ -223,7 +223,7 @@ function render({ model, el }) {
     return [[cells(paths), texts], top + SCHEDULERS * (high + 2)];
   }
 
-  /** One block, a row a warp: its threads, and the lanes that have none. */
+  /** One block, a row per warp: its threads, and the lanes that have none. */
   function drawBlock(s, width, top) {
     const label = 62,
       cell = (width - label) / WARP,
@@ -270,12 +270,12 @@ function render({ model, el }) {
       [
         drawSm,
         `Blocks on the first SM: ${blocks}`,
-        `four schedulers with ${s.gpu.cores_per_sm / SCHEDULERS} cores each; the number is the block's`,
+        `four schedulers, ${s.gpu.cores_per_sm / SCHEDULERS} cores each; numbered by block`,
       ],
       [
         drawBlock,
         `One block: ${s.threads} threads in ${s.warps} ${s.warps === 1 ? "warp" : "warps"}`,
-        ["32 lanes a warp", s.block[1] > 1 && "strong: odd rows of the block", s.idleLanes && "ruled: no thread"]
+        ["32 lanes per warp", s.block[1] > 1 && "strong: odd rows of the block", s.idleLanes && "ruled: no thread"]
           .filter(Boolean)
           .join("; "),
       ],
@@ -316,13 +316,13 @@ function render({ model, el }) {
       ["what", "how many"],
       [
         ["blocks in the grid", [integer(s.blocks)]],
-        ["threads a block", [integer(s.threads)]],
-        ["warps a block", [integer(s.warps)]],
-        ["lanes without a thread, a block", [integer(s.idleLanes)]],
+        ["threads per block", [integer(s.threads)]],
+        ["warps per block", [integer(s.warps)]],
+        ["lanes without a thread, per block", [integer(s.idleLanes)]],
         [`blocks on an SM at once (limit: places for ${s.resident.limiter})`, [integer(s.resident.blocks)]],
         ["threads on an SM at once", [integer(s.resident.threads)]],
         ["occupancy: places for warps taken on a full SM", [percent(s.resident.fraction)]],
-        ["cores a scheduler", [integer(s.gpu.cores_per_sm / SCHEDULERS)]],
+        ["cores per scheduler", [integer(s.gpu.cores_per_sm / SCHEDULERS)]],
         ["blocks on the GPU at once", [integer(s.atOnce)]],
         ["waves", [integer(s.waves)]],
         ["blocks in the last wave", [integer(s.last)]],

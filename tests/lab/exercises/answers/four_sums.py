@@ -1,4 +1,4 @@
-"""Four sums a thread."""
+"""Four sums per thread."""
 # ruff: noqa: E501 - a row of a table is one line
 
 from kernels.lab.exercises.kinds import Kind

@@ -10,7 +10,7 @@ import traitlets as t
 
 from kernels.lab.widgets.base import Widget
 
-FOLDER = Path(__file__).parents[3] / "chapters" / "quizzes"
+FOLDER = Path(__file__).parents[4] / "chapters" / "quizzes"
 FEWEST = {"questions": 5, "options": 3}
 
 

@@ -154,7 +154,7 @@ def speeds(record: records.Record) -> list[dict[str, Any]]:
 
 
 def registers(record: records.Record) -> dict[str, int]:
-    """Recorded registers a thread of the Numba kernel, by tile."""
+    """Recorded registers per thread of the Numba kernel, by tile."""
     if "resources" not in record.tables:
         return {}
     rows = record.rows("resources", rung="tiled", engine="numba")

@@ -18,7 +18,7 @@ import {
   followSize,
   put,
   follow,
-} from "./common.js";
+} from "../common.js";
 
 const WARP = 32;
 const SECTOR = 8; // float32 elements: 32 bytes
