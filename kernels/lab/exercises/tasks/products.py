@@ -91,7 +91,7 @@ def wrong_products(A, B, depth: int) -> Iterator[tuple[Kind, str, np.ndarray]]:
         if 0 < kept.sum() < K:
             yield kind, sentence, A[:, kept] @ B[kept]
     if depth > 1:
-        turned = "every tile of {} lies turned on the bench: row ty, column tx belongs at [ty, tx]"
+        turned = "every tile of {} lies transposed: row ty, column tx belongs at [ty, tx]"
         yield Kind.SWAPPED, turned.format("A"), _turned(A, depth)[: len(A), :K] @ B
         yield Kind.SWAPPED, turned.format("B"), A @ _turned(B, depth)[:K, : B.shape[1]]
     yield Kind.WRONG, "every element has the wrong sign", -(A @ B)
