@@ -242,7 +242,7 @@ def test_its_text_form_is_stable():
 def by_keys(widget) -> None:
     first = widget.locator(".option").first
     first.locator("summary").focus()
-    widget.page.keyboard.keys.press("Enter")
+    widget.page.keyboard.press("Enter")
     widget.locator(".option:is(.right, .wrong)").wait_for()
     assert len(first.locator("p").inner_text()) > 20
     widget.locator("[role=status]", has_text=" answered").wait_for()
