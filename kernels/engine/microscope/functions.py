@@ -180,7 +180,7 @@ BUILTINS = {
     range: lambda run, n, m, a: Range(a, n),
     enumerate: _enumerate,
     zip: _zip,
-    abs: lambda run, n, m, a: np.abs(a[0]),
+    abs: lambda run, n, m, a: np.abs(a[0] if a[0].dtype != bool else a[0].astype(np.int8)),
     complex: _complex,
     min: _extreme(True),
     max: _extreme(False),

@@ -12,7 +12,14 @@ from pathlib import Path
 from tests.engine.fuzz import functions, sanitize, worker
 
 KEPT = 300  #: programs kept whole, of each class that calls for a look
-QUIET = ("same", "reported", "both refuse")
+QUIET = (
+    "same",
+    "reported",
+    "both refuse",
+    "differs, undefined",
+    "interpreter is stricter",
+    "compiler crashes",
+)
 SEEDS = 1_000_000  #: programs of one ``--seed``
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import warnings
 from dataclasses import dataclass, field
@@ -29,14 +30,15 @@ class Verdict:
         Kinds that the microscope reported.
     refused : str
         Why it cannot run, in one line; empty if it can.
-    clamped : bool
-        Whether a float was made an integer that cannot hold it: LLVM leaves the result undefined.
+    undefined : bool
+        Whether an integer overflowed, or a float was made an integer that cannot hold it: LLVM
+        counts on neither, and the compiled code may do anything.
     """
 
     outputs: list[np.ndarray] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     refused: str = ""
-    clamped: bool = False
+    undefined: bool = False
 
 
 # ------------------------------------------------------------------------------- the interpreter
@@ -44,18 +46,28 @@ def interpreted(program: Program, inputs: int, schedule: str = "lockstep") -> Ve
     """The program under the microscope."""
     from kernels.engine.microscope import KernelError, trace, values
 
-    module = from_source(f"{ENGINE}\n{program.source}", f"interpreted_{program.seed}")
-    clamped: list = []
+    undefined: list = []
+    convert, operate = values.clamped, values.binary
 
-    def watched(d: np.dtype, v):
+    def converts(d: np.dtype, v):
         limits = np.iinfo(d)
         held = (v > limits.min - 1.0) & (v < limits.max + 1.0)
-        clamped.append(not np.all(held))
+        undefined.append(not np.all(held))
         return convert(d, v)
 
-    convert = values.clamped
-    with mock.patch.object(values, "clamped", watched):
+    def operates(op: type, a, b):
+        v = operate(op, a, b)
+        if v.dtype == np.int64 and op in (ast.Add, ast.Sub, ast.Mult):
+            exact = operate(op, a.astype(float), b.astype(float))
+            undefined.append(np.any(np.abs(exact) >= 2.0**63))
+        return v
+
+    with (
+        mock.patch.object(values, "clamped", converts),
+        mock.patch.object(values, "binary", operates),
+    ):
         try:
+            module = from_source(f"{ENGINE}\n{program.source}", f"interpreted_{program.seed}")
             seen = trace(
                 module.kernel,
                 program.grid,
@@ -66,7 +78,7 @@ def interpreted(program: Program, inputs: int, schedule: str = "lockstep") -> Ve
         except KernelError as error:
             return Verdict(refused=str(error))
     problems = [p.kind for p in seen.problems]
-    return Verdict(list(seen.outputs.values()), problems, clamped=any(clamped))
+    return Verdict(list(seen.outputs.values()), problems, undefined=any(undefined))
 
 
 ENGINE = "from kernels.engine.microscope import api as cuda"

@@ -30,6 +30,10 @@ SHARE = 20  #: programs a process, which takes seconds to start
 SILENCE = 60  #: seconds without a word after which a process is taken to hang
 #: Reported by the microscope though the GPU does what Numba says: no reason for a difference.
 HARMLESS = {"negative index"}
+#: Refused by the interpreter on purpose: Numba cuts a float off where an integer belongs.
+STRICTER = ("range() takes integers", "an index must be an integer")
+#: Numba's compiler falls over its own code.
+CRASHES = ("AssertionError", "nvvmError")
 
 
 # ------------------------------------------------------------------------------- in the process
@@ -46,6 +50,10 @@ def examine(seed: int, judge: str) -> dict:
     if runner.refused or refused:
         both = "both refuse" if runner.refused and refused else ""
         row["class"] = both or ("interpreter refuses" if refused else "compiler refuses")
+        if any(words in refused for words in STRICTER) and not both:
+            row["class"] = "interpreter is stricter"
+        elif runner.refused.startswith(CRASHES) and not both:
+            row["class"] = "compiler crashes"
         row["what"] = {"interpreter": refused, "compiler": runner.refused}
         return row
     reported = sorted({k for v in mine for k in v.problems} - HARMLESS)
@@ -60,7 +68,7 @@ def examine(seed: int, judge: str) -> dict:
         theirs = runner.run(k)
         found = judges.first_difference(names, verdict.outputs, theirs)
         if found:
-            differences.append({"inputs": k, "first": found, "clamped": verdict.clamped})
+            differences.append({"inputs": k, "first": found, "undefined": verdict.undefined})
         aside = runner.aside(k, theirs, names)
         if aside:
             row["aside"] = {"inputs": k, "first": aside}
@@ -68,8 +76,8 @@ def examine(seed: int, judge: str) -> dict:
         row["differences"] = differences
     if row["problems"]:
         row["class"] = "reported" if program.sloppy else "sound but reported"
-    elif differences and all(d["clamped"] for d in differences):
-        row["class"] = "differs, and clamps"
+    elif differences and all(d["undefined"] for d in differences):
+        row["class"] = "differs, undefined"
     else:
         row["class"] = "differs" if differences else "same"
     return row
