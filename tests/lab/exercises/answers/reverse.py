@@ -8,7 +8,7 @@ WRONG = [
     ("guard with <=", "i < out.size", "i <= out.size", Kind.MISSING_GUARD),
     ("guard too early", "i < out.size", "i < out.size - 1", Kind.UNWRITTEN),
     ("one too far", "v.size - 1 - i", "v.size - i", Kind.OUT_OF_BOUNDS),
-    ("one too near", "v.size - 1 - i", "v.size - 2 - i", Kind.OUT_OF_BOUNDS),
+    ("one too near", "v.size - 1 - i", "v.size - 2 - i", Kind.NEGATIVE_INDEX),
     ("as it was", "v[v.size - 1 - i]", "v[i]", Kind.WRONG),
     (
         "each block for itself",

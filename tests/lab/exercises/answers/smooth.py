@@ -8,7 +8,7 @@ WRONG = [
     ("no guard", "if i < b.size:", "if True:", Kind.MISSING_GUARD),
     ("guard with <=", "i < b.size", "i <= b.size", Kind.MISSING_GUARD),
     ("guard too early", "i < b.size", "i < b.size - 1", Kind.UNWRITTEN),
-    ("no guard at the left end", "max(i - 1, 0)", "i - 1", Kind.OUT_OF_BOUNDS),
+    ("no guard at the left end", "max(i - 1, 0)", "i - 1", Kind.NEGATIVE_INDEX),
     (
         "no guard at the right end",
         "min(i + 1, a.size - 1)",

@@ -18,7 +18,7 @@ WRONG = [
     ),
     ("grid instead of block", "cuda.blockDim.x", "cuda.gridDim.x", (Kind.RACE, Kind.UNWRITTEN)),
     ("counts from one", INDEX, INDEX + " + 1", Kind.UNWRITTEN),
-    ("shifted source", "b[i]", "b[i - 1]", Kind.OUT_OF_BOUNDS),
+    ("shifted source", "b[i]", "b[i - 1]", Kind.NEGATIVE_INDEX),
     ("difference", "a[i] + b[i]", "a[i] - b[i]", Kind.WRONG),
     ("product", "a[i] + b[i]", "a[i] * b[i]", Kind.WRONG),
     ("b forgotten", "a[i] + b[i]", "a[i] + a[i]", Kind.WRONG),
