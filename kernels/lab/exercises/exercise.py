@@ -147,8 +147,6 @@ class KernelExercise(Exercise):
         Which of the launches the budgets are for.
     options : tuple of str
         What a learner may give to `check` beside the kernel, such as the grid.
-    float64 : bool
-        May the kernel compute in float64?
     timed : callable, optional
         Takes a size and the options, returns (grid, block) for a product of square matrices.
     faster : float
@@ -162,7 +160,6 @@ class KernelExercise(Exercise):
     budgets: tuple[Budget, ...] = ()
     counted: int = 0
     options: tuple[str, ...] = ()
-    float64: bool = False
     timed: Callable[..., tuple] | None = None
     faster: float = 1.0
 

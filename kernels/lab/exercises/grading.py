@@ -67,7 +67,7 @@ def grade(function, exercise: KernelExercise, jitted=None, **options) -> Verdict
         if not sound(trial, seen[number]):
             _check_order(function, exercise, trials)
             return Verdict(diagnose(function, trials, number, seen))
-    findings = list(_float64(exercise, trials[0], seen[0]))
+    findings = list(_float64(trials[0], seen[0]))
     at = exercise.counted
     spent = [Spent(b.what, b.count(seen[at]), b.most, b.why) for b in exercise.budgets]
     for s in spent:
@@ -137,16 +137,20 @@ def _on_negative_indices(traces) -> str:
     return ""
 
 
-def _float64(exercise: KernelExercise, trial: Trial, seen: Trace) -> Iterator[Finding]:
+def _float64(trial: Trial, seen: Trace) -> Iterator[Finding]:
     n = seen.work.flops.get("float64", 0)
-    if not n or exercise.float64:
-        return
-    line = next(iter(seen.work.flops_by_line), None)
-    text = (
-        f"{n:,} operations are float64, many times slower on most GPUs: an accumulator that starts"
-        " as 0 or 0.0 is not float32, one that starts as float32(0) is"
-    )
-    yield told(Kind.FLOAT64, text, trial, seen, line)
+    if n:
+        line = next(iter(seen.work.flops_by_line), None)
+        text = (
+            f"{n:,} operations are float64, many times slower on most GPUs: an accumulator that"
+            " starts as 0 or 0.0 is not float32, one that starts as float32(0) is"
+        )
+        yield told(Kind.FLOAT64, text, trial, seen, line)
+    for array in seen.arrays.values():
+        if array.dtype == np.float64:
+            line = next((s.line for s in seen.sites if s.array == array.name), None)
+            text = f"{array.name} holds float64, twice the bytes for the same numbers: use float32"
+            yield told(Kind.FLOAT64, text, trial, seen, line)
 
 
 def _on_the_gpu(function, trials: list[Trial], jitted) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ W = 32
 
 
 def trials(seed=0):
-    return [_trial(n, role, seed) for n, role in ((50, ODD), (31, FINE), (70, ODD), (64, SQUARE))]
+    return [_trial(n, role, seed) for n, role in ((50, ODD), (31, ODD), (70, FINE), (64, SQUARE))]
 
 
 def _trial(n, role, seed):
