@@ -54,7 +54,7 @@ class Mutant:
     exercise, kind : str
         Whose solution, and what sort of change.
     change : str
-        The line's number, how it was and how it is now: what identifies the mutant.
+        Line and column, what stood there and what stands there now: it identifies the mutant.
     text : str
         The whole kernel.
     """
@@ -88,10 +88,8 @@ def _changed(name: str, kind: str, text: str, node: ast.AST, new: str) -> Mutant
     mutated = b"\n".join(lines).decode()
     if "float16" in new:
         mutated = "from numpy import float16\n" + mutated
-    now = (first[: node.col_offset].decode() + new).split("\n")[0] + (
-        last[node.end_col_offset :].decode() if "\n" not in new else " …"
-    )
-    change = f"{node.lineno}: {first.decode().strip()} → {now.strip()}"
+    was = ast.unparse(node).split("\n")[0]
+    change = f"{node.lineno}:{node.col_offset + 1} {was} → {new}"
     return Mutant(name, kind, change, mutated)
 
 

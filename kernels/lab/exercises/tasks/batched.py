@@ -11,7 +11,7 @@ from .products import wrong_products
 T = 16
 SHAPES = (
     (3, 37, 29, 23, ODD),
-    (2, 5, 18, 40, FINE),
+    (2, 5, 18, 33, FINE),
     (2, 32, 32, 32, SQUARE),
     (2, 16, 32, 48, MULTIPLE),
 )

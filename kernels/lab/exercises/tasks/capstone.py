@@ -7,7 +7,7 @@ from .products import product_trials
 
 #: The launch that is counted: tiles of 16, 32, 64 and 128 divide it.
 M, N, K = 128, 128, 32
-SHAPES = ((70, 90, 40, ODD), (5, 18, 40, FINE), (64, 64, 64, SQUARE), (M, N, K, MULTIPLE))
+SHAPES = ((70, 90, 40, ODD), (5, 18, 33, FINE), (64, 64, 64, SQUARE), (M, N, K, MULTIPLE))
 LARGEST = 128
 
 

@@ -13,7 +13,7 @@ S = 8
 
 
 def signals(seed=0):
-    sizes = ((75, 23, 5, ODD), (50, 9, 18, FINE), (63, 32, 16, MULTIPLE))
+    sizes = ((75, 23, 5, ODD), (50, 17, 18, FINE), (63, 32, 16, MULTIPLE))
     return [_signal(*s, seed) for s in sizes]
 
 

@@ -5,7 +5,7 @@ from .counts import global_count
 from .products import product_trials
 
 M, N, K = 37, 29, 23
-SHAPES = ((M, N, K, ODD), (5, 19, 40, FINE), (64, 64, 64, SQUARE), (8, 128, 32, MULTIPLE))
+SHAPES = ((M, N, K, ODD), (5, 18, 33, FINE), (64, 64, 64, SQUARE), (8, 128, 32, MULTIPLE))
 
 EXERCISE = KernelExercise(
     name="pair",

@@ -8,10 +8,11 @@ from ..exercise import FINE, MULTIPLE, ODD, SQUARE, Suspect, Trial
 from ..kinds import Kind
 from .arrays import Numbers, cdiv, poisoned, wide
 
-#: Sizes M, N, K that no block divides, a square that each does, and other multiples.
+#: Sizes M, N, K that no block divides, K = 33 one more than whole tiles; a square that each
+#: divides; and other multiples.
 SHAPES = (
     (37, 29, 23, ODD),
-    (5, 18, 40, FINE),
+    (5, 18, 33, FINE),
     (32, 32, 32, SQUARE),
     (32, 64, 96, MULTIPLE),
 )

@@ -41,6 +41,18 @@ WRONG = [
     ("mean instead of sum", SUM, f"({SUM}) / float32(3)", Kind.WRONG),
     ("loads more than it needs", SUM, f"{SUM} + a[i] - a[i]", Kind.BUDGET),
     ("float64", SUM, f"1.0 * ({SUM})", Kind.FLOAT64),
+    (
+        "whole numbers stored",
+        "b[i] = a[left] + a[i] + a[right]",
+        "b[i] = int(a[left] + a[i] + a[right])",
+        Kind.ROUNDED,
+    ),
+    (
+        "half precision stored",
+        "b[i] = a[left] + a[i] + a[right]",
+        "b[i] = float16(a[left] + a[i] + a[right])",
+        Kind.ROUNDED,
+    ),
 ]
 RIGHT = [
     (

@@ -38,6 +38,8 @@ WRONG = [
         "c[i] = a[i] + b[i]\n        cuda.syncthreads()",
         Kind.DIVERGENT_BARRIER,
     ),
+    ("whole numbers stored", "c[i] = a[i] + b[i]", "c[i] = int(a[i] + b[i])", Kind.ROUNDED),
+    ("half precision stored", "c[i] = a[i] + b[i]", "c[i] = float16(a[i] + b[i])", Kind.ROUNDED),
 ]
 RIGHT = [
     ("cuda.grid", INDEX, "cuda.grid(1)"),
