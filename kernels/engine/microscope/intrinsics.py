@@ -144,7 +144,7 @@ def local_array(run, n, m):
         size = math.prod(shape) * dtype.itemsize
         if size > LOCAL_LIMIT or size * run.lanes.count > LOCAL_LIMIT_TOGETHER:
             raise KernelError(
-                f"line {n.lineno}: {ast.unparse(n)} takes {size} bytes a thread; the limit is "
+                f"line {n.lineno}: {ast.unparse(n)} takes {size} bytes per thread; the limit is "
                 f"{min(LOCAL_LIMIT, LOCAL_LIMIT_TOGETHER // run.lanes.count)} for "
                 f"{run.lanes.count} threads at once: use a smaller shape"
             )
