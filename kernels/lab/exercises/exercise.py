@@ -12,7 +12,10 @@ How to add an exercise
 3. For a kernel, write ``tests/lab/exercises/answers/name.py``: at least twelve wrong kernels, each
    with the name that the grader must give it, and two more right ones.
 
-``pytest tests/lab/exercises -k name`` tries them, and says what is still missing.
+``pytest tests/lab/exercises -k name`` tries them, and says what is still missing. Then
+``python -m tests.lab.exercises.mutants name`` changes the solution in every small way: what the
+grader accepts belongs, with the reason, into ``answers/equivalent.toml``, or shows that it needs
+another launch.
 """
 
 from __future__ import annotations

@@ -170,6 +170,7 @@ CONV2D = KernelExercise(
             "loads", 63 * 9 + 9 * 5 * 8, global_count("lanes", "load"),
             "each thread loads one element of each tile, where there is one",
         ),
+        Budget("barriers", 2 * 2 * 8, barriers, "two per step are enough"),
     ),
 )  # fmt: skip
 

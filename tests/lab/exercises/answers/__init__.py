@@ -7,7 +7,8 @@ A module here is named like its exercise (with ``_`` for ``-``) and has
 - ``OPTIONS``, if it needs any: what `judge` gets beside the kernel.
 - ``RIGHT``: rows ``(what, old, new)`` of other ways to do it right, or ``(what, text)``.
 
-An `old` that occurs more than once is replaced everywhere.
+An `old` that occurs more than once is replaced everywhere. ``equivalent.toml`` lists mutants of the
+solutions that are right (see ``mutants.py``).
 """
 
 from __future__ import annotations
