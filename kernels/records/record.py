@@ -146,7 +146,7 @@ class Record:
 
         def of(name):
             """What the runs have, each once."""
-            return listed(str(run.get(name)) for run in runs)
+            return listed(str(run[name]) for run in runs if name in run)
 
         versions = [run.get("versions", {}) for run in runs]
         kept = [
@@ -154,7 +154,10 @@ class Record:
             for name in ("numba-cuda", "cupy")
             if any(name in v for v in versions)
         ]
-        parts = [f"driver {of('driver')}", f"CUDA {of('cuda')}", *kept]
+        # What runs through Vulkan has a driver, and no CUDA.
+        through = {"driver": "driver", "CUDA": "cuda"}.items()
+        has = [f"{word} {of(name)}" for word, name in through if any(name in run for run in runs)]
+        parts = [*has, *kept]
         return f"Recorded on {of('gpu')}, {listed(days)} ({', '.join(parts)})."
 
     def rows(self, table: str, **where: Any) -> list[Row]:

@@ -55,8 +55,10 @@ def fill(body: Tag) -> None:
 
 
 def scrolling(table: Table) -> str:
-    """A table that may be wider than a telephone."""
-    return f'<div class="pst-scrollable-table-container" tabindex="0">{table.html()}</div>'
+    """A table that may be wider than a telephone, under a caption that isn't."""
+    caption = escape(table.caption)
+    bare = table.html().replace(f"<caption>{caption}</caption>", "")
+    return f'<p>{caption}</p><div class="pst-scrollable-table-container" tabindex="0">{bare}</div>'
 
 
 def template(name: str) -> str:

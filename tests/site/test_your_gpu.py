@@ -10,7 +10,8 @@ from bs4 import BeautifulSoup
 from kernels import records
 from kernels.webgpu.ladder import RUNGS, Choice
 from tests.pages import settle
-from tests.site.test_browser import PROFILES, Listener
+from tests.site.test_axe import AXE, RUN
+from tests.site.test_browser import PROFILES, SHIFTS, Listener
 
 PAGE = "chapters/your-gpu.html"
 #: The second lets a machine with a GPU use the software adapter, too.
@@ -215,9 +216,19 @@ def test_the_ladder_is_climbed_by_keys_and_the_guess_is_compared_and_kept(visit)
         page.set_viewport_size({"width": width, "height": 900})
         settle(page)
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    page.add_script_tag(path=AXE)
+    assert page.evaluate(RUN) == []
     page.reload()
     assert page.input_value(f"{LADDER} [name=tiled]") == "5"
     assert (listener.errors, listener.foreign) == ([], [])
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_nothing_moves_while_the_page_loads(visit, width):
+    page = visit(width=width, script=SHIFTS)
+    page.wait_for_selector(f"{LADDER} [type=submit]:enabled")
+    settle(page)
+    assert page.evaluate("moved") < 0.005
 
 
 def test_a_run_stops_and_the_focus_stays(visit):

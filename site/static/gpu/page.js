@@ -194,18 +194,17 @@
     );
     const beside = (row) => (naive && row.flops ? `${short(row.flops / naive.flops)} ×` : "–");
     const table = makeTable(
-      ["kernel", "options", "speed", "middle half", "of the peak", "beside naive", "FLOP/byte", "check"],
+      ["kernel", "speed", "of the peak", "beside naive", "FLOP/byte", "middle half", "options", "check"],
       rows.map((row) => [
         row.rung.title,
-        wording(row.choice.options),
         [row.flops ? speed(row.flops) : "–"],
-        [row.flops ? `${speed(row.low)} to ${speed(row.high)}` : "–"],
         [row.flops ? percent(row.flops / flops) : "–"],
         [beside(row)],
         [row.intensity ? short(row.intensity) : "–"],
+        [row.flops ? `${speed(row.low)} to ${speed(row.high)}` : "–"],
+        wording(row.choice.options),
         verdict(row.large ?? row.small),
       ]),
-      `${side} × ${side} × ${side}, measured here by ${gpu.clock}. The peak is that of multiply-adds alone, ${speed(flops)}; a copy runs at ${quantity(rate, "B/s")}.`,
     );
     view.results.replaceChildren(
       ...(gpu.software ? [make("p", { class: "warning" }, SOFTWARE)] : []),
@@ -214,7 +213,7 @@
       make(
         "p",
         { class: "source" },
-        `Measured here. A full bar is ${speed(peak)}; the bracket is the middle half of the samples.`,
+        `${side} × ${side} × ${side}, measured here by ${gpu.clock}. A full bar is ${speed(peak)}; the bracket is the middle half of the samples. The peak is that of multiply-adds alone, ${speed(flops)}; a copy runs at ${quantity(rate, "B/s")}.`,
       ),
       make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "What was measured" }, table),
       roofline(timed, { flops, rate }, clamp(view.root.clientWidth - 26, 280, 640)),
@@ -367,13 +366,7 @@
         without.join(", ") || "nothing",
         ...row,
       ]);
-      view.results.replaceChildren(
-        makeTable(
-          ["kernel", "options", "M × N × K", "taken away", "speed", "check"],
-          done,
-          "Measured here, newest first.",
-        ),
-      );
+      view.results.replaceChildren(makeTable(["kernel", "options", "M × N × K", "taken away", "speed", "check"], done));
       view.results.hidden = false;
     }
   }
