@@ -100,7 +100,10 @@ def fastest(record: records.Record, size: int) -> list[records.Row]:
 
 
 def ladder(rows: list[records.Row], caption: str) -> Table:
-    """A table of recorded rungs, beside the naive kernel of the same language."""
+    """A table of recorded rungs, beside the naive kernel of the same language.
+
+    The peak is that of the data sheet.
+    """
     naive = {row.engine: row.gflops for row in rows if row["rung"] == "naive"}
     peak = records.load().device.get("fp32_peak")
     cells = []
@@ -110,20 +113,13 @@ def ladder(rows: list[records.Row], caption: str) -> Table:
             (
                 title(row),
                 ENGINES.get(row.engine, "WGSL"),
-                wording(row["options"]),
                 quantity(speed, "FLOP/s"),
                 f"{row.gflops / naive[row.engine]:.2f} ×",
                 percent(speed / peak) if peak else "–",
+                wording(row["options"]),
             )
         )
-    headings = (
-        "kernel",
-        "language",
-        "options",
-        "speed",
-        "beside naive",
-        "of the data sheet's peak",
-    )
+    headings = ("kernel", "language", "speed", "beside naive", "of the peak", "options")
     return Table(caption, headings, cells)
 
 

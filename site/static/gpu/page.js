@@ -174,8 +174,9 @@
   }
 
   /** The results of a ladder: in words, as bars, as a table, under the roof. */
-  function show(view, { gpu, side, flops, rate, rows, refused, guess }) {
-    const timed = rows.filter((row) => row.flops),
+  function show(view, { gpu, side, flops, rate, rows: found, refused, guess }) {
+    const rows = found.map((row, i) => ({ ...row, number: i + 1 })),
+      timed = rows.filter((row) => row.flops),
       naive = timed.find((row) => row.rung.name === "naive"),
       tiled = timed.find((row) => row.rung.name === "tiled");
     const best = timed.reduce((a, b) => (a && a.flops >= b.flops ? a : b), null);
@@ -196,7 +197,7 @@
     const table = makeTable(
       ["kernel", "speed", "of the peak", "beside naive", "FLOP/byte", "middle half", "options", "check"],
       rows.map((row) => [
-        row.rung.title,
+        `${row.number}. ${row.rung.title}`,
         [row.flops ? speed(row.flops) : "–"],
         [row.flops ? percent(row.flops / flops) : "–"],
         [beside(row)],
@@ -220,7 +221,7 @@
       make(
         "p",
         { class: "source" },
-        "Flat: multiply-adds alone. Slope: a copy, which goes to memory and back. A kernel above the slope gets part of its bytes from a cache. Numbers as in the table.",
+        "Flat: multiply-adds alone. Slope: a copy, which goes to memory and back. A kernel above the slope gets part of its bytes from a cache.",
       ),
       ...refused.map((text) => make("p", { class: "source" }, `Not run: ${text}`)),
     );
@@ -231,12 +232,12 @@
     make(
       "div",
       { class: "bars", "aria-hidden": "true" },
-      rows.map(({ rung, flops, low, high }) => {
+      rows.map(({ number, rung, flops, low, high }) => {
         const place = `left: ${(100 * low) / peak}%; width: ${Math.min(100 - (100 * low) / peak, (100 * (high - low)) / peak)}%`;
         return make(
           "div",
           {},
-          make("div", { class: "head" }, make("span", {}, rung.title), make("b", {}, speed(flops))),
+          make("div", { class: "head" }, make("span", {}, `${number}. ${rung.title}`), make("b", {}, speed(flops))),
           make(
             "div",
             { class: "track" },
@@ -277,10 +278,10 @@
     rows.forEach((row, i) => {
       const side = i % 2 ? { "text-anchor": "end", x: x(row.intensity) - 8 } : { x: x(row.intensity) + 8 };
       parts.push(draw("circle", { class: "point", cx: x(row.intensity), cy: y(row.flops), r: 5 }));
-      parts.push(text(side.x, y(row.flops) + 4, String(i + 1), side));
+      parts.push(text(side.x, y(row.flops) + 4, String(row.number), side));
     });
     const label = rows.map(
-      (row, i) => `${i + 1} ${row.rung.title}: ${speed(row.flops)} at ${short(row.intensity)} FLOP per byte`,
+      (row) => `${row.number}. ${row.rung.title}: ${speed(row.flops)} at ${short(row.intensity)} FLOP per byte`,
     );
     return draw(
       "svg",
