@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 Names = frozenset[str]
 Meet = dict[ast.AST, Names]
 NONE: Names = frozenset()
+SWAPS = {"cas", "exch", "compare_and_swap"}
 
 
 @dataclass
@@ -36,6 +37,10 @@ class Flow:
     early : set of Name
         Where a name is read that nothing has assigned further up in the text: Numba refuses it,
         even in a loop whose body goes on to assign it.
+    hopeless : set of While
+        Loops that nothing in their body can end.
+    spins : bool
+        Whether a loop tries for a lock, or another value that other threads set.
     """
 
     after: Meet = field(default_factory=dict)
@@ -44,6 +49,8 @@ class Flow:
     lines: dict[str, int] = field(default_factory=dict)
     once: dict[str, ast.expr] = field(default_factory=dict)
     early: set[ast.Name] = field(default_factory=set)
+    hopeless: set[ast.While] = field(default_factory=set)
+    spins: bool = False
 
 
 def flow_of(function: ast.FunctionDef) -> Flow:
@@ -58,6 +65,12 @@ def flow_of(function: ast.FunctionDef) -> Flow:
             chained = isinstance(s.value, ast.Name) and s.value.id in count
             if len(s.targets) == count[s.targets[0].id] == 1 and not chained:
                 flow.once[s.targets[0].id] = s.value
+    for s in ast.walk(function):
+        if isinstance(s, ast.While):
+            if _hopeless(s):
+                flow.hopeless.add(s)
+            tried = {x.attr for x in ast.walk(s.test) if isinstance(x, ast.Attribute)}
+            flow.spins = flow.spins or bool(tried & SWAPS)
     known = {a.arg for a in function.args.args}
     for n, reads in _in_order(function.body):
         if not reads:
@@ -66,6 +79,16 @@ def flow_of(function: ast.FunctionDef) -> Flow:
             flow.early.add(n)
     _Backwards(flow).block(function.body, NONE, NONE, NONE)
     return flow
+
+
+def _hopeless(s: ast.While) -> bool:
+    """Say whether the condition of a loop stays, and nothing leaves it."""
+    inside = [x for part in s.body for x in ast.walk(part)]
+    if any(isinstance(x, (ast.Break, ast.Return, ast.Raise)) for x in inside):
+        return False
+    plain = (ast.Name, ast.Constant, ast.Compare, ast.BoolOp, ast.UnaryOp, ast.BinOp)
+    parts = [x for x in ast.walk(s.test) if isinstance(x, ast.expr)]
+    return all(isinstance(x, plain) for x in parts) and not _read(s.test) & _names(s.body)
 
 
 class _Backwards:

@@ -20,6 +20,8 @@ from .sites import Kind, Problem
 from .variables import Meeting, Partial, convert, select
 from .waiting import Waiting, parts
 
+HOPELESS = 12_000  # trips of a loop that nothing can end: enough to see what else is wrong
+
 
 class Runner(Waiting):
     """Runs one group of lanes through a kernel; parameters as `Access`.
@@ -182,16 +184,18 @@ class Runner(Waiting):
     def exhausted(self, count: int, s, m: Mask) -> None:
         """Count a trip; end the run if this loop, or all together, have had enough of them."""
         self.session.trips += 1
-        if count >= self.max_trips or self.session.trips > self.session.limits.all_trips:
-            self.endless(s, m)
+        hopeless = count >= HOPELESS and s in self.frame.code.flow.hopeless
+        tired = self.session.trips > self.session.limits.all_trips
+        if hopeless or tired or count >= self.max_trips:
+            self.endless(s, m, count)
 
-    def endless(self, s, m: Mask):
+    def endless(self, s, m: Mask, count: int):
         """A loop that does not end: an error, or in a trace the end of the run."""
         block, thread, _ = self.lanes.first(self.array_of(m))
         if self.session.trips > self.session.limits.all_trips:
             message = f"the loops of this launch have run {self.session.trips - 1} times together"
         else:
-            message = f"the loop has run {self.max_trips} times"
+            message = f"the loop has run {count} times"
         message += (
             f" and thread {thread} of block {block} is still in this one: check what should end "
             "it, or use more threads and fewer iterations"

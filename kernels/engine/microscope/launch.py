@@ -66,6 +66,8 @@ class Launch(Session):
         schedule : str
             One of `SCHEDULES`.
         """
+        if self.threads == 1 and _spins(self.compiled, set()):
+            schedule = "warps"  # whoever holds a lock must be able to go on
         step = 1
         if schedule == "lockstep":
             step = min(CHUNK_BLOCKS, max(1, CHUNK_LANES // self.threads))
@@ -213,6 +215,14 @@ class Launch(Session):
         answer = answer.astype(np.int32)
         for b in barriers:
             b.result = answer[0] if answer.size == 1 else answer.reshape(-1, 1, 1, 1)
+
+
+def _spins(compiled: Compiled, seen: set) -> bool:
+    """Say whether a function, or one that it calls, tries for a lock in a loop."""
+    if compiled in seen:
+        return False
+    seen.add(compiled)
+    return compiled.code.flow.spins or any(_spins(c, seen) for c in compiled.calls.values())
 
 
 class Progress:
