@@ -12,7 +12,7 @@ from kernels.engine.microscope import LIMITS
 #: Turns of loops, enough for every exercise many times over: a count is the same on any machine.
 LOOPS = replace(LIMITS, trips=400, all_trips=20_000)
 #: The same with longer loops, to tell one that ends late from one that does not end.
-LONG_LOOPS = replace(LOOPS, trips=4_000)
+LONG_LOOPS = replace(LOOPS, trips=2_000, all_trips=6_500)
 SECONDS = 60.0  #: for one kernel in the interpreter
 FUNCTION_SECONDS = 10.0  #: for one function of Python
 GPU_SECONDS = 10.0  #: for one launch on a GPU
