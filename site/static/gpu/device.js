@@ -332,13 +332,13 @@
 
     /** Launch a product once and compare it: with every element if `all`, else with some. */
     async checked(product, all, signal) {
-      const { rung, choice, sizes, kind } = product;
+      const { sizes, kind } = product;
       return this.product(product, async (launches, C) => {
         await this.inTurn(launches, 1, signal);
         const { M, N, K } = sizes;
         // A rung in 16 bits sums products that are exact, in 32 bits.
         const bound = kind === "whole" ? 0 : (K * 2 ** -24) / (1 - K * 2 ** -24);
-        return compare(await this.read(C), { M, N, K, ld: pitch(N), kind, bound, all, rung, choice });
+        return compare(await this.read(C), { M, N, K, ld: pitch(N), kind, bound, all });
       });
     }
 
@@ -477,5 +477,5 @@
     }
   }
 
-  Object.assign(window.yourGpu, { BROKEN, ODD, Refusal, missing, open });
+  Object.assign(window.yourGpu, { Refusal, missing, open });
 })();
