@@ -344,8 +344,9 @@
 
     /** About how many milliseconds a product takes: from smaller ones, which are over soon. */
     async expected(product, signal) {
-      const { sizes } = product;
-      for (let side = 256; ; side *= 2) {
+      const { sizes } = product,
+        enough = this.clocked ? 4 : 30; // the page's clock counts the way to the GPU and back, too
+      for (let side = 64; ; side *= 2) {
         const tried = Object.fromEntries(Object.entries(sizes).map(([name, n]) => [name, Math.min(n, side)]));
         const all = Object.values(sizes).every((n) => n <= side);
         const ms = await this.product({ ...product, sizes: tried }, async (launches) => {
@@ -353,7 +354,7 @@
           return Math.max(0.1, await this.inTurn(launches, 1, signal));
         });
         const work = ({ M, N, K }) => M * N * K;
-        if (all || ms > 4) return (ms * work(sizes)) / work(tried);
+        if (all || ms > enough) return (ms * work(sizes)) / work(tried);
       }
     }
 
