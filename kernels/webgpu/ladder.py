@@ -95,8 +95,6 @@ class Rung:
         The rung in `kernels.LADDER` that it does the same as, with the same options.
     buffers : int
         Tiles of each matrix in shared memory.
-    width : int
-        Elements per element of the arrays that the text binds.
     bytes : int
         Bytes per element of A and B.
     padded : bool
@@ -112,7 +110,6 @@ class Rung:
     choices: tuple[dict[str, int], ...]
     follows: str
     buffers: int = 0
-    width: int = 1
     bytes: int = 4
     padded: bool = False
     enable: str = ""
@@ -195,19 +192,19 @@ RUNGS: dict[str, Rung] = {
         Rung(
             "vectorized", LADDER["vectorized"].title,
             _thread_tiles((128, 128, 16, 8, 8), (64, 64, 16, 4, 4), (32, 32, 8, 4, 4)),
-            "vectorized", buffers=1, width=4,
+            "vectorized", buffers=1,
         ),
         Rung(
             "warp_tiled", LADDER["warp_tiled"].title, _WARP, "warp_tiled",
-            buffers=2, width=4, padded=True,
+            buffers=2, padded=True,
         ),
         Rung(
             "warp_shuffled", "Warp tiles, shuffled", _WARP, "warp_tiled",
-            buffers=2, width=4, padded=True, enable="subgroups", feature="subgroups", subgroup=32,
+            buffers=2, padded=True, enable="subgroups", feature="subgroups", subgroup=32,
         ),
         Rung(
             "warp_half", "Warp tiles, fp16 in memory", _WARP, "warp_tiled",
-            buffers=2, width=4, padded=True, bytes=2, enable="f16", feature="shader-f16",
+            buffers=2, padded=True, bytes=2, enable="f16", feature="shader-f16",
         ),
     )
 }  # fmt: skip

@@ -141,5 +141,5 @@
     return { q1: at(0.25), median: at(0.5), q3: at(0.75), n: sorted.length };
   }
 
-  Object.assign(window.yourGpu, { POISON, breathe, compare, elementOf, fill, half, quartiles, verdict });
+  Object.assign(window.yourGpu, { POISON, breathe, compare, fill, half, quartiles, verdict });
 })();
