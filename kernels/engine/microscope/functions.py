@@ -8,7 +8,7 @@ import types
 
 import numpy as np
 
-from . import memory, values
+from . import memory, modules, names, ufuncs, values
 from .errors import KernelError, Unsupported
 from .iterables import Enumerate, Range, Zip, iterable
 from .memory import Array
@@ -21,8 +21,10 @@ def python_call(run, target, n: ast.Call, m):
     builtin = BUILTINS.get(target) if isinstance(target, _HASHABLE) else None
     if builtin is not None:
         arguments = run.arguments(n, m)
+        if target is float and len(arguments) == 1 and isinstance(arguments[0], str):
+            return _written(arguments[0], n)
         for a in arguments:
-            if not values.is_value(a) and target not in (print, len, sum, enumerate, zip):
+            if not values.is_value(a) and target not in OF_MORE_THAN_NUMBERS:
                 raise Unsupported(n.lineno, f"{ast.unparse(n)}: takes numbers")
         return builtin(run, n, m, arguments)
     dtype = values.dtype_of(target)
@@ -30,27 +32,44 @@ def python_call(run, target, n: ast.Call, m):
         arguments = run.arguments(n, m)
         if len(arguments) != 1 or not values.is_value(arguments[0]):
             raise Unsupported(n.lineno, f"{ast.unparse(n)}: a conversion takes one number")
+        if arguments[0].dtype.kind == "c" and dtype.kind != "c":
+            raise Unsupported(n.lineno, f"{ast.unparse(n)}: take .real or .imag of it first")
         return values.cast(dtype, arguments[0])
+    call = modules.CALLS.get(target) if isinstance(target, _HASHABLE) else None
+    if call is not None:
+        return call(run, target, n, m)
+    if isinstance(target, np.ufunc):
+        return ufuncs.ufunc_call(run, target, n, m)
     name = _math_name(target)
     if name is not None:
         arguments = run.arguments(n, m)
         if not all(values.is_value(a) for a in arguments):
             raise Unsupported(n.lineno, f"{ast.unparse(n)}: takes numbers")
-        if isinstance(target, np.ufunc) and len(arguments) != target.nin:
-            raise Unsupported(n.lineno, f"{ast.unparse(n)}: takes {target.nin} numbers")
-        if isinstance(target, np.ufunc) and name not in values.MATH:
-            return target(*arguments)
         try:
             return math_function(run, name, arguments, m)
         except TypeError:
             raise Unsupported(n.lineno, f"{ast.unparse(n)}: wrong number of arguments") from None
     called = ast.unparse(n.func)
+    if (getattr(target, "__module__", None) or "").startswith(names.CUDA_MODULES):
+        instead = ": use math, or an operator" if "libdevice" in target.__module__ else ""
+        raise Unsupported(n.lineno, f"{called} is not known to the interpreter{instead}")
     if isinstance(target, types.FunctionType):
         raise Unsupported(
             n.lineno,
             f"a kernel cannot call {called}, a plain function: put @cuda.jit(device=True) above it",
         )
+    if (getattr(target, "__module__", None) or "").startswith("numpy"):
+        why = "NumPy's functions of whole arrays stay outside kernels, so write a loop"
+        raise Unsupported(n.lineno, f"a kernel cannot call {called}: {why}")
     raise Unsupported(n.lineno, f"a kernel cannot call {called}")
+
+
+def _written(text: str, n):
+    """``float("inf")``: a number that the source spells out."""
+    try:
+        return np.float64(text)
+    except ValueError:
+        raise Unsupported(n.lineno, f"{ast.unparse(n)}: {text!r} is no number") from None
 
 
 _HASHABLE = (type, types.BuiltinFunctionType, types.FunctionType)
@@ -58,10 +77,8 @@ _HASHABLE = (type, types.BuiltinFunctionType, types.FunctionType)
 
 def _math_name(target) -> str | None:
     if isinstance(target, types.BuiltinFunctionType) and target.__module__ == "math":
-        return target.__name__ if target.__name__ in values.MATH else None
-    if isinstance(target, np.ufunc):
-        name = target.__name__
-        return {"arcsin": "asin", "arccos": "acos", "arctan": "atan"}.get(name, name)
+        known = target.__name__ in values.MATH and target.__name__ != "cbrt"
+        return target.__name__ if known else None
     return None
 
 
@@ -113,8 +130,14 @@ def _round(run, n, m, arguments):
 
 def _minmax(ufunc):
     def extreme(run, n, m, arguments):
-        if len(arguments) < 2:
-            raise Unsupported(n.lineno, f"{ast.unparse(n)}: takes two numbers or more")
+        if len(arguments) == 1 and isinstance(arguments[0], tuple):
+            arguments = list(arguments[0])
+        elif len(arguments) < 2:
+            raise Unsupported(
+                n.lineno, f"{ast.unparse(n)}: takes two numbers or more; for an array write a loop"
+            )
+        if not arguments or not all(values.is_value(a) for a in arguments):
+            raise Unsupported(n.lineno, f"{ast.unparse(n)}: takes numbers")
         return values.extreme(ufunc, arguments)
 
     return extreme
@@ -131,8 +154,13 @@ def _divmod(run, n, m, arguments):
 
 
 def _sum(run, n, m, arguments):
-    total = np.int64(0)
-    for v in arguments[0]:
+    items, *start = arguments
+    if not isinstance(items, tuple):
+        raise Unsupported(
+            n.lineno, f"{ast.unparse(n)}: sums up tuples; for anything else write a loop"
+        )
+    total = start[0] if start else np.int64(0)
+    for v in items:
         total = values.binary(ast.Add, total, v)
     return total
 
@@ -147,6 +175,7 @@ def _zip(run, n, m, arguments):
     return Zip([iterable(a, x) for a, x in zip(arguments, n.args, strict=True)])
 
 
+OF_MORE_THAN_NUMBERS = (print, len, sum, enumerate, zip, min, max)
 BUILTINS = {
     range: lambda run, n, m, a: Range(a, n),
     enumerate: _enumerate,
@@ -173,15 +202,28 @@ def math_function(run, name: str, arguments, m):
     return values.math_call(name, arguments)
 
 
-def array_method(run, a: Array, name: str, arguments: list, n):
+def array_method(run, a: Array, name: str, arguments: list, n, m):
     """Methods of an array inside a kernel."""
     if name == "reshape" and a.contiguous:
         shape = arguments[0] if isinstance(arguments[0], tuple) else tuple(arguments)
         shape = tuple(int(s) for s in shape)
         if run.only_types or math.prod(shape) == math.prod(a.shape):
             return Array(a.buffer, a.offset, shape, memory.row_major(shape))
-    if name in ("ravel", "flatten") and a.contiguous:
-        return Array(a.buffer, a.offset, (math.prod(a.shape),), (1,))
+    if name == "transpose" and not arguments:
+        return a.transposed()
+    if name == "fill" and len(arguments) == 1:
+        run.put_view(a, arguments[0], m, n)
+        return None
     if name == "item" and not arguments:
-        return run.load(a, tuple(np.int64(0) for _ in a.shape), run.lanes.all, n)
+        return run.load(a, tuple(np.int64(0) for _ in a.shape), m, n)
     raise Unsupported(n.lineno, f"{ast.unparse(n)}: an array has no such method in a kernel")
+
+
+def number_method(v, name: str, arguments: list, n):
+    """Methods of a number inside a kernel."""
+    if name == "conjugate" and not arguments:
+        return np.conjugate(v)
+    dtype = values.dtype_of(arguments[0]) if name == "view" and len(arguments) == 1 else None
+    if dtype is not None and dtype.itemsize == v.dtype.itemsize:
+        return v.view(dtype)
+    raise Unsupported(n.lineno, f"{ast.unparse(n)}: a number has no such method in a kernel")

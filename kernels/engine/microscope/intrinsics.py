@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from . import memory, names, values, vectors, warps
+from . import groups, half, hints, memory, names, values, vectors, warps, xoroshiro
 from .atomics import atomic
 from .errors import KernelError, StopRun, Unsupported
 from .functions import math_function
@@ -46,6 +46,10 @@ def call(run, name: str, n: ast.Call, m):
     """Call an intrinsic by its name below ``cuda``."""
     if name.startswith("atomic."):
         return atomic(run, name.removeprefix("atomic."), n, m)
+    if name.startswith("fp16."):
+        return half.call(run, name.removeprefix("fp16."), n, m)
+    if name.startswith("random."):
+        return xoroshiro.draw(run, name.removeprefix("random."), n, m)
     return INTRINSICS[name](run, n, m)
 
 
@@ -173,7 +177,15 @@ def _declaration(run, n, m):
     shape = shape if isinstance(shape, tuple) else (shape,)
     if not all(isinstance(s, np.integer) and s >= 0 for s in shape):
         raise Unsupported(n.lineno, f"{ast.unparse(n)}: the shape must be whole numbers")
-    dtype = values.dtype_of(run.evaluate(given["dtype"], m))
+    kind = run.evaluate(given["dtype"], m)
+    if kind in (bool, int, float, complex):
+        names = {bool: "bool_", int: "int64", float: "float64", complex: "complex128"}
+        raise Unsupported(
+            n.lineno,
+            f"{ast.unparse(n)}: {kind.__name__} is Python's type: say np.{names[kind]}, or "
+            "a shorter one",
+        )
+    dtype = values.dtype_of(kind)
     if dtype is None or dtype.kind not in "biufc":
         raise Unsupported(n.lineno, f"{ast.unparse(n)}: the dtype must be a type like float32")
     alignment = dtype.itemsize
@@ -248,24 +260,24 @@ def _unsigned(v):
 def popc(run, n, m):
     """``cuda.popc(x)``: bits that are set."""
     (v,) = run.exactly(n, m, 1)
-    return np.bitwise_count(_unsigned(v)).astype(np.int32)
+    return np.bitwise_count(_unsigned(v)).astype(v.dtype)
 
 
 def brev(run, n, m):
-    """``cuda.brev(x)``: bits in reverse."""
+    """``cuda.brev(x)``: bits in reverse, of 32 or of 64."""
     (v,) = run.exactly(n, m, 1)
-    u, out = _unsigned(v), np.zeros_like(_unsigned(v))
-    one = u.dtype.type(1)
-    for _ in range(v.dtype.itemsize * 8):
+    u = v.astype(np.uint64 if v.dtype.itemsize == 8 else np.uint32)
+    out, one = np.zeros_like(u), u.dtype.type(1)
+    for _ in range(u.dtype.itemsize * 8):
         out = (out << one) | (u & one)
         u = u >> one
-    return out.astype(v.dtype)
+    return out
 
 
 def clz(run, n, m):
     """``cuda.clz(x)``: zero bits in front."""
     (v,) = run.exactly(n, m, 1)
-    return _count_zeros(v, range(v.dtype.itemsize * 8 - 1, -1, -1)).astype(np.int32)
+    return _count_zeros(v, range(v.dtype.itemsize * 8 - 1, -1, -1)).astype(v.dtype)
 
 
 def ffs(run, n, m):
@@ -287,6 +299,8 @@ def _count_zeros(v, places):
 INTRINSICS = {
     **warps.FUNCTIONS,
     **vectors.FUNCTIONS,
+    **hints.FUNCTIONS,
+    "cg.this_grid": groups.this_grid,
     "grid": grid,
     "gridsize": gridsize,
     "shared.array": shared_array,

@@ -20,8 +20,10 @@ import numpy as np
 
 BOOL, INT64, UINT64 = np.dtype(bool), np.dtype(np.int64), np.dtype(np.uint64)
 INT32 = np.dtype(np.int32)
+FLOAT16 = np.dtype(np.float16)
 FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 # Numba's table of safe conversions; uint16 is not in it.
+FITS_FLOAT16 = ("bool", "int8")
 FITS_FLOAT32 = ("bool", "int8", "uint8", "int16")
 
 OPERATORS = {
@@ -40,6 +42,7 @@ OPERATORS = {
 }
 BITWISE = (ast.BitAnd, ast.BitOr, ast.BitXor)
 SHIFTS = (ast.LShift, ast.RShift)
+ROUNDED = (ast.FloorDiv, ast.Mod, ast.Pow)  # what float16 has no instructions for
 
 COMPARISONS = {
     ast.Lt: operator.lt,
@@ -112,7 +115,7 @@ def is_value(v) -> bool:
 
 
 def literal(v):
-    """Give a Python number the type Numba gives it: int64 and float64."""
+    """Give a Python number, or those of a tuple, the type Numba gives it: int64 and float64."""
     if isinstance(v, bool):
         return np.bool_(v)
     if isinstance(v, int):
@@ -121,7 +124,7 @@ def literal(v):
         return np.float64(v)
     if isinstance(v, complex):
         return np.complex128(v)
-    return v
+    return tuple(map(literal, v)) if isinstance(v, tuple) else v
 
 
 def wide(d: np.dtype) -> np.dtype:
@@ -148,6 +151,8 @@ def operand_types(op: type, a: np.dtype, b: np.dtype) -> tuple[np.dtype, np.dtyp
             return wide(a), wide(a)
         if a == b == BOOL:
             return a, b
+    if FLOAT16 in (a, b) and op in ROUNDED:
+        a, b = (FLOAT32 if d == FLOAT16 else d for d in (a, b))
     if ints:
         common = UINT64 if a.kind == b.kind == "u" else INT64
         return common, common
@@ -177,7 +182,9 @@ def _beside(d: np.dtype, other: np.dtype) -> np.dtype:
     """Type a number of type `d` takes beside a float: integers of few bits fit into a float32."""
     if d.kind not in "iub":
         return d
-    return FLOAT32 if other == FLOAT32 and d.name in FITS_FLOAT32 else FLOAT64
+    if other == FLOAT16 and d.name in FITS_FLOAT16:
+        return FLOAT16
+    return FLOAT32 if other in (FLOAT16, FLOAT32) and d.name in FITS_FLOAT32 else FLOAT64
 
 
 def binary(op: type, a, b):
@@ -213,12 +220,14 @@ def truth(v):
 
 def cast(d: np.dtype, v):
     """`v` converted to type `d`, as a call such as ``float32(v)`` does."""
-    return v if v.dtype is d else v.astype(d)
+    if v.dtype is d:
+        return v
+    return np.rint(v).astype(d) if v.dtype is FLOAT16 and d.kind in "iu" else v.astype(d)
 
 
 def to_int(v):
-    """``int(v)``: integers keep their type, floats are cut off."""
-    return v if v.dtype.kind in "iu" else v.astype(INT64)
+    """``int(v)``: integers keep their type, floats are cut off (and float16 rounded)."""
+    return v if v.dtype.kind in "iu" else cast(INT64, v)
 
 
 def to_float(v):
