@@ -69,7 +69,7 @@ def module_of(row: Row, engine: str):
     """The row as a module whose `cuda` is that of an engine."""
     imports = {
         "here": "from kernels.engine.microscope import api as cuda\n",
-        "numba": "from numba import cuda\n",
+        "numba": "import numba.cuda.random\nfrom numba import cuda\n",
     }
     text = f"{HEADER}{imports[engine]}\n\n{row.source}"
     digest = hashlib.sha256(row.source.encode()).hexdigest()[:8]
@@ -120,14 +120,29 @@ def there(row: Row) -> Verdict:
     return Verdict("", [a for a in after if isinstance(a, np.ndarray)])
 
 
-def difference(mine: Verdict, theirs: Verdict) -> str:
+def on_gpu(row: Row) -> Verdict:
+    """The row, launched by Numba."""
+    from numba import cuda
+
+    given = [cuda.to_device(a) if isinstance(a, np.ndarray) else a for a in arguments()]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            module_of(row, "numba").kernel[GRID, BLOCK](*given)
+            cuda.synchronize()
+        except Exception as error:
+            return Verdict(judges.one_line(error))
+    return Verdict("", [a.copy_to_host() for a in given if hasattr(a, "copy_to_host")])
+
+
+def difference(mine: Verdict, theirs: Verdict, near: float = 2e-6) -> str:
     """Where the values of two verdicts differ; empty where both agree, or one has none."""
     if mine.outputs is None or theirs.outputs is None:
         return ""
     for name, a, b in zip(NAMES, mine.outputs, theirs.outputs, strict=True):
         if a.dtype.names:
             a, b = (v.view(np.uint64) for v in (a, b))
-        close = np.isclose(a, b, rtol=2e-6, atol=1e-12, equal_nan=True)
+        close = np.isclose(a, b, rtol=near, atol=1e-12, equal_nan=True)
         if not close.all():
             where = tuple(int(j) for j in np.argwhere(~close)[0])
             return f"{name}{list(where)}: {a[where]!r} here, {b[where]!r} there"
