@@ -8,10 +8,11 @@ import types
 
 import numpy as np
 
-from . import memory, modules, names, ufuncs, values
+from . import maths, memory, modules, names, ufuncs, values
 from .errors import KernelError, Unsupported
 from .iterables import Enumerate, Range, Zip, iterable
 from .memory import Array
+from .wording import describe_value
 
 PRINT_LIMIT = 10_000  # lines one launch may print
 
@@ -24,9 +25,13 @@ def python_call(run, target, n: ast.Call, m):
         if target is float and len(arguments) == 1 and isinstance(arguments[0], str):
             return _written(arguments[0], n)
         for a in arguments:
-            if not values.is_value(a) and target not in OF_MORE_THAN_NUMBERS:
+            if not values.is_value(a) and target not in WITH_ITEMS:
                 raise Unsupported(n.lineno, f"{ast.unparse(n)}: takes numbers")
-        return builtin(run, n, m, arguments)
+        try:
+            return builtin(run, n, m, arguments)
+        except TypeError:
+            what = ", ".join(map(describe_value, arguments))
+            raise Unsupported(n.lineno, f"{ast.unparse(n)}: not for {what}") from None
     dtype = values.dtype_of(target)
     if dtype is not None:
         arguments = run.arguments(n, m)
@@ -40,25 +45,19 @@ def python_call(run, target, n: ast.Call, m):
         return call(run, target, n, m)
     if isinstance(target, np.ufunc):
         return ufuncs.ufunc_call(run, target, n, m)
-    name = _math_name(target)
-    if name is not None:
-        arguments = run.arguments(n, m)
-        if not all(values.is_value(a) for a in arguments):
-            raise Unsupported(n.lineno, f"{ast.unparse(n)}: takes numbers")
-        try:
-            return math_function(run, name, arguments, m)
-        except TypeError:
-            raise Unsupported(n.lineno, f"{ast.unparse(n)}: wrong number of arguments") from None
+    if _is_math(target):
+        return math_function(run, target.__name__, _numbers(run, n, m), n, m)
     called = ast.unparse(n.func)
-    if (getattr(target, "__module__", None) or "").startswith(names.CUDA_MODULES):
-        instead = ": use math, or an operator" if "libdevice" in target.__module__ else ""
+    home = getattr(target, "__module__", None) or ""
+    if home.startswith(names.CUDA_MODULES):
+        instead = ": use math, or an operator" if "libdevice" in home else ""
         raise Unsupported(n.lineno, f"{called} is not known to the interpreter{instead}")
-    if isinstance(target, types.FunctionType):
+    if isinstance(target, types.FunctionType) and not home.startswith("numpy"):
         raise Unsupported(
             n.lineno,
             f"a kernel cannot call {called}, a plain function: put @cuda.jit(device=True) above it",
         )
-    if (getattr(target, "__module__", None) or "").startswith("numpy"):
+    if home.startswith("numpy"):
         why = "NumPy's functions of whole arrays stay outside kernels, so write a loop"
         raise Unsupported(n.lineno, f"a kernel cannot call {called}: {why}")
     raise Unsupported(n.lineno, f"a kernel cannot call {called}")
@@ -75,11 +74,16 @@ def _written(text: str, n):
 _HASHABLE = (type, types.BuiltinFunctionType, types.FunctionType)
 
 
-def _math_name(target) -> str | None:
-    if isinstance(target, types.BuiltinFunctionType) and target.__module__ == "math":
-        known = target.__name__ in values.MATH and target.__name__ != "cbrt"
-        return target.__name__ if known else None
-    return None
+def _numbers(run, n: ast.Call, m) -> list:
+    arguments = run.arguments(n, m)
+    if not all(values.is_value(a) for a in arguments):
+        raise Unsupported(n.lineno, f"{ast.unparse(n)}: takes numbers")
+    return arguments
+
+
+def _is_math(target) -> bool:
+    builtin = isinstance(target, types.BuiltinFunctionType) and target.__module__ == "math"
+    return builtin and target.__name__ in maths.FUNCTIONS and target.__name__ != "cbrt"
 
 
 def _print(run, n, m, arguments):
@@ -121,31 +125,40 @@ def _length(run, n, m, arguments):
 
 def _round(run, n, m, arguments):
     v = arguments[0]
-    if len(arguments) == 2:
-        if isinstance(arguments[1], np.ndarray):
-            raise Unsupported(n.lineno, f"{ast.unparse(n)}: the digits must be a constant")
-        return np.round(v, int(arguments[1]))
-    return np.rint(v).astype(np.int64) if v.dtype.kind == "f" else v.astype(np.int64)
+    if len(arguments) == 1:
+        return values.rounded(v)
+    if isinstance(arguments[1], np.ndarray) or len(arguments) > 2:
+        raise Unsupported(n.lineno, f"{ast.unparse(n)}: the digits must be a constant")
+    return values.rounded_to(v, int(arguments[1]))
 
 
-def _minmax(ufunc):
+def _extreme(less: bool):
     def extreme(run, n, m, arguments):
-        if len(arguments) == 1 and isinstance(arguments[0], tuple):
-            arguments = list(arguments[0])
-        elif len(arguments) < 2:
-            raise Unsupported(
-                n.lineno, f"{ast.unparse(n)}: takes two numbers or more; for an array write a loop"
-            )
-        if not arguments or not all(values.is_value(a) for a in arguments):
+        if len(arguments) == 1:
+            if values.is_value(arguments[0]):
+                raise Unsupported(n.lineno, f"{ast.unparse(n)}: takes two numbers or more")
+            arguments = _items(run, arguments[0], n, m)
+        if not arguments or not all(map(values.is_value, arguments)):
             raise Unsupported(n.lineno, f"{ast.unparse(n)}: takes numbers")
-        return values.extreme(ufunc, arguments)
+        return values.extreme(less, arguments)
 
     return extreme
 
 
+def _items(run, v, n, m) -> list:
+    """The items of a tuple or an array."""
+    items = iterable(v, n.args[0])
+    length = items.length()
+    if isinstance(length, np.ndarray):
+        raise Unsupported(n.lineno, f"{ast.unparse(n)}: the length differs between threads")
+    if run.only_types:
+        length = min(length, 2)
+    return [items.item(run, k, m, n.args[0]) for k in range(length)]
+
+
 def _pow(run, n, m, arguments):
     base, exponent = arguments
-    return values.binary(ast.Pow, base, exponent)
+    return run.power(n, base, exponent)
 
 
 def _divmod(run, n, m, arguments):
@@ -154,12 +167,9 @@ def _divmod(run, n, m, arguments):
 
 
 def _sum(run, n, m, arguments):
-    items, *start = arguments
-    if not isinstance(items, tuple):
-        raise Unsupported(
-            n.lineno, f"{ast.unparse(n)}: sums up tuples; for anything else write a loop"
-        )
-    total = start[0] if start else np.int64(0)
+    items = _items(run, arguments[0], n, m)
+    total = items[0].dtype.type(0) if items else np.int64(0)
+    total = arguments[1] if len(arguments) > 1 else total
     for v in items:
         total = values.binary(ast.Add, total, v)
     return total
@@ -175,14 +185,13 @@ def _zip(run, n, m, arguments):
     return Zip([iterable(a, x) for a, x in zip(arguments, n.args, strict=True)])
 
 
-OF_MORE_THAN_NUMBERS = (print, len, sum, enumerate, zip, min, max)
 BUILTINS = {
     range: lambda run, n, m, a: Range(a, n),
     enumerate: _enumerate,
     zip: _zip,
     abs: lambda run, n, m, a: np.abs(a[0]),
-    min: _minmax(np.minimum),
-    max: _minmax(np.maximum),
+    min: _extreme(True),
+    max: _extreme(False),
     int: lambda run, n, m, a: values.to_int(a[0]),
     float: lambda run, n, m, a: values.to_float(a[0]),
     bool: lambda run, n, m, a: np.bool_(True) & values.truth(a[0]),
@@ -195,11 +204,16 @@ BUILTINS = {
 }
 
 
-def math_function(run, name: str, arguments, m):
+#: Builtins that take something else than numbers.
+WITH_ITEMS = (print, len, sum, min, max, enumerate, zip)
+
+
+def math_function(run, name: str, arguments: list, n: ast.Call, m):
     """A function of `math`."""
-    if run.tracer is not None and name not in values.PLAIN_MATH:
-        run.tracer.special += m.n
-    return values.math_call(name, arguments)
+    try:
+        return ufuncs.counted(run, name, m, maths.call(name, arguments))
+    except TypeError:
+        raise Unsupported(n.lineno, f"{ast.unparse(n)}: wrong number of arguments") from None
 
 
 def array_method(run, a: Array, name: str, arguments: list, n, m):

@@ -10,28 +10,19 @@ import math
 
 import numpy as np
 
-from . import values
+from . import maths, values
 from .errors import Unsupported
 from .memory import Array
 
-#: Those that numba-cuda compiles (``numba_cuda/numba/cuda/ufuncs.py``).
-COMPILED = frozenset(
-    "arccos arccosh arcsin arcsinh arctan arctan2 arctanh bitwise_and bitwise_or bitwise_xor "
-    "conjugate cos cosh deg2rad degrees divide equal fmax fmin greater greater_equal hypot invert "
-    "isnan left_shift less less_equal log log10 log2 logical_and logical_not logical_or "
-    "logical_xor maximum minimum not_equal rad2deg radians right_shift sin sinh tan tanh".split()
-)
-#: NumPy's name of a function -> that of `math`.
-IN_MATH = {"arcsin": "asin", "arccos": "acos", "arctan": "atan", "power": "pow", "absolute": "fabs"}
-IN_MATH |= {"rint": "floor", "deg2rad": "radians", "rad2deg": "degrees", "arctan2": "atan2"}
-IN_MATH |= {"arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh"}
+#: NumPy's name of a function that Numba lacks -> that of `math`, and the operator.
+IN_MATH = {"power": "pow", "absolute": "fabs", "rint": "floor"}
 OPERATORS = {"add": "+", "subtract": "-", "multiply": "*", "floor_divide": "//", "remainder": "%"}
 
 
 def ufunc_call(run, target: np.ufunc, n: ast.Call, m):
     """``np.sin(x)`` of a number, or ``np.sin(x, out)`` of an array."""
     name, called = target.__name__, ast.unparse(n)
-    if name not in COMPILED:
+    if name not in maths.NUMPY:
         raise Unsupported(
             n.lineno, f"{called}: Numba has no such function in kernels{instead(name)}"
         )
@@ -55,17 +46,19 @@ def instead(name: str) -> str:
     if name in OPERATORS:
         return f": use the operator {OPERATORS[name]}"
     name = IN_MATH.get(name, name)
-    return f": use math.{name}" if name in values.MATH and hasattr(math, name) else ""
+    return f": use math.{name}" if name in maths.FUNCTIONS and hasattr(math, name) else ""
 
 
 def of_numbers(run, target: np.ufunc, arguments: list, m):
     """The function of lane values."""
-    name = IN_MATH.get(target.__name__, target.__name__)
-    if name not in values.MATH:
-        return target(*arguments)
-    if run.tracer is not None and name not in values.PLAIN_MATH:
+    return counted(run, target.__name__, m, maths.numpy_call(target, arguments))
+
+
+def counted(run, name: str, m, v):
+    """A result, once the tracer has counted the function."""
+    if run.tracer is not None and name not in maths.PLAIN:
         run.tracer.special += m.n
-    return values.math_call(name, arguments)
+    return v
 
 
 def elementwise(run, target: np.ufunc, inputs: list, out: Array, n: ast.Call, m) -> None:

@@ -655,7 +655,7 @@ def maths(a, out):
     out[2, i] = math.pow(x, 2.0) + math.fabs(-x) + math.floor(x) + math.ceil(x)
     out[3, i] = cuda.fma(x, x, x)
     out[4, i] = math.pi + math.erf(x)
-    out[5, i] = np.log(x) + math.atan2(x, x + 1)
+    out[5, i] = np.tan(x) + math.atan2(x, x + 1)
 
 
 def test_math():
@@ -666,7 +666,7 @@ def test_math():
         a**2 + a + np.floor(a) + np.ceil(a),
         a * a + a,
         [math.pi + math.erf(x) for x in a],
-        np.log(a) + np.arctan2(a, a + 1),
+        np.tan(a) + np.arctan2(a, a + 1),
     ]
     np.testing.assert_allclose(run(maths, 1, 30, a, np.zeros((6, 30))), expected)
 
@@ -801,8 +801,7 @@ def test_some_blocks_only():
         (lambda: where_am_i[1, 1]([1, 2]), "argument out is a list"),
         (lambda: where_am_i[1, 1]((k for k in "a")), "argument out is a generator"),
         (lambda: where_am_i[1, 1, 0, 10**6](0), "1000000 bytes of dynamic shared memory"),
-        (lambda: cuda.jit(lambda a: a)[1, 1](1), "a kernel returns nothing"),
-        (lambda: [cuda.jit(lambda a: a), cuda.jit(lambda a: 2)], "holds 2 lambdas that look alike"),
+        (lambda: cuda.jit(lambda a: a), "a lambda cannot be a kernel"),
         (lambda: trace(3, 1, 1), "3 is no kernel"),
         (lambda: trace(where_am_i, 1, 1, 0, schedule="random"), "schedule 'random' is unknown"),
         (lambda: clamp(1, 2), "device function: call it from a kernel"),
