@@ -604,7 +604,10 @@ class Translator:
             offset = 0
             if "+" in name:
                 name, offset = name.split("+")
-            index = next(k for k, (_, n) in enumerate(self.parameters) if n == name)
+            names = [n for _, n in self.parameters]
+            if name not in names:  # a parameter of a call
+                raise Unknown("call")
+            index = names.index(name)
             return f"{self.target(x[0])} = parameters[{index}]"
         size = bits // 8
         names = [self.target(v) for v in x[0].strip("{}").split(",")]
