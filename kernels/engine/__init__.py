@@ -73,6 +73,7 @@ engine_name = "gpu" if on_gpu else "cpu"
 
 if on_gpu:
     import cupy
+    import numba.cuda.random  # noqa: F401  (so that `cuda.random` is there)
     from numba import cuda, float32, float64, int32, uint32
 
     # A grid of four blocks is often the point of an example, not a mistake to be warned of.

@@ -5,24 +5,9 @@
 
 `api` is the ``cuda`` of machines without a GPU. Only NumPy and the standard library are needed.
 
-A kernel may use
-    ``grid``, ``gridsize``, ``threadIdx`` and its like, ``laneid``, ``warpsize``; shared (static and
-    dynamic), local and constant arrays; ``syncthreads`` and its ``_count``, ``_and``, ``_or``
-    forms, anywhere in an expression; fences, ``syncwarp``, shuffles, votes, ``match_any_sync``,
-    ``activemask``; every ``atomic``, for the types that Numba takes; ``fma``, ``selp``, the bit
-    functions, `math`, NumPy's ufuncs, number types, ``abs``, ``min``, ``max``, ``round``, ``pow``,
-    ``divmod``, ``len``, ``sum``, ``print``; device functions with early returns and defaults,
-    closures, globals; views, slices, tuples; ``if``, ``for`` over ``range``, a tuple or an array,
-    ``while``, ``else`` of loops, ``break``, ``continue``, ``return``, ``assert``, ternaries,
-    chained comparisons. Numba's types hold: promotion, integer division, wrap-around, float64
-    literals.
-It may not use
-    lambdas, nested functions, classes, ``nonlocal``, ``global``, ``import``, ``try``, ``raise``,
-    ``with``, ``del``, ``match``, ``:=``, ``yield``, comprehensions, dicts, sets, f-strings, ``*``,
-    keyword arguments in calls, ``enumerate``, ``zip``, strings other than in ``print``, arrays made
-    in the kernel by NumPy, slices with a negative step, recursion more than 50 deep, records,
-    vector types, random numbers, cooperative groups, ``match_all_sync``.
-    Each is one error that names the construct and the line.
+What a kernel may use, and what is refused with which line, is a table: ``chapters/interpreter.md``,
+written by ``python -m tests.engine.constructs``. Numba's types hold: promotion, integer division,
+wrap-around, float64 literals. A refusal is one error that names the construct and the line.
 It sees less than a GPU does in that
     a lock for which one block waits in a loop while another holds it never opens when all blocks
     run in step; races between dynamic shared arrays of different types stay unseen; a fence and an

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import types
 
 import numpy as np
 
@@ -14,6 +15,8 @@ from .session import Session
 from .sites import Kind, Problem
 from .variables import select
 from .wording import describe_value
+
+PARTS = (slice, types.EllipsisType)  # indices that leave an axis, or several
 
 
 class Access:
@@ -182,7 +185,7 @@ class Access:
             return self.item_of(a, index, m, n)
         if not isinstance(a, Array):
             raise Unsupported(n.lineno, f"{ast.unparse(n)}: {describe_value(a)} has no elements")
-        if len(index) < a.ndim or any(isinstance(i, slice) for i in index):
+        if len(index) < a.ndim or any(isinstance(i, PARTS) for i in index):
             return self.view(a, index, m, n)
         elements, inside = self.locate(a, index, m, n)
         buffer = a.buffer
@@ -239,6 +242,10 @@ class Access:
 
     def view(self, a: Array, index: tuple, m: Mask, n) -> Array:
         """``A[row]``, ``A[:, k]``, ``A[i:i + 4]``: a part of an array, not copied."""
+        at = next((d for d, i in enumerate(index) if i is Ellipsis), None)
+        if at is not None:
+            left_out = (slice(None),) * (a.ndim - len(index) + 1)
+            index = (*index[:at], *left_out, *index[at + 1 :])
         if len(index) > a.ndim:
             raise Unsupported(n.lineno, f"{a.name} has {a.ndim} axes, got {len(index)} indices")
         offset, shape, strides = a.offset, [], []
@@ -288,7 +295,7 @@ class Access:
         buffer = a.buffer
         if buffer.space == "constant":
             raise KernelError(f"line {n.lineno}: {a.name} is constant memory and cannot be changed")
-        if len(index) < a.ndim or any(isinstance(i, slice) for i in index):
+        if len(index) < a.ndim or any(isinstance(i, PARTS) for i in index):
             self.put_view(self.view(a, index, m, n), v, m, n)
             return
         if not values.is_value(v):

@@ -16,14 +16,34 @@ from __future__ import annotations
 import functools
 import sys
 import time
+import types
 from contextlib import contextmanager
 
 import numpy as np
+from numpy import (  # noqa: F401  (`cuda.float32` and its like)
+    complex64,
+    complex128,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
 
+from . import half as _half
+from . import hints as _hints
 from . import launch as _launch
+from . import xoroshiro as _xoroshiro
 from .errors import KernelError
 from .names import Coordinate, Dim3, Intrinsic, Namespace, provide
+from .reduction import Reduce as Reduce
 from .source import code_of
+from .vectorize import vectorize as vectorize
 
 # -- names inside kernels
 
@@ -47,11 +67,16 @@ shfl_sync, shfl_xor_sync = Intrinsic("shfl_sync"), Intrinsic("shfl_xor_sync")
 shfl_up_sync, shfl_down_sync = Intrinsic("shfl_up_sync"), Intrinsic("shfl_down_sync")
 ballot_sync, all_sync = Intrinsic("ballot_sync"), Intrinsic("all_sync")
 any_sync, eq_sync = Intrinsic("any_sync"), Intrinsic("eq_sync")
-match_any_sync, activemask = Intrinsic("match_any_sync"), Intrinsic("activemask")
+match_any_sync, match_all_sync = Intrinsic("match_any_sync"), Intrinsic("match_all_sync")
+activemask = Intrinsic("activemask")
 lanemask_lt, selp, fma = Intrinsic("lanemask_lt"), Intrinsic("selp"), Intrinsic("fma")
 popc, brev, clz, ffs = Intrinsic("popc"), Intrinsic("brev"), Intrinsic("clz"), Intrinsic("ffs")
 cbrt = Intrinsic("cbrt")
-
+ldca, ldcg, ldcs, ldlu, ldcv = map(Intrinsic, _hints.LOADS)
+stcg, stcs, stwb, stwt = map(Intrinsic, _hints.STORES)
+cg = Namespace("cg", "this_grid")
+fp16 = Namespace("fp16", " ".join(_half.NAMES))
+random = Namespace("random", " ".join(_xoroshiro.NAMES))
 
 # -- kernels
 
@@ -84,7 +109,7 @@ class Kernel:
 
     def forall(self, n: int, tpb: int = 128, stream=None, sharedmem: int = 0) -> Launcher:
         """A launch with at least `n` threads in one dimension."""
-        return Launcher(self, -(-n // (tpb or 128)), tpb or 128, sharedmem)
+        return Launcher(self, -(-n // (tpb or 128)), tpb or 128, sharedmem) if n else _Nothing()
 
     def __call__(self, *args):
         raise KernelError(
@@ -96,11 +121,18 @@ class Kernel:
 
 
 class DeviceFunction:
-    """A function that kernels may call."""
+    """A function that kernels may call.
 
-    def __init__(self, function, **options):
+    Attributes
+    ----------
+    py_func : function
+    signature : object
+        Its types as the decorator was given them; None if it was not.
+    """
+
+    def __init__(self, function, signature=None, **options):
         code_of(function)
-        self.py_func = function
+        self.py_func, self.signature = function, signature
         functools.update_wrapper(self, function)
 
     def __call__(self, *args):
@@ -126,6 +158,13 @@ class Launcher:
         return f"<{self.kernel.__name__}[{self.grid}, {self.block}]>"
 
 
+class _Nothing:
+    """A launch of no threads, which CUDA refuses and `Kernel.forall` does without."""
+
+    def __call__(self, *args) -> None:
+        """Run no kernel."""
+
+
 def jit(function=None, *, device: bool = False, **options):
     """Make a kernel, or a device function with ``device=True``.
 
@@ -133,9 +172,29 @@ def jit(function=None, *, device: bool = False, **options):
     and change nothing here: types follow the arguments.
     """
     make = DeviceFunction if device else Kernel
-    if callable(function) and not isinstance(function, type) and hasattr(function, "__code__"):
+    if isinstance(function, types.FunctionType):
         return make(function, **options)
+    signature = options.pop("signature", function)
+    if device and signature is not None:
+        options["signature"] = signature
     return lambda f: make(f, **options)
+
+
+reduce = Reduce
+
+
+def guvectorize(*args, **options):
+    """Refused: its layouts are not known here."""
+    raise KernelError(
+        "cuda.guvectorize is not here: write a kernel whose threads loop over an axis"
+    )
+
+
+def declare_device(*args, **options):
+    """Refused: code of another language cannot be interpreted."""
+    raise KernelError(
+        "cuda.declare_device names code of CUDA C++, which needs a GPU: write it here"
+    )
 
 
 # -- arrays
@@ -186,6 +245,21 @@ def device_array_like(ary, stream=None) -> DeviceArray:
     return np.empty_like(ary, subok=False).view(DeviceArray)
 
 
+def _create_states(n, seed, subsequence_start=0, stream=0) -> DeviceArray:
+    """The states of `n` random number generators, on the device."""
+    return to_device(_xoroshiro.states(n, seed, subsequence_start))
+
+
+def _init_states(states: DeviceArray, seed, subsequence_start=0, stream=0) -> None:
+    """Begin anew with the generators of an array."""
+    states[...] = _xoroshiro.states(len(states), seed, subsequence_start)
+
+
+random.create_xoroshiro128p_states = _create_states
+random.init_xoroshiro128p_states = _init_states
+random.xoroshiro128p_dtype = _xoroshiro.DTYPE
+
+
 def pinned_array(shape, dtype=np.float64, strides=None, order="C") -> np.ndarray:
     """Page-locked host memory; ordinary memory here."""
     return np.empty(shape, _dtype(dtype), order=order)
@@ -203,6 +277,19 @@ mapped_array, managed_array = pinned_array, pinned_array
 def pinned(*arrays):
     """Page-lock arrays for a while; nothing to do here."""
     yield
+
+
+def In(ary) -> DeviceArray:  # noqa: N802  (Numba's name)
+    """An argument that is copied to the device and not back."""
+    return to_device(ary)
+
+
+def InOut(ary):  # noqa: N802
+    """An argument that is copied both ways: an array is anyway."""
+    return ary
+
+
+Out = InOut
 
 
 def as_cuda_array(obj, sync: bool = True) -> DeviceArray:
@@ -316,6 +403,40 @@ def get_current_device() -> Device:
     return Device()
 
 
+def select_device(number: int = 0) -> Device:
+    """Choose a device: there is one."""
+    if number != 0:
+        raise KernelError(f"there is no device {number}: the interpreter is device 0")
+    return Device()
+
+
+def list_devices() -> list[Device]:
+    """All devices."""
+    return [Device()]
+
+
+gpus = list_devices()
+
+
+@contextmanager
+def defer_cleanup():
+    """Put off freeing memory for a while; nothing to do here."""
+    yield
+
+
+@contextmanager
+def profiling():
+    """Profile for a while; nothing to do here."""
+    yield
+
+
+def profile_start() -> None:
+    """Begin to profile: there is no profiler."""
+
+
+profile_stop = profile_start
+
+
 def is_available() -> bool:
     """Say whether there is a GPU: this engine is what runs without one."""
     return False
@@ -323,6 +444,13 @@ def is_available() -> bool:
 
 def close() -> None:
     """Give the device back: nothing to give."""
+
+
+def __getattr__(name: str):
+    raise AttributeError(
+        f"cuda.{name} is not known to the interpreter, which runs kernels without a GPU: the page "
+        '"What the interpreter runs" says what is'
+    )
 
 
 provide(sys.modules[__name__])

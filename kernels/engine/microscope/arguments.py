@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from . import memory, values
+from . import memory, values, xoroshiro
 from .errors import KernelError
 from .memory import Array
 from .source import Code
@@ -48,7 +48,7 @@ def argument(a, name: str):
     """
     if isinstance(a, np.ndarray):
         a = a.view(np.ndarray) if type(a) is not np.ndarray else a
-        if a.dtype.kind not in "biufc":
+        if a.dtype.kind not in "biufc" and a.dtype != xoroshiro.DTYPE:
             raise KernelError(
                 f"argument {name} is an array of {a.dtype}: a kernel takes arrays of numbers"
             )

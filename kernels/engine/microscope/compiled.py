@@ -33,6 +33,8 @@ class Compiled:
         Arguments through which an array is changed: positions, and positions in tuples.
     waits : dict of AST to bool
         Whether a piece of source may have to wait for other threads.
+    cooperative : bool
+        Whether it waits for the whole grid, itself or in what it calls.
     result : type
         Of what the function returns.
     """
@@ -48,4 +50,5 @@ class Compiled:
     constants: dict[ast.expr, object] = field(default_factory=dict)
     written: set[tuple[int, ...]] = field(default_factory=set)
     waits: dict[ast.AST, bool] = field(default_factory=dict)
+    cooperative: bool = False
     result: object = None

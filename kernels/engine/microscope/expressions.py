@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 import math
 import types
+from enum import Enum
 
 import numpy as np
 
-from . import functions, intrinsics, memory, names, values
+from . import functions, groups, intrinsics, memory, names, values
 from .access import Access
 from .errors import KernelError, Unsupported
 from .iterables import Range
@@ -94,8 +95,12 @@ class Expressions(Access):
         v = names.known(v)
         if isinstance(v, np.ndarray) and v.ndim:
             v = memory.of_constant(v, ast.unparse(n))
-        elif isinstance(v, (tuple, list)):
-            v = tuple(values.literal(x) for x in v)
+        elif isinstance(v, (list, dict, set)):
+            raise Unsupported(
+                n.lineno,
+                f"{ast.unparse(n)} is a {type(v).__name__}, which a kernel cannot use: make it a "
+                "tuple, or a NumPy array",
+            )
         else:
             v = values.literal(v)
         constants[n] = v
@@ -191,7 +196,16 @@ class Expressions(Access):
             return ~v if isinstance(op, ast.NotIn) else v
         if isinstance(left, tuple) and isinstance(right, tuple):
             return self.compare_tuples(op, left, right, n)
+        if isinstance(op, (ast.Eq, ast.NotEq)) and type(left) is type(right):
+            if isinstance(left, (str, Enum)):
+                return np.bool_((left == right) == isinstance(op, ast.Eq))
         if values.is_value(left) and values.is_value(right):
+            if "c" in left.dtype.kind + right.dtype.kind and not isinstance(
+                op, (ast.Eq, ast.NotEq)
+            ):
+                raise Unsupported(
+                    n.lineno, f"{ast.unparse(n)}: complex numbers compare with == and != only"
+                )
             return values.COMPARISONS[type(op)](left, right)
         raise Unsupported(
             n.lineno,
@@ -202,19 +216,27 @@ class Expressions(Access):
         if isinstance(right, Range):
             return right.contains(left)
         if not isinstance(right, tuple):
-            raise Unsupported(n.lineno, f"{ast.unparse(n)}: in needs a tuple or a range()")
+            raise Unsupported(
+                n.lineno,
+                f"{ast.unparse(n)}: `in` takes a tuple or a range(): write a loop over the rest",
+            )
         result = np.bool_(False)
         for x in right:
             result = result | (left == x)
         return result
 
     def compare_tuples(self, op, left, right, n):
-        if not isinstance(op, (ast.Eq, ast.NotEq)):
-            raise Unsupported(n.lineno, f"{ast.unparse(n)}: tuples compare with == and != only")
-        equal = np.bool_(len(left) == len(right))
+        equal, result = np.bool_(len(left) == len(right)), np.bool_(False)
+        if isinstance(op, (ast.Eq, ast.NotEq)):
+            for a, b in zip(left, right, strict=False):
+                equal = equal & self.compare(ast.Eq(), a, b, n)
+            return equal if isinstance(op, ast.Eq) else ~equal
+        same = np.bool_(True)  # so far: the first items that differ decide
         for a, b in zip(left, right, strict=False):
-            equal = equal & (a == b)
-        return equal if isinstance(op, ast.Eq) else ~equal
+            result = result | same & self.compare(op, a, b, n) & self.compare(ast.NotEq(), a, b, n)
+            same = same & self.compare(ast.Eq(), a, b, n)
+        lengths = np.int64(len(left)), np.int64(len(right))
+        return result | same & values.COMPARISONS[type(op)](*lengths)
 
     def evaluate_ternary(self, n: ast.IfExp, m: Mask):
         """``a if c else b``: each side runs only in its lanes."""
@@ -262,6 +284,8 @@ class Expressions(Access):
             return np.int64(a.dtype.itemsize)
         if n.attr == "strides":
             return tuple(np.int64(a.dtype.itemsize) * s for s in a.strides)
+        if n.attr == "nbytes":
+            return np.int64(a.dtype.itemsize) * math.prod(a.shape)
         if n.attr == "T":
             return a.transposed()
         raise Unsupported(n.lineno, f"{ast.unparse(n)}: an array has no .{n.attr} in a kernel")
@@ -317,12 +341,17 @@ class Expressions(Access):
         return functions.python_call(self, target, n, m)
 
     def method(self, n: ast.Call, m: Mask):
-        """A method of an array: ``reshape`` and ``ravel``-like views are all Numba has."""
+        """A method of an array or of a number."""
         if isinstance(n.func, ast.Attribute):
             owner = self.evaluate(n.func.value, m)
             arguments = self.arguments(n, m)
             if isinstance(owner, Array):
-                return functions.array_method(self, owner, n.func.attr, arguments, n)
+                return functions.array_method(self, owner, n.func.attr, arguments, n, m)
+            if groups.is_sync(n):
+                groups.check_sync(owner, n)
+                return np.int32(0)
+            if values.is_value(owner):
+                return functions.number_method(owner, n.func.attr, arguments, n)
         raise Unsupported(n.lineno, f"{ast.unparse(n)}: this call is not understood")
 
     EXPRESSIONS = {

@@ -8,7 +8,7 @@ import types
 
 import numpy as np
 
-from . import maths, memory, values
+from . import maths, memory, modules, names, ufuncs, values
 from .errors import KernelError, Unsupported
 from .iterables import Enumerate, Range, Zip, iterable
 from .memory import Array
@@ -22,6 +22,8 @@ def python_call(run, target, n: ast.Call, m):
     builtin = BUILTINS.get(target) if isinstance(target, _HASHABLE) else None
     if builtin is not None:
         arguments = run.arguments(n, m)
+        if target is float and len(arguments) == 1 and isinstance(arguments[0], str):
+            return _written(arguments[0], n)
         for a in arguments:
             if not values.is_value(a) and target not in WITH_ITEMS:
                 raise Unsupported(n.lineno, f"{ast.unparse(n)}: takes numbers")
@@ -35,26 +37,38 @@ def python_call(run, target, n: ast.Call, m):
         arguments = run.arguments(n, m)
         if len(arguments) != 1 or not values.is_value(arguments[0]):
             raise Unsupported(n.lineno, f"{ast.unparse(n)}: a conversion takes one number")
+        if arguments[0].dtype.kind == "c" and dtype.kind != "c":
+            raise Unsupported(n.lineno, f"{ast.unparse(n)}: take .real or .imag of it first")
         return values.cast(dtype, arguments[0])
-    if isinstance(target, np.ufunc) and target.__name__ in maths.NUMPY:
-        arguments = _numbers(run, n, m)
-        if len(arguments) != target.nin:
-            raise Unsupported(n.lineno, f"{ast.unparse(n)}: takes {target.nin} numbers")
-        return counted(run, target.__name__, m, maths.numpy_call(target, arguments))
+    call = modules.CALLS.get(target) if isinstance(target, _HASHABLE) else None
+    if call is not None:
+        return call(run, target, n, m)
+    if isinstance(target, np.ufunc):
+        return ufuncs.ufunc_call(run, target, n, m)
     if _is_math(target):
         return math_function(run, target.__name__, _numbers(run, n, m), n, m)
     called = ast.unparse(n.func)
-    if isinstance(target, types.FunctionType):
+    home = getattr(target, "__module__", None) or ""
+    if home.startswith(names.CUDA_MODULES):
+        instead = ": use math, or an operator" if "libdevice" in home else ""
+        raise Unsupported(n.lineno, f"{called} is not known to the interpreter{instead}")
+    if isinstance(target, types.FunctionType) and not home.startswith("numpy"):
         raise Unsupported(
             n.lineno,
             f"a kernel cannot call {called}, a plain function: put @cuda.jit(device=True) above it",
         )
-    if isinstance(target, np.ufunc):
-        raise Unsupported(
-            n.lineno,
-            f"Numba has no {called} for the GPU: take the function of math, or an operator",
-        )
+    if home.startswith("numpy"):
+        why = "NumPy's functions of whole arrays stay outside kernels, so write a loop"
+        raise Unsupported(n.lineno, f"a kernel cannot call {called}: {why}")
     raise Unsupported(n.lineno, f"a kernel cannot call {called}")
+
+
+def _written(text: str, n):
+    """``float("inf")``: a number that the source spells out."""
+    try:
+        return np.float64(text)
+    except ValueError:
+        raise Unsupported(n.lineno, f"{ast.unparse(n)}: {text!r} is no number") from None
 
 
 _HASHABLE = (type, types.BuiltinFunctionType, types.FunctionType)
@@ -155,15 +169,10 @@ def _divmod(run, n, m, arguments):
 def _sum(run, n, m, arguments):
     items = _items(run, arguments[0], n, m)
     total = items[0].dtype.type(0) if items else np.int64(0)
+    total = arguments[1] if len(arguments) > 1 else total
     for v in items:
         total = values.binary(ast.Add, total, v)
     return total
-
-
-def _complex(run, n, m, arguments):
-    real, imag = (*arguments, np.float32(0))[:2]
-    d = np.complex64 if real.dtype == imag.dtype == np.float32 else np.complex128
-    return real.astype(d) + imag.astype(d) * d(1j)
 
 
 def _enumerate(run, n, m, arguments):
@@ -181,7 +190,6 @@ BUILTINS = {
     enumerate: _enumerate,
     zip: _zip,
     abs: lambda run, n, m, a: np.abs(a[0] if a[0].dtype != bool else a[0].astype(np.int8)),
-    complex: _complex,
     min: _extreme(True),
     max: _extreme(False),
     int: lambda run, n, m, a: values.to_int(a[0]),
@@ -203,27 +211,33 @@ WITH_ITEMS = (print, len, sum, min, max, enumerate, zip)
 def math_function(run, name: str, arguments: list, n: ast.Call, m):
     """A function of `math`."""
     try:
-        return counted(run, name, m, maths.call(name, arguments))
+        return ufuncs.counted(run, name, m, maths.call(name, arguments))
     except TypeError:
         raise Unsupported(n.lineno, f"{ast.unparse(n)}: wrong number of arguments") from None
 
 
-def counted(run, name: str, m, v):
-    """A result, once the tracer has counted the function."""
-    if run.tracer is not None and name not in maths.PLAIN:
-        run.tracer.special += m.n
-    return v
-
-
-def array_method(run, a: Array, name: str, arguments: list, n):
+def array_method(run, a: Array, name: str, arguments: list, n, m):
     """Methods of an array inside a kernel."""
     if name == "reshape" and a.contiguous:
         shape = arguments[0] if isinstance(arguments[0], tuple) else tuple(arguments)
         shape = tuple(int(s) for s in shape)
         if run.only_types or math.prod(shape) == math.prod(a.shape):
             return Array(a.buffer, a.offset, shape, memory.row_major(shape))
-    if name in ("ravel", "flatten") and a.contiguous:
-        return Array(a.buffer, a.offset, (math.prod(a.shape),), (1,))
+    if name == "transpose" and not arguments:
+        return a.transposed()
+    if name == "fill" and len(arguments) == 1:
+        run.put_view(a, arguments[0], m, n)
+        return None
     if name == "item" and not arguments:
-        return run.load(a, tuple(np.int64(0) for _ in a.shape), run.lanes.all, n)
+        return run.load(a, tuple(np.int64(0) for _ in a.shape), m, n)
     raise Unsupported(n.lineno, f"{ast.unparse(n)}: an array has no such method in a kernel")
+
+
+def number_method(v, name: str, arguments: list, n):
+    """Methods of a number inside a kernel."""
+    if name == "conjugate" and not arguments:
+        return np.conjugate(v)
+    dtype = values.dtype_of(arguments[0]) if name == "view" and len(arguments) == 1 else None
+    if dtype is not None and dtype.itemsize == v.dtype.itemsize:
+        return v.view(dtype)
+    raise Unsupported(n.lineno, f"{ast.unparse(n)}: a number has no such method in a kernel")

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from . import memory, names, values, vectors, warps
+from . import groups, half, hints, memory, names, values, vectors, warps, xoroshiro
 from .atomics import atomic
 from .errors import KernelError, StopRun, Unsupported
 from .functions import math_function
@@ -46,6 +46,10 @@ def call(run, name: str, n: ast.Call, m):
     """Call an intrinsic by its name below ``cuda``."""
     if name.startswith("atomic."):
         return atomic(run, name.removeprefix("atomic."), n, m)
+    if name.startswith("fp16."):
+        return half.call(run, name.removeprefix("fp16."), n, m)
+    if name.startswith("random."):
+        return xoroshiro.draw(run, name.removeprefix("random."), n, m)
     return INTRINSICS[name](run, n, m)
 
 
@@ -175,7 +179,15 @@ def _declaration(run, n, m):
     shape = shape if isinstance(shape, tuple) else (shape,)
     if not all(isinstance(s, np.integer) and s >= 0 for s in shape):
         raise Unsupported(n.lineno, f"{ast.unparse(n)}: the shape must be whole numbers")
-    dtype = values.dtype_of(run.evaluate(given["dtype"], m))
+    kind = run.evaluate(given["dtype"], m)
+    if kind in (bool, int, float, complex):
+        names = {bool: "bool_", int: "int64", float: "float64", complex: "complex128"}
+        raise Unsupported(
+            n.lineno,
+            f"{ast.unparse(n)}: {kind.__name__} is Python's type: say np.{names[kind]}, or "
+            "a shorter one",
+        )
+    dtype = values.dtype_of(kind)
     if dtype is None or dtype.kind not in "biufc":
         raise Unsupported(n.lineno, f"{ast.unparse(n)}: the dtype must be a type like float32")
     alignment = dtype.itemsize
@@ -298,6 +310,8 @@ def _count_zeros(v, places):
 INTRINSICS = {
     **warps.FUNCTIONS,
     **vectors.FUNCTIONS,
+    **hints.FUNCTIONS,
+    "cg.this_grid": groups.this_grid,
     "grid": grid,
     "gridsize": gridsize,
     "shared.array": shared_array,

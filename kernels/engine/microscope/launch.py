@@ -31,6 +31,7 @@ from .variables import item_at, type_of
 
 SCHEDULES = ("lockstep", "warps", "warps-reversed")
 CHUNK_LANES = 1 << 16  # threads run at once: enough for speed, little enough for the caches
+COOPERATIVE_THREADS = 132 * 2048  # what an H100 holds at once
 CHUNK_BLOCKS = 1 << 10  # blocks run at once: each holds shared memory
 PROGRESS_AFTER = 2.0  # seconds
 
@@ -69,7 +70,9 @@ class Launch(Session):
         if self.threads == 1 and _spins(self.compiled, set()):
             schedule = "warps"  # whoever holds a lock must be able to go on
         step = 1
-        if schedule == "lockstep":
+        if self.compiled.cooperative:
+            step = self.all_at_once(len(blocks))
+        elif schedule == "lockstep":
             step = min(CHUNK_BLOCKS, max(1, CHUNK_LANES // self.threads))
         progress = Progress(self.compiled.code.name, len(blocks))
         start = 0
@@ -85,6 +88,16 @@ class Launch(Session):
                 start += step
                 progress.show(min(start, len(blocks)))
         progress.close()
+
+    def all_at_once(self, blocks: int) -> int:
+        """Blocks that run together if they wait for each other: all, and not too many."""
+        most = COOPERATIVE_THREADS // self.threads
+        if blocks > most:
+            raise KernelError(
+                f"{self.compiled.code.name} waits for the whole grid, so its {blocks} blocks must "
+                f"run at once; {most} of this size can: launch fewer, and let each do more"
+            )
+        return blocks
 
     def indices(self, numbers: np.ndarray) -> np.ndarray:
         """Block indices (x, y, z) of block numbers, one a row."""
@@ -138,7 +151,7 @@ class Launch(Session):
         lanes = first.runner.lanes
         present = [b.runner.array_of(b.mask) for b in barriers]
         came = np.broadcast_to(present[0], lanes.shape).reshape(lanes.blocks, -1).any(axis=1)
-        if first.mask.array is None or len(barriers) > 1:
+        if first.mask.array is None or len(barriers) > 1 or first.whole_grid:
             came = np.ones(lanes.blocks, bool)
         if any(b.mask.array is not None for b in barriers) or ended:
             self.check_complete(barriers, ended, came)
@@ -153,6 +166,10 @@ class Launch(Session):
         if self.tracer is not None:
             for line in lines:
                 self.tracer.barriers[line] += int(came.sum())
+            if first.whole_grid:
+                for races in self.tracer.races.values():
+                    races.sync_grid()
+                return
             blocks = None if came.all() else lanes.block_number[came].reshape(-1)
             for races in self.tracer.races.values():
                 races.sync_blocks(blocks)

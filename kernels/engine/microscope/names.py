@@ -75,7 +75,7 @@ def also_known(v, own) -> None:
 def known(v):
     """The interpreter's own object for one of Numba's; anything else stays."""
     if isinstance(v, types.ModuleType):
-        return _cuda if v.__name__ in CUDA_MODULES else v
+        return _cuda if v.__name__ in CUDA_MODULES else _part(v.__name__, v)
     if id(v) in _also_known:
         return _also_known[id(v)][1]
     module = getattr(v, "__module__", None)
@@ -86,7 +86,20 @@ def known(v):
         for name, member in vars(numba_cuda).items() if numba_cuda is not None else ():
             if member is v and hasattr(_cuda, name):
                 return getattr(_cuda, name)
-    return v
+    return getattr(_part(module, None), getattr(v, "__name__", ""), v)
+
+
+def provided() -> types.ModuleType:
+    """The module that stands for ``numba.cuda``."""
+    return _cuda
+
+
+def _part(path: str, otherwise):
+    """What stands for a module below ``numba.cuda``, such as ``numba.cuda.random``."""
+    for parent in CUDA_MODULES:
+        if path.startswith(f"{parent}."):
+            return getattr(_cuda, path.removeprefix(f"{parent}."), otherwise)
+    return otherwise
 
 
 def provide(module: types.ModuleType) -> None:

@@ -101,6 +101,12 @@ class ArrayRaces:
         self._forget(self.tables[WARP_LEVEL], blocks, self.threads)
         self._forget(self.tables[BLOCK_LEVEL], blocks, self.threads)
 
+    def sync_grid(self) -> None:
+        """All threads of the grid wait for each other."""
+        self.sync_blocks(None)
+        self._settle(GRID_LEVEL)
+        self.tables[GRID_LEVEL].clear()
+
     def release(self, blocks: np.ndarray) -> None:
         """A fence and an atomic: what these blocks did comes before what others do from now on.
 
@@ -112,9 +118,7 @@ class ArrayRaces:
 
     def finish(self) -> None:
         """The kernel has ended."""
-        self.sync_blocks(None)
-        self._settle(GRID_LEVEL)
-        self.tables[GRID_LEVEL].clear()
+        self.sync_grid()
 
     def _written(self) -> bool:
         """Say whether anything but loads is pending."""

@@ -19,9 +19,10 @@ from .variables import Meeting
 
 @dataclass(eq=False)
 class Barrier:
-    """A request to wait for the whole block.
+    """A request to wait for the whole block, or for the whole grid.
 
-    `reduce` is None, "count", "and" or "or"; the launch puts the answer into `result`.
+    `reduce` is None, "count", "and" or "or"; the launch puts the answer into `result`. A barrier of
+    the `whole_grid` waits for all blocks.
     """
 
     line: int
@@ -30,6 +31,7 @@ class Barrier:
     reduce: str | None = None
     predicate: object = None
     result: object = None
+    whole_grid: bool = False
 
 
 @dataclass(eq=False)

@@ -106,8 +106,6 @@ def code_of(function) -> Code:
 @functools.lru_cache(maxsize=256)
 def _parse(code: types.CodeType):
     name = code.co_name
-    if name == "<lambda>":
-        raise KernelError("a lambda cannot be a kernel: write it as a function with def")
     if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
         raise KernelError(f"{name} is a generator or coroutine: a kernel must not yield or await")
     try:
@@ -117,16 +115,42 @@ def _parse(code: types.CodeType):
             f"the source of {name} cannot be read: define it in a file or a notebook cell"
         ) from None
     try:
-        tree = ast.parse(textwrap.dedent("".join(lines)))
+        node = _lambda(code) if name == "<lambda>" else _function(lines, first, name)
     except SyntaxError as error:
         raise KernelError(f"the source of {name} cannot be parsed: {error.msg}") from None
-    node = tree.body[0]
-    if not isinstance(node, ast.FunctionDef):
-        raise KernelError(f"{name} is no function defined with def")
-    ast.increment_lineno(tree, first - 1)
     node = _Folded().visit(node)
     _refuse(node)
     return [line.rstrip("\n") for line in lines], first, node
+
+
+def _function(lines: list[str], first: int, name: str) -> ast.FunctionDef:
+    """The tree of a function, from its lines."""
+    tree = ast.parse(textwrap.dedent("".join(lines)))
+    if not isinstance(tree.body[0], ast.FunctionDef):
+        raise KernelError(f"{name} is no function defined with def")
+    ast.increment_lineno(tree, first - 1)
+    return tree.body[0]
+
+
+def _lambda(code: types.CodeType) -> ast.FunctionDef:
+    """A lambda as a function, found in its file by its line and its parameters."""
+    tree = ast.parse("".join(inspect.findsource(code)[0]))
+    found = [
+        n
+        for n in ast.walk(tree)
+        if isinstance(n, ast.Lambda)
+        and n.lineno == code.co_firstlineno
+        and [a.arg for a in n.args.args] == list(code.co_varnames[: code.co_argcount])
+    ]
+    if len(found) != 1:
+        raise KernelError(
+            f"line {code.co_firstlineno} holds {len(found)} lambdas that look alike: write one a "
+            "line, or a function with def"
+        )
+    (n,) = found
+    body = ast.copy_location(ast.Return(n.body), n.body)
+    node = ast.FunctionDef(name="lambda", args=n.args, body=[body], decorator_list=[])
+    return ast.copy_location(node, n)
 
 
 class _Folded(ast.NodeTransformer):
@@ -134,7 +158,8 @@ class _Folded(ast.NodeTransformer):
 
     def visit_BinOp(self, n: ast.BinOp):
         self.generic_visit(n)
-        return self.folded(n, FOLDED[type(n.op)], n.left, n.right)
+        operation = FOLDED.get(type(n.op))
+        return n if operation is None else self.folded(n, operation, n.left, n.right)
 
     def visit_UnaryOp(self, n: ast.UnaryOp):
         self.generic_visit(n)
@@ -168,7 +193,10 @@ def _refuse(function: ast.FunctionDef) -> None:
     """Name the first thing of a function that cannot work, before anything runs."""
     a = function.args
     if a.vararg or a.kwarg or a.kwonlyargs:
-        raise Unsupported(function.lineno, "a kernel takes plain parameters, no *args or keywords")
+        raise Unsupported(
+            function.lineno,
+            "a kernel takes plain parameters, no * among them: name them all",
+        )
     taken = set()  # lists that Python itself makes tuples of
     for n in ast.walk(function):
         if isinstance(n, ast.For):
@@ -182,7 +210,9 @@ def _refuse(function: ast.FunctionDef) -> None:
     for statement in function.body:
         for n in ast.walk(statement):
             if type(n) in REFUSED:
-                raise Unsupported(n.lineno, f"{REFUSED[type(n)]} cannot be used in a kernel")
+                what, _, instead = REFUSED[type(n)].partition(": ")
+                instead = instead and f": {instead}"
+                raise Unsupported(n.lineno, f"{what} cannot be used in a kernel{instead}")
             if isinstance(n, ast.List) and isinstance(n.ctx, ast.Load) and n not in taken:
                 raise Unsupported(
                     n.lineno, f"{ast.unparse(n)}: a kernel has no lists: use a tuple, or an array"
@@ -192,28 +222,31 @@ def _refuse(function: ast.FunctionDef) -> None:
                     raise Unsupported(n.lineno, f"{n.value} does not fit into 64 bits")
 
 
+ABOVE = "write it above the kernel, with @cuda.jit(device=True)"
+LOOP = "write a loop that stores each value in an array"
+#: What a kernel cannot hold, and what to write instead.
 REFUSED = {
-    ast.FunctionDef: "a nested function",
-    ast.AsyncFunctionDef: "a nested function",
-    ast.ClassDef: "a class",
-    ast.Lambda: "a lambda",
-    ast.Try: "try",
-    ast.With: "with",
-    ast.Nonlocal: "nonlocal",
-    ast.Import: "import",
-    ast.ImportFrom: "import",
-    ast.Delete: "del",
-    ast.Yield: "yield",
-    ast.YieldFrom: "yield from",
-    ast.Await: "await",
-    ast.ListComp: "a list comprehension",
-    ast.SetComp: "a set comprehension",
-    ast.DictComp: "a dict comprehension",
-    ast.GeneratorExp: "a generator expression",
-    ast.Dict: "a dict",
-    ast.Set: "a set",
-    ast.JoinedStr: "an f-string",
-    ast.Starred: "unpacking with *",
-    ast.NamedExpr: "the operator :=",
-    ast.Match: "match",
+    ast.FunctionDef: f"a nested function: {ABOVE}",
+    ast.AsyncFunctionDef: f"a nested function: {ABOVE}",
+    ast.ClassDef: "a class: pass arrays and numbers",
+    ast.Lambda: f"a lambda: {ABOVE}",
+    ast.Try: "try: test for what can go wrong with an if",
+    ast.With: "with: open and close things around the launch",
+    ast.Nonlocal: "nonlocal: use a variable of the kernel, or an array",
+    ast.Import: "import: import it above the kernel",
+    ast.ImportFrom: "import: import it above the kernel",
+    ast.Delete: "del: leave the name alone",
+    ast.Yield: "yield: store results in an array",
+    ast.YieldFrom: "yield from: store results in an array",
+    ast.Await: "await: store results in an array",
+    ast.ListComp: f"a list comprehension: {LOOP}",
+    ast.SetComp: f"a set comprehension: {LOOP}",
+    ast.DictComp: f"a dict comprehension: {LOOP}",
+    ast.GeneratorExp: "a generator expression: write a loop",
+    ast.Dict: "a dict: use an array and an index",
+    ast.Set: "a set: use a tuple, or an array",
+    ast.JoinedStr: "an f-string: print the parts with commas between them",
+    ast.Starred: "unpacking with *: name the items one by one",
+    ast.NamedExpr: "the operator `:=`: assign on a line of its own",
+    ast.Match: "match: use if and elif",
 }

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from . import flow, functions, intrinsics, memory, values
+from . import flow, functions, groups, intrinsics, memory, values
 from .compiled import Compiled
 from .errors import KernelError, Unsupported
 from .expressions import is_device_function
@@ -116,6 +116,7 @@ class Typist(Statements):
         self.compiled, self.origins, self.stack = compiled, origins, stack
         self.frame = Frame(compiled, env)
         self.result: object = MISSING
+        self.parts: list[Array] = []  # views that the function has made of arrays
         self.loops: list[tuple[list[Env], list[Env]]] = []  # variables at each break and continue
         self.key = tuple(map(type_of, env.values()))
         self.versions: dict[tuple, Typist] = stack[0].versions if stack else {}
@@ -388,6 +389,12 @@ class Typist(Statements):
         v = None if s.value is None else self.plain(self.evaluate(s.value, self.lanes.all))
         if v is not None and not self.stack:
             raise Unsupported(s.lineno, "a kernel returns nothing: store results in an array")
+        if any(v is part for part in self.parts):
+            raise Unsupported(
+                s.lineno,
+                f"{self.frame.code.name} returns a part of an array: Numba returns whole arrays "
+                "that were passed to the function only, so take the part where it is called",
+            )
         if self.result is MISSING:
             self.result = v
         elif (v is None) != (self.result is None):
@@ -400,10 +407,24 @@ class Typist(Statements):
 
     def asserts(self, s: ast.Assert) -> bool:
         self.condition(s.test)
+        if s.msg is not None:
+            self.must_be_written(s.msg)
         return True
 
     def raises(self, s: ast.Raise) -> bool:
+        if isinstance(s.exc, ast.Call):
+            for x in s.exc.args:
+                self.must_be_written(x)
         return False
+
+    def must_be_written(self, n: ast.expr) -> None:
+        """Refuse the text of an exception that is put together while the kernel runs."""
+        if any(isinstance(x, ast.Name) for x in ast.walk(n)):
+            raise Unsupported(
+                n.lineno,
+                f"{ast.unparse(n)}: an exception in a kernel takes a written text only, no "
+                "variables: store what you want to know in an array, or print it",
+            )
 
     COMPOUND = {
         ast.If: branch,
@@ -434,9 +455,11 @@ class Typist(Statements):
             self.compiled.widened.pop(n, None)
         return wide
 
-    @staticmethod
-    def plain(v):
-        """A value whose number the compiler has forgotten."""
+    @classmethod
+    def plain(cls, v):
+        """A value whose numbers the compiler has forgotten."""
+        if isinstance(v, tuple):
+            return tuple(map(cls.plain, v))
         return np.int64(v) if type(v) is Literal else v
 
     def evaluate_constant(self, n: ast.Constant, m: Mask):
@@ -444,9 +467,12 @@ class Typist(Statements):
         return Literal(v) if type(v) is np.int64 else v
 
     def constant(self, n):
-        v = super().constant(n)
+        return self.literal(super().constant(n))
+
+    def literal(self, v):
+        """A constant whose numbers the compiler knows."""
         if isinstance(v, tuple):
-            return tuple(Literal(x) if type(x) is np.int64 else x for x in v)
+            return tuple(map(self.literal, v))
         return Literal(v) if type(v) is np.int64 else v
 
     def evaluate_name(self, n: ast.Name, m: Mask):
@@ -502,6 +528,8 @@ class Typist(Statements):
         if getattr(target, "name", None) in intrinsics.BARRIERS:
             intrinsics.barrier_arguments(self, target.name, n, m)
             return np.int32(1) if intrinsics.BARRIERS[target.name] else None
+        if target is None and groups.is_sync(n):
+            self.compiled.cooperative = True
         if target is print:
             functions.check_print(n, self.arguments(n, m))
             return None
@@ -513,17 +541,18 @@ class Typist(Statements):
         arguments, named = self.passed(n, m)
         given = code.bind(arguments, named, f"line {n.lineno}: {code.name}")
         try:
-            callee = self.version(code, {k: self.plain(v) for k, v in given.items()}, n)
+            callee = self.version(target, code, {k: self.plain(v) for k, v in given.items()}, n)
         except Unsupported:
             if not any(type(v) is Literal for v in given.values()):
                 raise
-            callee = self.version(code, given, n)  # it may need to know their numbers
+            callee = self.version(target, code, given, n)  # it may need to know their numbers
         self.compiled.calls[n] = callee.compiled
+        self.compiled.cooperative |= callee.compiled.cooperative
         for path in callee.compiled.written:
             self.writes(item_at(list(given.values()), path))
         return self.returned(callee, list(given.values()))
 
-    def version(self, code: Code, given: dict, n: ast.Call) -> Typist:
+    def version(self, target, code: Code, given: dict, n: ast.Call) -> Typist:
         """A device function gone through for some types of arguments."""
         key = tuple(map(type_of, given.values()))
         if (code.function, key) in self.versions and not any(
@@ -532,6 +561,13 @@ class Typist(Statements):
             return self.versions[code.function, key]
         for caller in (*self.stack, self):
             if caller.compiled.code.function is code.function and caller.key == key:
+                if getattr(target, "signature", "") is None:
+                    types = ", ".join(["int64"] * len(given))
+                    raise Unsupported(
+                        n.lineno,
+                        f"{code.name} calls itself, for which Numba must be told its types: write "
+                        f'@cuda.jit("int64({types})", device=True), with the types that it has',
+                    )
                 if caller.result is MISSING:
                     raise Unsupported(
                         n.lineno, f"{code.name} calls itself before any return gives it a type"
@@ -609,6 +645,11 @@ class Typist(Statements):
             return super().item_of(a, index, m, n)
         self.check_item(a, index, n)
         return self.one_of(a, n)
+
+    def view(self, a: Array, index: tuple, m: Mask, n) -> Array:
+        part = super().view(a, index, m, n)
+        self.parts.append(part)
+        return part
 
     def put_view(self, part: Array, v, m: Mask, n) -> None:
         self.put(part, (np.int64(0),) * part.ndim, v, m, n)

@@ -19,8 +19,10 @@ import numpy as np
 
 BOOL, INT64, UINT64 = np.dtype(bool), np.dtype(np.int64), np.dtype(np.uint64)
 INT32 = np.dtype(np.int32)
+FLOAT16 = np.dtype(np.float16)
 FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 # Numba's table of safe conversions; uint16 is not in it.
+FITS_FLOAT16 = ("bool", "int8")
 FITS_FLOAT32 = ("bool", "int8", "uint8", "int16")
 
 OPERATORS = {
@@ -39,6 +41,7 @@ OPERATORS = {
 }
 BITWISE = (ast.BitAnd, ast.BitOr, ast.BitXor)
 SHIFTS = (ast.LShift, ast.RShift)
+ROUNDED = (ast.FloorDiv, ast.Mod, ast.Pow)  # what float16 has no instructions for
 DIVISIONS = (ast.FloorDiv, ast.Mod)
 INT_MIN = -(2**63)
 MULTIPLIED = 0x10000  # the highest exponent for which Numba multiplies
@@ -68,7 +71,7 @@ def is_value(v) -> bool:
 
 
 def literal(v):
-    """Give a Python number the type Numba gives it: int64 and float64."""
+    """Give a Python number, or those of a tuple, the type Numba gives it: int64 and float64."""
     if isinstance(v, bool):
         return np.bool_(v)
     if isinstance(v, int):
@@ -77,7 +80,7 @@ def literal(v):
         return np.float64(v)
     if isinstance(v, complex):
         return np.complex128(v)
-    return v
+    return tuple(map(literal, v)) if isinstance(v, tuple) else v
 
 
 def wide(d: np.dtype) -> np.dtype:
@@ -104,6 +107,8 @@ def operand_types(op: type, a: np.dtype, b: np.dtype) -> tuple[np.dtype, np.dtyp
             return wide(a), wide(a)
         if a == b == BOOL:
             return a, b
+    if FLOAT16 in (a, b) and op in ROUNDED:
+        a, b = (FLOAT32 if d == FLOAT16 else d for d in (a, b))
     if ints:
         if op is ast.Div:
             return FLOAT64, FLOAT64
@@ -133,7 +138,9 @@ def _beside(d: np.dtype, other: np.dtype) -> np.dtype:
     """Type a number of type `d` takes beside a float: integers of few bits fit into a float32."""
     if d.kind not in "iub":
         return d
-    return FLOAT32 if other == FLOAT32 and d.name in FITS_FLOAT32 else FLOAT64
+    if other == FLOAT16 and d.name in FITS_FLOAT16:
+        return FLOAT16
+    return FLOAT32 if other in (FLOAT16, FLOAT32) and d.name in FITS_FLOAT32 else FLOAT64
 
 
 def binary(op: type, a, b):
@@ -232,9 +239,10 @@ def cast(d: np.dtype, v):
 def clamped(d: np.dtype, v):
     """Floats cut off to integers of type `d`; the GPU clamps what does not fit.
 
-    It converts to 16 bits at least. NaN becomes 0, or the lowest integer where either type has 64
-    bits.
+    It converts to 16 bits at least, and rounds a float16. NaN becomes 0, or the lowest integer
+    where either type has 64 bits.
     """
+    v = np.rint(v) if v.dtype == FLOAT16 else v
     wider = np.dtype(f"{d.kind}{max(d.itemsize, 2)}")
     limits = np.iinfo(wider)
     beyond = 2.0 ** (8 * wider.itemsize - (d.kind == "i"))

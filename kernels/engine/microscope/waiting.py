@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import ast
 
-from . import intrinsics, values
+import numpy as np
+
+from . import groups, intrinsics, values
 from .expressions import is_device_function
 from .lanes import Mask
 from .session import Barrier
@@ -33,6 +35,8 @@ class Waiting(Statements):
         if not isinstance(n, ast.Call):
             return False
         target = self.callee(n.func)
+        if target is None and groups.is_sync(n):
+            return True
         return is_device_function(target) or getattr(target, "name", None) in intrinsics.BARRIERS
 
     def value(self, n: ast.expr, m: Mask):
@@ -93,6 +97,10 @@ class Waiting(Statements):
             compiled = self.frame.compiled.calls[n]
             env = compiled.code.bind(*self.passed(n, m), f"line {n.lineno}: {target.__name__}")
             return (yield from self.call(compiled, env, m))
+        if target is None:
+            groups.check_sync(self.evaluate(n.func.value, m), n)
+            yield Barrier(n.lineno, m, self, whole_grid=True)
+            return np.int32(0)
         reduce = intrinsics.BARRIERS[target.name]
         arguments = intrinsics.barrier_arguments(self, target.name, n, m)
         request = Barrier(n.lineno, m, self, reduce, values.truth(arguments[0]) if reduce else None)

@@ -108,6 +108,21 @@ def match_any(run, n, m):
     return lanes.from_rows(bits.view(np.int32))
 
 
+def match_all(run, n, m):
+    """``cuda.match_all_sync(mask, v)``: all lanes if all hold the same value, and whether so."""
+    members, v = run.exactly(n, m, 2)
+    _gather(run, n, m, members)
+    lanes = run.lanes
+    rows = lanes.rows(lanes.full(v), 0)
+    active = lanes.rows(lanes.full(run.array_of(m)), False)
+    first = np.take_along_axis(rows, np.argmax(active, axis=2)[:, :, None], axis=2)
+    same = ((rows == first) | ~active).all(axis=2)
+    bits = np.where(same, _bits(np.broadcast_to(active, rows.shape)), np.int32(0))
+    return tuple(
+        lanes.from_rows(np.broadcast_to(part[:, :, None], rows.shape)) for part in (bits, same)
+    )
+
+
 def activemask(run, n, m):
     """``cuda.activemask()``: the lanes that run this together."""
     rows = run.lanes.rows(run.lanes.full(run.array_of(m)), False)
@@ -131,6 +146,7 @@ FUNCTIONS = {
     "any_sync": _vote(lambda p, active: (p & active).any(axis=2)),
     "eq_sync": _vote(lambda p, active: (p | ~active).all(axis=2) | ~(p & active).any(axis=2)),
     "match_any_sync": match_any,
+    "match_all_sync": match_all,
     "activemask": activemask,
     "lanemask_lt": lanemask_lt,
 }

@@ -604,7 +604,7 @@ class Translator:
             if "+" in name:
                 name, offset = name.split("+")
             names = [n for _, n in self.parameters]
-            if name not in names:
+            if name not in names:  # a parameter of a call
                 raise Unknown("call")
             index = names.index(name)
             return f"{self.target(x[0])} = parameters[{index}]"

@@ -1,0 +1,107 @@
+"""``complex``, and the functions of `cmath` and `operator`."""
+
+from __future__ import annotations
+
+import ast
+import cmath
+import operator
+
+import numpy as np
+
+from . import values
+from .errors import Unsupported
+
+CMATH = {
+    cmath.acos: np.arccos,
+    cmath.acosh: np.arccosh,
+    cmath.asin: np.arcsin,
+    cmath.asinh: np.arcsinh,
+    cmath.atan: np.arctan,
+    cmath.atanh: np.arctanh,
+    cmath.cos: np.cos,
+    cmath.cosh: np.cosh,
+    cmath.exp: np.exp,
+    cmath.log: np.log,
+    cmath.log10: np.log10,
+    cmath.sin: np.sin,
+    cmath.sinh: np.sinh,
+    cmath.sqrt: np.sqrt,
+    cmath.tan: np.tan,
+    cmath.tanh: np.tanh,
+    cmath.isfinite: np.isfinite,
+    cmath.isinf: np.isinf,
+    cmath.isnan: np.isnan,
+    cmath.phase: np.angle,
+    cmath.polar: lambda z: (np.abs(z), np.angle(z)),
+}
+BINARY = {function: node for node, function in values.OPERATORS.items()}
+BINARY |= {
+    getattr(operator, f"i{function.__name__.strip('_')}"): node for function, node in BINARY.items()
+}
+COMPARISONS = {function: node for node, function in values.COMPARISONS.items()}
+UNARY = {
+    operator.neg: values.negative,
+    operator.pos: lambda v: v.astype(values.wide(v.dtype)),
+    operator.invert: values.inverted,
+    operator.not_: lambda v: np.logical_not(values.truth(v)),
+}
+
+
+def operator_call(run, target, n: ast.Call, m):
+    """A function of `operator`."""
+    if target in UNARY:
+        (v,) = numbers(run.exactly(n, m, 1), n)
+        return UNARY[target](v)
+    a, b = run.exactly(n, m, 2)
+    if target in COMPARISONS:
+        return run.compare(COMPARISONS[target](), a, b, n)
+    return run.binary(
+        ast.copy_location(ast.BinOp(n.args[0], BINARY[target](), n.args[1]), n), a, b, m
+    )
+
+
+def cmath_call(run, target, n: ast.Call, m):
+    """A function of `cmath`."""
+    if target is cmath.rect:
+        length, angle = numbers(run.exactly(n, m, 2), n)
+        return make_complex([length * np.cos(angle), length * np.sin(angle)])
+    (v,) = numbers(run.exactly(n, m, 1), n)
+    if run.tracer is not None:
+        run.tracer.special += m.n
+    return CMATH[target](make_complex([v]))
+
+
+def complex_call(run, target, n: ast.Call, m):
+    """``complex(real, imag)``."""
+    arguments = numbers(run.arguments(n, m), n)
+    if len(arguments) not in (1, 2):
+        raise Unsupported(n.lineno, f"{ast.unparse(n)}: takes a real and an imaginary part")
+    if len(arguments) == 2 and any(v.dtype.kind == "c" for v in arguments):
+        raise Unsupported(n.lineno, f"{ast.unparse(n)}: the two parts are real numbers")
+    return make_complex(arguments)
+
+
+def make_complex(parts: list):
+    """A complex number: of two float32 a complex64, and a complex128 of all else."""
+    if parts[0].dtype.kind == "c":
+        return parts[0]
+    dtypes = {v.dtype for v in parts}
+    single = dtypes <= {values.FLOAT32, *map(np.dtype, values.FITS_FLOAT32)}
+    kind = np.complex64 if single and values.FLOAT32 in dtypes else np.complex128
+    real, *imaginary = parts
+    result = np.asarray(real).astype(kind)
+    if imaginary:
+        result = result + np.asarray(imaginary[0]).astype(kind) * kind(1j)
+    return result[()]
+
+
+def numbers(arguments: list, n: ast.Call) -> list:
+    """The arguments, refused if one is no number."""
+    if not all(values.is_value(v) for v in arguments):
+        raise Unsupported(n.lineno, f"{ast.unparse(n)}: takes numbers")
+    return arguments
+
+
+CALLS = dict.fromkeys((*BINARY, *COMPARISONS, *UNARY), operator_call)
+CALLS |= dict.fromkeys((*CMATH, cmath.rect), cmath_call)
+CALLS[complex] = complex_call
