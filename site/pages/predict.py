@@ -55,7 +55,7 @@ def dress(body: Tag, page: str, app: Sphinx) -> bool:
         veil(place, box, cells)
         for number, each in enumerate(box.fields):
             if "bar" in each.said and isinstance(each.answer, float):
-                draw(cells[each.said["bar"]["cell"]], anchor(box), number, each)
+                draw(cells[each.said["bar"]["cell"]].svg, anchor(box), number, each)
     return True
 
 
@@ -149,26 +149,29 @@ def veil(place: Tag, box: Box, cells: dict[str, Tag]) -> None:
         logger.warning("the answer to %s stands in no cell of its section", anchor(box))
 
 
-def draw(cell: Tag, name: str, number: int, asked: Field) -> None:
+def bars(picture: Tag) -> list[tuple[float, float, float, float]]:
+    """The bars of a chart in the order of drawing: where each begins and ends, across and down."""
+    found = []
+    for path in picture.select("path[d][clip-path]"):
+        match = BAR.match(path["d"])
+        if match and "fill: none" not in path["style"]:
+            left, above, right, below = map(float, match.groups())
+            found.append((left, min(above, below), right, max(above, below)))
+    return found
+
+
+def draw(picture: Tag, name: str, number: int, asked: Field) -> None:
     """Put a hollow bar into a chart, which predict.js makes as long as the guess."""
-    paths = [(BAR.match(path["d"]), path) for path in cell.select("svg path[d]")]
-    bars = [
-        (match, path)
-        for match, path in paths
-        if match and "fill: none" not in path.get("style", "") and path.get("clip-path")
-    ]
-    bar = asked.said["bar"]
-    match, path = bars[bar["number"]]
-    left, upper, right, lower = map(float, match.groups())
+    bar, every = asked.said["bar"], bars(picture)
+    left, upper, right, lower = every[bar["number"]]
     unit = (right - left) / asked.answer
     if "of" in bar:
-        reference = bars[bar["of"]][0]
-        unit = float(reference[3]) - float(reference[1])
-    picture = path.find_parent("svg")
+        start, _, end, _ = every[bar["of"]]
+        unit = end - start
     mark = Tag(name="rect")
     mark.attrs = {
         "class": "hollow", "data-guess": f"{name} {number}", "data-per": f"{unit:.6g}",
-        "data-most": f"{SIZE.search(str(picture))[1]}", "x": f"{left}", "y": f"{min(upper, lower)}",
-        "width": "0", "height": f"{abs(lower - upper):.2f}",
+        "data-most": SIZE.search(str(picture))[1], "x": f"{left}", "y": f"{upper}",
+        "width": "0", "height": f"{lower - upper:.2f}",
     }  # fmt: skip
     picture.append(mark)

@@ -99,6 +99,26 @@ def test_every_box_has_its_fields_and_veils_its_answer(book, name):
             assert veiled, (box.id, field.cell)
 
 
+@pytest.mark.parametrize("name", ASKING)
+def test_a_right_guess_is_as_long_as_the_bar_that_answers(book, name):
+    page = soup(book, name)
+    fields = {
+        f"{predict.anchor(box)} {number}": field
+        for box in truths.read(name)
+        for number, field in enumerate(box.fields)
+        if "bar" in field.said
+    }
+    marks = page.select("rect.hollow")
+    assert [mark["data-guess"] for mark in marks] == list(fields)
+    for mark in marks:
+        field = fields[mark["data-guess"]]
+        bars = predict.bars(mark.parent)
+        left, upper, right, _ = bars[field.said["bar"]["number"]][:4]
+        assert (float(mark["x"]), float(mark["y"])) == (left, upper)
+        # A record of another size than the chart's may answer a ratio.
+        assert field.answer * float(mark["data-per"]) == pytest.approx(right - left, rel=0.1)
+
+
 @pytest.fixture
 def visit(browser, book):
     """Open a page as a reader of a kind: ``visit("00-climb", javaScriptEnabled=False)``."""
@@ -234,7 +254,7 @@ def test_a_sketch_shows_both_curves(visit):
     assert tops == [1, 0.67, 0.5, 0.4, 0.22, 0.22, 0.22]
 
 
-def test_a_guess_is_a_hollow_bar_as_long_as_it_says(visit):
+def test_a_guess_is_a_hollow_bar_as_long_as_it_says(visit, book):
     page = visit("00-climb")
     box, mark = "#predict-waits-for-global", page.locator("rect.hollow")
     assert mark.count() == 1 and not mark.is_visible()
@@ -242,12 +262,7 @@ def test_a_guess_is_a_hollow_bar_as_long_as_it_says(visit):
     page.fill(f"{box} input", f"{field.answer / 2}")
     page.press(f"{box} input", "Enter")
     assert mark.is_visible()
-    path = page.locator("figure.drawn svg:has(rect.hollow) path").evaluate_all(
-        "(all) => all.map((each) => each.getAttribute('d'))"
-    )
-    left, _, right, _ = map(
-        float, [match for each in path if (match := predict.BAR.match(each))][-1].groups()
-    )
+    left, _, right, _ = predict.bars(soup(book, "00-climb").select_one("svg:has(rect.hollow)"))[-1]
     assert float(mark.get_attribute("width")) == pytest.approx((right - left) / 2, rel=1e-4)
     page.click(f"{box} .said button")
     assert not mark.is_visible()
