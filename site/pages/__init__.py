@@ -1,9 +1,9 @@
 """Sphinx extension: what turns the chapters into pages that need no other host and no kernel.
 
-A page's body is a tree, which `code`, `text`, `widgets`, `your_gpu` and `progress` change one after
-the other. `maths` writes formulas, `moved` leads old addresses on, `head` describes a page and
-chooses its scripts, `theme` drops what no page uses, and `styles` makes one style sheet of what is
-left.
+A page's body is a tree, which `code`, `text`, `predict`, `widgets`, `your_gpu`, `progress` and
+`calibration` change one after the other. `maths` writes formulas, `moved` leads old addresses on,
+`head` describes a page and chooses its scripts, `theme` drops what no page uses, and `styles` makes
+one style sheet of what is left.
 """
 
 from __future__ import annotations
@@ -22,7 +22,19 @@ from sphinx.config import Config
 SITE = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(SITE.parent))
 
-from . import code, head, maths, moved, progress, text, theme, widgets, your_gpu  # noqa: E402
+from . import (  # noqa: E402
+    calibration,
+    code,
+    head,
+    maths,
+    moved,
+    predict,
+    progress,
+    text,
+    theme,
+    widgets,
+    your_gpu,
+)
 
 
 def finish_page(
@@ -46,6 +58,10 @@ def finish_page(
         change(body)
     for script in ("parts", "scroll"):
         load(app, script)
+    if predict.dress(body, page, app):
+        load(app, "guesses")
+        # Without it the answers are in view.
+        load(app, "predict", onerror="document.documentElement.dataset.unasked = ''")
     kinds = widgets.mount(body, page)
     if kinds:
         for kind in ("common", *dict.fromkeys(kinds)):
@@ -59,6 +75,9 @@ def finish_page(
     exercises = app.env.metadata[page].get("exercises", [])
     if page == progress.PAGE:
         progress.fill(body, app)
+        calibration.fill(body, app)
+        load(app, "guesses")
+        load(app, "calibration")
     if exercises or page == progress.PAGE:
         progress.tick(body, page, exercises)
         load(app, "progress")
@@ -114,6 +133,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("config-inited", use_own_files, priority=100)
     app.connect("builder-inited", add_static)
     app.connect("source-read", watch_pictures)
+    app.connect("source-read", predict.watch)
     app.connect("doctree-read", progress.collect)
     app.connect("env-get-outdated", progress.outdated)
     app.connect("env-get-outdated", your_gpu.outdated)
