@@ -23,6 +23,8 @@ class Compiled:
         Those variables that have another type when a loop is entered, and when it is repeated.
     unified : dict of expr to type
         Type of a ternary, of ``and`` and ``or``.
+    widened : dict of AST to type
+        Type of an expression that has another one by its operands alone.
     calls : dict of Call to Compiled
         Which version of a device function a call means.
     constants : dict of expr to object
@@ -41,6 +43,7 @@ class Compiled:
     entry: dict[ast.stmt, Types] = field(default_factory=dict)
     again: dict[ast.stmt, Types] = field(default_factory=dict)
     unified: dict[ast.expr, object] = field(default_factory=dict)
+    widened: dict[ast.AST, object] = field(default_factory=dict)
     calls: dict[ast.Call, Compiled] = field(default_factory=dict)
     constants: dict[ast.expr, object] = field(default_factory=dict)
     written: set[tuple[int, ...]] = field(default_factory=set)

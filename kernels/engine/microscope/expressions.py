@@ -43,7 +43,9 @@ class Expressions(Access):
         handler = self.EXPRESSIONS.get(type(n))
         if handler is None:
             raise Unsupported(n.lineno, f"{describe(n)} cannot be used in a kernel")
-        return handler(self, n, m)
+        v = handler(self, n, m)
+        widened = self.frame.compiled.widened
+        return convert(widened[n], v) if widened and n in widened else v
 
     def evaluate_constant(self, n: ast.Constant, m: Mask):
         constants = self.frame.compiled.constants

@@ -7,6 +7,7 @@ where they meet again. Only those of its variables count there that somebody rea
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from dataclasses import dataclass, field
 
 Names = frozenset[str]
@@ -30,19 +31,39 @@ class Flow:
         reads.
     lines : dict of str to int
         Where each name is assigned first.
+    once : dict of str to expr
+        What is assigned to each name that one statement only assigns, if no variable.
+    early : set of Name
+        Where a name is read that nothing has assigned further up in the text: Numba refuses it,
+        even in a loop whose body goes on to assign it.
     """
 
     after: Meet = field(default_factory=dict)
     head: Meet = field(default_factory=dict)
     orelse: Meet = field(default_factory=dict)
     lines: dict[str, int] = field(default_factory=dict)
+    once: dict[str, ast.expr] = field(default_factory=dict)
+    early: set[ast.Name] = field(default_factory=set)
 
 
 def flow_of(function: ast.FunctionDef) -> Flow:
     """Follow the variables of a function backwards."""
     flow = Flow()
+    count: Counter[str] = Counter()
     for name, line in _assignments(function.body):
         flow.lines[name] = min(line, flow.lines.get(name, line))
+        count[name] += 1
+    for s in ast.walk(function):
+        if isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name):
+            chained = isinstance(s.value, ast.Name) and s.value.id in count
+            if len(s.targets) == count[s.targets[0].id] == 1 and not chained:
+                flow.once[s.targets[0].id] = s.value
+    known = {a.arg for a in function.args.args}
+    for n, reads in _in_order(function.body):
+        if not reads:
+            known.add(n.id)
+        elif n.id in flow.lines and n.id not in known:
+            flow.early.add(n)
     _Backwards(flow).block(function.body, NONE, NONE, NONE)
     return flow
 
@@ -124,6 +145,26 @@ def _whole_target(target: ast.expr) -> Names:
     return frozenset(name for name, _ in _stored(target))
 
 
+def _in_order(n):
+    """The names of a piece of source as Python comes to them, and whether it reads them there."""
+    if isinstance(n, list):
+        for x in n:
+            yield from _in_order(x)
+    elif isinstance(n, ast.Name):
+        yield n, isinstance(n.ctx, ast.Load)
+    elif isinstance(n, ast.AugAssign):
+        if isinstance(n.target, ast.Name):
+            yield n.target, True
+        yield from _in_order([n.value, n.target])
+    elif isinstance(n, (ast.Assign, ast.AnnAssign)) and n.value is not None:
+        yield from _in_order([n.value, n.targets if isinstance(n, ast.Assign) else n.target])
+    elif isinstance(n, ast.For):
+        yield from _in_order([n.iter, n.target, n.body, n.orelse])
+    elif isinstance(n, ast.AST):
+        for _, x in ast.iter_fields(n):
+            yield from _in_order(x)
+
+
 def _stored(n: ast.AST):
     for x in ast.walk(n):
         if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store):
@@ -133,6 +174,11 @@ def _stored(n: ast.AST):
 def _assignments(statements: list[ast.stmt]):
     for s in statements:
         yield from _stored(s)
+
+
+def assigned(s: ast.stmt) -> Names:
+    """Names that a statement, with all in it, may assign."""
+    return _names([s])
 
 
 def _names(statements: list[ast.stmt]) -> Names:
