@@ -105,7 +105,8 @@ def render(browser: Browser, book: Path, only: list[str] | None = None) -> bytes
         page.set_default_timeout(600_000)
         page.emulate_media(media="print")
         page.goto(document.as_uri())
-        large = page.evaluate(FIT.read_text(encoding="utf-8"))
+        page.add_script_tag(content=FIT.read_text(encoding="utf-8"))
+        large = page.evaluate("fit()")
         if large:
             raise ValueError(
                 f"{len(large)} elements are larger than a sheet, the last: {large[-1]}"

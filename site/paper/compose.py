@@ -21,12 +21,13 @@ from . import folds
 STYLE = Path(__file__).with_name("paper.css")
 #: What only a screen has, and the rules by which a page prints alone.
 SCREEN = (
-    "script, noscript, section > style, button, input, a.headerlink, .live-bar, .tick, .moved, "
+    "script, noscript, *:not(defs) > style, button, input, a.headerlink, .live-bar, .tick, .moved, "
     ".only-dark, .start, .total, .widget-fallback > p"
 )
 #: A place named in an attribute: clip paths and markers of drawings, labels.
 PLACES = re.compile(r"(?<=url\(#)[^)\s]+(?=\))")
 NAMES = ("for", "headers", "aria-labelledby", "aria-describedby")
+LIVE = 'This part runs <a href="{}">on its page</a>.'
 STILL = 'This figure is interactive <a href="{}">on its page</a>. Here is what it starts with.'
 
 
@@ -156,8 +157,10 @@ def cover(title: str, pages: list[Page], home: str) -> str:
 def tidy(article: Tag, address: str) -> None:
     """Take out of a page what only a screen has."""
     for still in article.select(".widget:not([data-kind=Quiz]) > .widget-fallback"):
-        note = BeautifulSoup(f'<p class="note">{STILL.format(address)}</p>', "html.parser")
-        still.insert_before(note)
+        still.insert_before(note(STILL, address))
+    for form in article.select("form"):
+        part = form.find_parent("section", class_="tile-widget") or form
+        part.replace_with(note(LIVE, address))
     for badges in article.find_all(string=lambda text: isinstance(text, Comment)):
         if badges.strip() == "badges":
             badges.find_next_sibling("p").decompose()
@@ -168,6 +171,11 @@ def tidy(article: Tag, address: str) -> None:
         del image["loading"]
     for frame in article.select("a.image-reference"):
         frame.unwrap()
+
+
+def note(text: str, address: str) -> BeautifulSoup:
+    """What paper says where a page does something."""
+    return BeautifulSoup(f'<p class="note">{text.format(address)}</p>', "html.parser")
 
 
 def rename(article: Tag, page: Page, known: set[str], book: Path, home: str) -> None:

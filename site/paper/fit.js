@@ -1,6 +1,6 @@
 /* Shrinks what is wider than the sheet, lets long tables and programs go on over the next, and names what is still
    larger than a sheet. */
-() => {
+window.fit = () => {
   const WIDE = ".pst-scrollable-table-container, table, pre, .output, .trace, .math-block, .exercise, .widget-fallback";
   const LONG = 450,
     HIGH = 960; // pixels: half a sheet, and a whole one

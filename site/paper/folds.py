@@ -56,7 +56,7 @@ def turn_back(article: Tag, page: str) -> list[Fold]:
                 cell.decompose()
             continue
         place = f"{page}--fold-{len(folds) + 1}"
-        heading = fold.find_parent("section").find(re.compile("^h[1-6]$"))
+        heading = fold.find_previous(re.compile("^h[1-6]$"))
         leave_link(fold, name, place)
         folds.append(Fold(capital(name), heading.get_text(), place, unfold(fold)))
     return folds
