@@ -17,8 +17,9 @@ from bs4 import BeautifulSoup
 from paper.compose import compose, contents, read
 
 PRINT = (sys.executable, str(Path(printer.__file__)))
-#: A front page with folded tables, a chapter with all there is, and a page that prints alone, too.
-CHAPTERS = ["index", "chapters/07-register-tiling", "chapters/cheat-sheet"]
+#: A front page with folded tables, a chapter with all there is, a page of forms, and one that has
+#: rules of its own for printing.
+CHAPTERS = ["index", "chapters/07-register-tiling", "chapters/your-gpu", "chapters/cheat-sheet"]
 MARGIN = 20 / 25.4 * 72  # points
 
 
@@ -174,7 +175,7 @@ def test_paper_is_white(printed):
 
 def test_nothing_of_a_screen_is_left(both):
     _, document = both
-    wrong = "script, noscript, button, input, details, a.headerlink, .only-dark, nav, .live-bar"
+    wrong = "script, noscript, button, form, input, select, details, nav, .only-dark, .live-bar"
     assert document.select(wrong) == []
     assert "JavaScript, and a browser" not in document.get_text()
 
