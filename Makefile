@@ -13,7 +13,7 @@ CHECK = tests/test_*.py tests/basics tests/engine tests/host tests/rungs tests/p
 	$(addprefix --ignore=,$(LONG) tests/lab/exercises/test_answers.py tests/lab/widgets)
 
 .DEFAULT_GOAL := help
-.PHONY: help serve lab book bench record check test browser test-colab test-hosts adopt lock format cells pictures vendor clean
+.PHONY: help serve lab book pdf offline bench record check test browser test-colab test-hosts adopt lock format cells pictures vendor clean
 
 help:  ## say what each command does
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1@\2/p' Makefile | awk -F@ '{printf "%-17s %s\n", $$1, $$2}'
@@ -26,6 +26,12 @@ lab:  ## JupyterLab on the chapters
 
 book:  ## the static book, in _build/html
 	@$(RUN) site/book.py
+
+pdf:  ## the built book as one PDF, in _build (needs Chromium)
+	@$(RUN_TEST) site/pdf.py
+
+offline:  ## the built book and a small server as one archive, in _build
+	@$(PYTHON) site/offline.py
 
 bench:  ## measure the ladder on this machine
 	@$(RUN) -m kernels bench
