@@ -1,6 +1,6 @@
 """Sphinx extension: what turns the chapters into pages that need no other host and no kernel.
 
-A page's body is a tree, which `code`, `text`, `widgets` and `progress` change one after the other.
+A page's body is a tree, which `code`, `text`, `widgets`, `progress` and `engine` change in turn.
 `maths` writes formulas, `moved` leads old addresses on, `head` describes a page and chooses its
 scripts, `theme` drops what no page uses, and `styles` makes one style sheet of what is left.
 """
@@ -21,7 +21,7 @@ from sphinx.config import Config
 SITE = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(SITE.parent))
 
-from . import code, head, maths, moved, progress, text, theme, widgets  # noqa: E402
+from . import code, engine, head, maths, moved, progress, text, theme, widgets  # noqa: E402
 
 
 def finish_page(
@@ -62,6 +62,9 @@ def finish_page(
         settings = {"repository": context["theme_repository_url"], "page": page}
         app.add_js_file(None, body=f"window.liveCode = {json.dumps(settings)};")
         load(app, "live")
+        if app.config.page_python:
+            engine.equip(body)
+            load(app, "engine")
     context["body"] = str(body) + moved.leave(app, page)
 
 
@@ -106,6 +109,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     code.setup(app)
     maths.setup(app)
     moved.setup(app)
+    engine.setup(app)
     app.connect("config-inited", use_own_files, priority=100)
     app.connect("builder-inited", add_static)
     app.connect("source-read", watch_pictures)
