@@ -21,8 +21,19 @@ import nbformat
 from kernels.lab import notebooks
 from tests.site.engine.host import hosted
 
+sys.path.insert(0, str(notebooks.ROOT / "site"))
+from engine import pack  # noqa: E402
+from engine.inpage import needs  # noqa: E402
+
 #: Cells that cannot give what is stored, by page, with the reason.
-EXPLAINED: dict[str, dict[str, str]] = {}
+EXPLAINED = {
+    "03-naive-deeper": {"cpu-here": "it compiles with Numba, which no browser runs"},
+    "08-tensor-cores-deeper": {
+        "real-data": "it reads a picture that comes with Matplotlib",
+        "inputs-alone": "it needs what `real-data` read",
+        "parts-real": "it needs what `real-data` read",
+    },
+}
 RUN = """async (number) => {
   const page = await pagePython(), cell = page.cells[number];
   const began = performance.now();
@@ -34,7 +45,9 @@ RUN = """async (number) => {
 
 @dataclass(frozen=True)
 class Cell:
-    """What came of a cell: ``same``, ``ran``, ``silent``, ``absent``, ``different``, ``failed``."""
+    """What came of a cell: ``same``, ``ran``, ``silent``, ``absent``, ``different``, ``failed``,
+    or ``undrawn``, where a stand-in for Matplotlib could not play its part.
+    """
 
     name: str
     what: str
@@ -72,7 +85,11 @@ def judge(cell: nbformat.NotebookNode, run: dict[str, Any]) -> tuple[str, str]:
     if last["type"] == "error" or run["lost"]:
         if "raises-exception" in tags:
             return "same", ""
-        return "failed", f"{last.get('name')}: {last.get('value')}"[:300]
+        draws = needs.words(cell.source) & {*pack.DRAWS}
+        stand_in = "Anything" in last.get("traceback", "") or last.get("name") == "IndexError"
+        return (
+            "undrawn" if draws and stand_in else "failed"
+        ), f"{last.get('name')}: {last.get('value')}"[:300]
     if "nbval-ignore-output" in tags or notebooks.GPU_TAG in tags:
         return "ran", ""
     want, got = stored(cell), said(run["messages"])
@@ -112,7 +129,6 @@ def main() -> None:
     parser.add_argument("--only", default="", help="the pages whose names begin so")
     parser.add_argument("--book", type=Path, default=notebooks.ROOT / "_build" / "html")
     options = parser.parse_args()
-    sys.path.insert(0, str(notebooks.ROOT / "site"))
     from browser import launch
     from playwright.sync_api import sync_playwright
 
