@@ -10,11 +10,19 @@ export function make(tag, fields = {}, ...children) {
   return element;
 }
 
+/** Plain text, as the book shows it. */
+const plainText = (text, kind = "") =>
+  make(
+    "div",
+    { className: `output ${kind} highlight-myst-ansi notranslate` },
+    make("div", { className: "highlight" }, make("pre", { textContent: text })),
+  );
+
 function stream(area, { name, text }) {
   const last = area.lastElementChild;
   const plain = text.replace(ESCAPES, "");
-  if (last?.dataset.stream === name) return last.firstElementChild.append(plain);
-  const box = make("div", { className: "output stream" }, make("pre", { textContent: plain }));
+  if (last?.dataset.stream === name) return last.querySelector("pre").append(plain);
+  const box = plainText(plain, "stream");
   box.dataset.stream = name;
   area.append(box);
 }
@@ -31,7 +39,7 @@ function output(area, { data }, python) {
   if (html !== undefined) area.append(make("div", { className: "output text_html", innerHTML: html }));
   else if (data["image/png"])
     area.append(make("img", { className: "output", alt: "", src: `data:image/png;base64,${data["image/png"]}` }));
-  else area.append(make("div", { className: "output" }, make("pre", { textContent: data["text/plain"] })));
+  else area.append(plainText(data["text/plain"]));
 }
 
 function failure(area, { name, value, cell, line, traceback }, goTo) {
@@ -42,7 +50,7 @@ function failure(area, { name, value, cell, line, traceback }, goTo) {
     way.onclick = () => goTo(cell, line);
     said.append(way);
   }
-  const whole = make("pre", { textContent: traceback });
+  const whole = plainText(traceback);
   area.append(make("div", { className: "output" }, said, make("details", {}, make("summary", {}, "All of it"), whole)));
 }
 
