@@ -49,12 +49,12 @@ class Gpu:
 
     @property
     def bandwidth(self) -> float:
-        """Bytes a second between the GPU and its memory."""
+        """Bytes per second between the GPU and its memory."""
         return self.bandwidth_gbs * 1e9
 
     @property
     def fp32_peak(self) -> float:
-        """FLOP a second: every core finishes one fused multiply-add (2 FLOP) a clock."""
+        """FLOP per second: every core finishes one fused multiply-add (2 FLOP) a clock."""
         return self.sms * self.cores_per_sm * 2 * self.boost_mhz * 1e6
 
     @property
@@ -64,7 +64,7 @@ class Gpu:
 
     @property
     def pcie_bandwidth(self) -> float:
-        """Bytes a second in one direction over 16 PCIe lanes, before protocol overhead."""
+        """Bytes per second in one direction over 16 PCIe lanes, before protocol overhead."""
         return pcie(self.pcie_generation)
 
 
@@ -114,5 +114,5 @@ def gpu(name: str) -> Gpu:
 
 
 def pcie(generation: int) -> float:
-    """Bytes a second in one direction over 16 lanes of a PCIe generation."""
+    """Bytes per second in one direction over 16 lanes of a PCIe generation."""
     return _read()["pcie_x16_gbs"][str(generation)] * 1e9

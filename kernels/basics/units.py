@@ -13,7 +13,7 @@ def quantity(value: float, unit: str, digits: int = 3) -> str:
     Parameters
     ----------
     value : float
-        In the bare unit: bytes a second, FLOP a second, seconds.
+        In the bare unit: bytes per second, FLOP per second, seconds.
     unit : str
         ``"B/s"``, ``"FLOP/s"``, ``"s"``, ``"B"``…
     digits : int

@@ -18,7 +18,7 @@ _FP32_UNITS = {
 class Device:
     """One device: its name, its limits and its peaks.
 
-    Sizes are in bytes, clocks in Hz, bandwidth in bytes a second and compute in FLOP/s. What the
+    Sizes are in bytes, clocks in Hz, bandwidth in bytes per second and compute in FLOP/s. What the
     CPU interpreter does not have (SMs, clocks, memory) is None there; its limits are CUDA's
     common ones, so that a launch that no GPU would accept is refused there too.
     """
@@ -50,7 +50,7 @@ class Device:
 
     @property
     def bandwidth_peak(self) -> float | None:
-        """Bytes a second of global memory: two transfers a clock on every bit of the bus."""
+        """Bytes per second of global memory: two transfers per clock on every bit of the bus."""
         if not self.memory_clock or not self.memory_bus_bits:
             return None
         return 2.0 * self.memory_clock * self.memory_bus_bits / 8

@@ -17,7 +17,7 @@ multiple of 16. Numba has no word for such a load, so this module adds them:
     `wide` of the two above, the same for all threads.
 ``unrolled()``
     Right below a loop over a constant range: the compiler writes the loop out, a copy of its body
-    for each turn, as CUDA C++ does after ``#pragma unroll``. Indices become constants, and nothing
+    per iteration, as CUDA C++ does after ``#pragma unroll``. Indices become constants, and nothing
     is left of the counting. It changes no result.
 
 `col` is a multiple of four wherever four go at once. In the guarded functions all four are then

@@ -181,7 +181,7 @@ def aligned(array):
 
 @dataclass(frozen=True)
 class HalfModel(Model):
-    """The predicted work and traffic of one launch: 2 bytes an element of A and B, 4 of C."""
+    """The predicted work and traffic of one launch; A and B have 2 bytes per element, C has 4."""
 
     @property
     def bytes_asked(self) -> int:

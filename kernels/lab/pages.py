@@ -6,6 +6,7 @@ A chapter is a core page, ``NN-name.ipynb``, and any number of deeper pages,
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from kernels.basics.files import ROOT
@@ -13,6 +14,8 @@ from kernels.basics.files import ROOT
 CHAPTERS = ROOT / "chapters"
 #: Core pages that have no quiz: the hour before chapter 1, and the collection of problems.
 WITHOUT_QUIZ = ("00-climb", "10-practice")
+#: How the heading of an exercise begins, behind its marks.
+EXERCISE = re.compile(r"(?:(?:Exercise )?\d+[.:]|Warm-up:) ")
 
 
 def paths(folder: Path = CHAPTERS) -> list[Path]:

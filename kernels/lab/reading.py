@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from kernels.basics.files import ROOT, replace_text
-from kernels.lab.pages import CHAPTERS, is_deeper, paths
+from kernels.lab.pages import CHAPTERS, EXERCISE, is_deeper, paths
 
 #: The pace of a reader who wants to learn the text, in words per minute (Carver, *Reading Rate*,
 #: 1990: reading to learn; reading to understand is faster, 300).
@@ -69,7 +69,7 @@ ASIDE = re.compile(
 )
 WORD = re.compile(r"[A-Za-z0-9’'-]+")
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n\n")
-EXERCISE = re.compile(r"^### (?:Exercise )?\d+[.:] ", re.MULTILINE)
+HEADING = re.compile(r"^### (.*)", re.MULTILINE)
 #: What folds a cell, or takes it off the page.
 HIDDEN = re.compile(r"hide|remove")
 SAID = re.compile(r"\*\*Time:\*\* (?:about )?(?:(\d+) minutes|(one hour))")
@@ -204,7 +204,7 @@ def _exercises(cells: list[dict[str, Any]]) -> list[int]:
     found: list[list[int]] = []
     for cell in cells:
         if cell["cell_type"] == "markdown":
-            found += [[] for _ in EXERCISE.findall(_source(cell))]
+            found += [[] for heading in HEADING.findall(_source(cell)) if EXERCISE.match(heading)]
         elif cell["metadata"].get("exercise", "").endswith(".start"):
             found = found or [[]]
             found[-1].append(CODE if "def " in _source(cell) else NUMBERS)

@@ -1,4 +1,4 @@
-"""Measure how many bytes a second each level of memory hands over, for the roofs of the roofline.
+"""Measure how many bytes per second each level of memory delivers, for the roofs of the roofline.
 
 The probes need a GPU; each returns a row as a record's table ``levels`` holds it.
 """
@@ -24,7 +24,7 @@ ROUNDS = 2048
 
 
 def levels() -> list[dict[str, Any]]:
-    """Bytes a second that all SMs together read from shared memory, L1 and L2."""
+    """Bytes per second that all SMs together read from shared memory, L1 and L2."""
     blocks = 2 * device().sms
     sums = cupy.empty(blocks * THREADS, np.float32)
     small = cupy.zeros(16 * 1024 // 4, np.float32)
@@ -54,7 +54,7 @@ def _row(level: str, moved: int, launch: Callable[[], object]) -> dict[str, Any]
 
 
 def peak(sms: int, clock: float) -> float:
-    """Bytes a second that L1 and shared memory can hand over: 128 a clock on every SM.
+    """Bytes per second that L1 and shared memory can deliver: 128 per clock on every SM.
 
     Parameters
     ----------

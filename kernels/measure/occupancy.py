@@ -67,7 +67,7 @@ def occupancy(
     threads : int
         Threads a block, 1 to 1024.
     registers : int
-        Registers a thread; 0 leaves them out of account.
+        Registers per thread; 0 ignores them.
     shared_bytes : int
         Shared memory a block, static and dynamic.
     gpu : str or Gpu

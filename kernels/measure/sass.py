@@ -73,7 +73,7 @@ def code_of(kernel: Any) -> bytes:
 
 
 def _compiled_again(text: str, options: Sequence[str]) -> bytes:
-    """Compile as CuPy does, which keeps no copy at hand of what it hands to the driver."""
+    """Compile as CuPy does, which keeps no copy of what it hands to the driver."""
     nvrtc, arch = cupy.cuda.nvrtc, "sm_{}{}".format(*device().compute_capability)
     program = nvrtc.createProgram(text, "kernel.cu", (), ())
     try:
@@ -409,7 +409,7 @@ def meaning(line: str) -> str:
     """Say in a few words what an instruction does; empty where we have no words for it.
 
     >>> meaning("FFMA R12, R76.reuse, R80, R12")
-    'R12 = R76 · R80 + R12, and R76 stays at hand'
+    'R12 = R76 · R80 + R12, and R76 is kept for reuse'
     >>> meaning("LDS.128 R76, [R98+0x210]")
     '16 bytes from shared memory into R76 to R79'
     """
@@ -430,7 +430,7 @@ def _said(each: Instruction, operands: list[str]) -> str:
     first = plain[0] if plain else ""
     if each.name == "FFMA" and len(plain) == 4:
         kept = [now for now, was in zip(plain, operands, strict=True) if now != was]
-        stays = f", and {' and '.join(kept)} {'stays' if len(kept) == 1 else 'stay'} at hand"
+        stays = f", and {' and '.join(kept)} {'is' if len(kept) == 1 else 'are'} kept for reuse"
         return "{} = {} · {} + {}".format(*plain) + (stays if kept else "")
     spaces = {"S": "shared memory", "G": "global memory", "L": "local memory", "": "memory"}
     if re.fullmatch("LD[SGL]?", each.name):

@@ -44,7 +44,7 @@ class Timing:
     on_gpu: bool = True
 
     def gflops(self, flop: float) -> float:
-        """Return GFLOP/s for `flop` floating-point operations a launch, from the median."""
+        """Return GFLOP/s for `flop` floating-point operations per launch, from the median."""
         return flop / self.median / 1e9
 
     def bandwidth(self, nbytes: float) -> float:

@@ -5,12 +5,12 @@ from kernels.engine import cuda, float32, uint32
 from kernels.host import cdiv
 
 WORDS = 2048  #: floats in shared memory, all of them in use
-READS = 32  #: reads of a thread in one turn
+READS = 32  #: reads of a thread in one iteration
 MOST = 63  #: largest stride whose reads stay inside
 
 
 @cuda.jit
-def strided_reads(sums, stride, turns):
+def strided_reads(sums, stride, iterations):
     s = cuda.shared.array(WORDS, float32)
     tx = uint32(cuda.threadIdx.x)
     for i in range(tx, uint32(WORDS), uint32(cuda.blockDim.x)):
@@ -18,9 +18,9 @@ def strided_reads(sums, stride, turns):
     cuda.syncthreads()
     lane = tx % uint32(32)
     acc = float32(0)
-    for turn in range(uint32(turns)):
-        # Another start each turn: otherwise one turn would do for all.
-        first = lane * uint32(stride) + turn % uint32(32)
+    for iteration in range(uint32(iterations)):
+        # Another start each time: otherwise one iteration would do for all.
+        first = lane * uint32(stride) + iteration % uint32(32)
         for k in range(READS):
             acc += s[first + uint32(k)]
     sums[cuda.blockIdx.x * cuda.blockDim.x + tx] = acc

@@ -30,9 +30,9 @@ class Roof:
     name : str
         What the ceilings are of, and whether data sheet or measured.
     bandwidth : float
-        Bytes a second.
+        Bytes per second.
     compute : float
-        FLOP a second.
+        FLOP per second.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Roof:
         return self.compute / self.bandwidth
 
     def attainable(self, intensity: float) -> float:
-        """The most FLOP a second that a kernel of this intensity (FLOP/byte) can reach."""
+        """The most FLOP per second that a kernel of this intensity (FLOP/byte) can reach."""
         return min(self.compute, intensity * self.bandwidth)
 
     def limit(self, intensity: float) -> str:

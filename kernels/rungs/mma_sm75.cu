@@ -7,7 +7,7 @@
 #include "mma.cuh"
 
 constexpr int BM = 128, BN = 128, BK = 32;
-constexpr int WM = 64, WN = 32;       // of C, for one warp: 2 × 4 warps a block
+constexpr int WM = 64, WN = 32;       // of C, for one warp: 2 × 4 warps per block
 constexpr int THREADS = 32 * (BM / WM) * (BN / WN);
 // 8 more elements in a row of shared memory: the 8 rows of a block that ldmatrix reads at
 // once then start in different banks.

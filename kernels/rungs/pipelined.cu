@@ -51,7 +51,7 @@ pipelined(const float *__restrict__ A, const float *__restrict__ B, float *__res
         for (int i = 0; i < LOADS_B; ++i)
             nextB[i] = load4(B, K, N, k0 + kB + i * k_apart, col0 + colB);
     };
-    // From registers into shared memory, A on its side.
+    // From registers into shared memory, A transposed.
     auto put = [&](int to) {
         #pragma unroll
         for (int i = 0; i < LOADS_A; ++i) {
@@ -91,7 +91,7 @@ pipelined(const float *__restrict__ A, const float *__restrict__ B, float *__res
         }
         now ^= 1;
         put(now);
-        // One barrier a tile: all have read the old tile, and written their part of the new one.
+        // One barrier per tile: all have read the old tile, and written their part of the new one.
         __syncthreads();
     }
 

@@ -1,7 +1,7 @@
-"""The order of the multiply-adds: there and back again, so that a factor is still at hand.
+"""The order of the multiply-adds: there and back again, so that one operand is read once for two.
 
-At each turn a number of B is used twice in a row, and read from the register file once
-(``.reuse``). And 0 is added before the store, which changes no sum, and leaves each sum in the
+Where the order turns round, a number of B is used twice in a row and read from the register file
+once (``.reuse``). And 0 is added before the store, which changes no sum, and leaves each sum in the
 register that suits the loop.
 """
 
@@ -143,7 +143,7 @@ def make_serpentine(BM, BN, BK, WM, WN, TM, TN, group):
                         ) = load4(sB, ahead, tx + uint32(j * ACROSS))
                     for i in range(TM):
                         for place in range(TN):
-                            # There and back again: at each turn b's element is still at hand.
+                            # There and back again: where it turns, b's element is used twice.
                             j = place if i % 2 == 0 else TN - 1 - place
                             acc[i, j] += a[half, i] * b[half, j]
             unrolled()  # the loop over k

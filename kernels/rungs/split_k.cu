@@ -92,7 +92,7 @@ split_k(const float *__restrict__ A, const float *__restrict__ B, float *__restr
             fromB[i] += advance ? size_t(BK) * N : 0;
         }
     };
-    // From registers into shared memory, A on its side.
+    // From registers into shared memory, A transposed.
     auto put = [&](int to) {
         #pragma unroll
         for (int i = 0; i < LOADS_A; ++i) {

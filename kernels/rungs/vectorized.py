@@ -19,7 +19,7 @@ def make_vectorized(BM, BN, BK, TM, TN):
 
     @cuda.jit(max_registers=REGISTERS)
     def vectorized(A, B, C):
-        # The tile of A is stored on its side: then the elements that a thread needs for one k
+        # The tile of A is stored transposed: then the elements that a thread needs for one k
         # are neighbours, as those of B are.
         sA = cuda.shared.array((BK, PITCH), float32, alignment=16)
         sB = cuda.shared.array((BK, BN), float32, alignment=16)

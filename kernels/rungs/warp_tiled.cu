@@ -61,7 +61,7 @@ warp_tiled(const float *__restrict__ A, const float *__restrict__ B, float *__re
         for (int i = 0; i < LOADS_B; ++i)
             nextB[i] = load4(B, K, N, k0 + kB + i * k_apart, col0 + colB);
     };
-    // From registers into shared memory, A on its side.
+    // From registers into shared memory, A transposed.
     auto put = [&](int to) {
         #pragma unroll
         for (int i = 0; i < LOADS_A; ++i) {

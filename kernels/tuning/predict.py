@@ -194,10 +194,10 @@ def efficiency(used: Footprint, warps: int) -> float:
 
     A thread with t outputs does t FMAs for each step along K, and loads 2·√t numbers from shared
     memory for them, four at a time if it has that many neighbours. And each of the SM's four
-    schedulers needs work at hand while results are on their way: four cycles of an FMA and some
+    schedulers needs ready work while results are on their way: four cycles of an FMA and some
     thirty of shared memory, hidden by other warps or by independent outputs of the same one.
     """
     side = sqrt(used.outputs)
     loads = 2 * side / (4 if side >= 4 else 1)
-    at_hand = warps / 4 * min(used.outputs, 64) / 64
-    return used.outputs / (used.outputs + 2 * loads) * min(1.0, 0.55 + 0.45 * at_hand / 2)
+    ready = warps / 4 * min(used.outputs, 64) / 64
+    return used.outputs / (used.outputs + 2 * loads) * min(1.0, 0.55 + 0.45 * ready / 2)

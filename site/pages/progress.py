@@ -9,20 +9,18 @@ from __future__ import annotations
 
 import html
 import json
-import re
 from typing import Any
 
 from bs4 import BeautifulSoup, Tag
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from kernels.lab.pages import chapter_of
+from kernels.lab.pages import EXERCISE, chapter_of
 from kernels.lab.widgets import quiz
 
 from . import moved
 
 PAGE = "chapters/progress"
-EXERCISE = re.compile(r"(?:Exercise )?\d+[.:] ")
 
 
 def collect(app: Sphinx, doctree: nodes.document) -> None:

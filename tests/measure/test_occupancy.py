@@ -9,7 +9,7 @@ from kernels.measure.occupancy import occupancy
 @pytest.mark.parametrize(
     ("threads", "registers", "shared_bytes", "gpu", "blocks", "limiter"),
     [
-        # 8 × 8 tiles: two warps a block; 32 blocks is the most an SM of any kind here holds
+        # 8 × 8 tiles: two warps per block; 32 blocks is the most an SM of any kind here holds
         (64, 32, 2 * 8 * 8 * 4, "h200", 32, "threads"),
         # 40 registers × 32 lanes = 1280 a warp; 51 warps fit, 48 in steps of 4, 6 blocks of 8
         (256, 40, 2 * 16 * 16 * 4, "h200", 6, "registers"),

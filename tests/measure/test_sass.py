@@ -158,8 +158,8 @@ def test_an_excerpt_begins_where_the_work_does():
 @pytest.mark.parametrize(
     "line, told",
     [
-        ("FFMA R12, R76.reuse, R80, R12", "R12 = R76 · R80 + R12, and R76 stays at hand"),
-        ("FFMA R1, R2.reuse, R3.reuse, R4", "R1 = R2 · R3 + R4, and R2 and R3 stay at hand"),
+        ("FFMA R12, R76.reuse, R80, R12", "R12 = R76 · R80 + R12, and R76 is kept for reuse"),
+        ("FFMA R1, R2.reuse, R3.reuse, R4", "R1 = R2 · R3 + R4, and R2 and R3 are kept for reuse"),
         ("FFMA.FTZ R1, R2, R3, R4", "R1 = R2 · R3 + R4"),
         ("LDS.128 R76, [R98+0x210]", "16 bytes from shared memory into R76 to R79"),
         ("LDS R5, [R98]", "4 bytes from shared memory into R5"),

@@ -23,7 +23,7 @@ def traced(name, grid, block, *arguments):
 
 
 def sectors(trace, array):
-    """Sectors a request of each access to an array, in the order of the source."""
+    """Sectors per request of each access to an array, in the order of the source."""
     return [site.sectors_per_request for site in trace.sites if site.array == array]
 
 

@@ -48,7 +48,11 @@ def exercises(book, chapter: str) -> list:
     """The headings of a chapter's exercises, on its core page and then on its deeper ones."""
     pages = [name for name in CHAPTERS if chapter_of(name) == chapter]
     headings = [heading for name in pages for heading in soup(book, name).find_all("h3")]
-    return [heading for heading in headings if re.match(r"(?:Exercise )?\d+[.:] ", heading.text)]
+    return [
+        heading
+        for heading in headings
+        if re.match(r"(Exercise \d+:|\d+\.|Warm-up:) ", heading.text)
+    ]
 
 
 def test_the_list_has_every_quiz_and_every_exercise(book):

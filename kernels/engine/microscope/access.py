@@ -287,6 +287,7 @@ class Access:
         if v.dtype.kind == "c" and buffer.dtype.kind != "c":
             raise Unsupported(n.lineno, f"cannot store {v.dtype.name} in {buffer.dtype.name}")
         self.writes(a)
+        v = values.cast(buffer.dtype, v)
         elements, inside = self.locate(a, index, m, n, checked)
         if inside is None:
             return

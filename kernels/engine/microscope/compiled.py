@@ -23,10 +23,14 @@ class Compiled:
         Those variables that have another type when a loop is entered, and when it is repeated.
     unified : dict of expr to type
         Type of a ternary, of ``and`` and ``or``.
+    widened : dict of AST to type
+        Type of an expression that has another one by its operands alone.
     calls : dict of Call to Compiled
         Which version of a device function a call means.
     constants : dict of expr to object
         Values of the names from outside, as they were when this was compiled.
+    powers : dict of AST to int
+        Exponents of ``**`` that the compiler knows.
     written : set of tuple of int
         Arguments through which an array is changed: positions, and positions in tuples.
     waits : dict of AST to bool
@@ -41,8 +45,10 @@ class Compiled:
     entry: dict[ast.stmt, Types] = field(default_factory=dict)
     again: dict[ast.stmt, Types] = field(default_factory=dict)
     unified: dict[ast.expr, object] = field(default_factory=dict)
+    widened: dict[ast.AST, object] = field(default_factory=dict)
     calls: dict[ast.Call, Compiled] = field(default_factory=dict)
     constants: dict[ast.expr, object] = field(default_factory=dict)
+    powers: dict[ast.AST, int] = field(default_factory=dict)
     written: set[tuple[int, ...]] = field(default_factory=set)
     waits: dict[ast.AST, bool] = field(default_factory=dict)
     result: object = None

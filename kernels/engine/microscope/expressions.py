@@ -43,7 +43,9 @@ class Expressions(Access):
         handler = self.EXPRESSIONS.get(type(n))
         if handler is None:
             raise Unsupported(n.lineno, f"{describe(n)} cannot be used in a kernel")
-        return handler(self, n, m)
+        v = handler(self, n, m)
+        widened = self.frame.compiled.widened
+        return convert(widened[n], v) if widened and n in widened else v
 
     def evaluate_constant(self, n: ast.Constant, m: Mask):
         constants = self.frame.compiled.constants
@@ -119,12 +121,17 @@ class Expressions(Access):
                 return small_tuple(a + b, n)
             raise self.no_operation(n, a, b)
         try:
-            v = values.binary(op, a, b)
+            v = self.power(n, a, b) if op is ast.Pow else values.binary(op, a, b)
         except (KeyError, TypeError):
             raise self.no_operation(n, a, b) from None
         if self.tracer is not None and v.dtype.kind == "f":
             self.tracer.count_flops(v.dtype, m.n, n.lineno)
         return v
+
+    def power(self, n, a, b):
+        """``a ** b``: a known whole exponent is multiplied out."""
+        exponent = self.frame.compiled.powers.get(n)
+        return values.binary(ast.Pow, a, b) if exponent is None else values.known_power(a, exponent)
 
     @staticmethod
     def no_operation(n, a, b) -> Unsupported:

@@ -7,6 +7,7 @@ where they meet again. Only those of its variables count there that somebody rea
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from dataclasses import dataclass, field
 
 Names = frozenset[str]
@@ -30,19 +31,29 @@ class Flow:
         reads.
     lines : dict of str to int
         Where each name is assigned first.
+    once : dict of str to expr
+        What is assigned to each name that one statement only assigns, if no variable.
     """
 
     after: Meet = field(default_factory=dict)
     head: Meet = field(default_factory=dict)
     orelse: Meet = field(default_factory=dict)
     lines: dict[str, int] = field(default_factory=dict)
+    once: dict[str, ast.expr] = field(default_factory=dict)
 
 
 def flow_of(function: ast.FunctionDef) -> Flow:
     """Follow the variables of a function backwards."""
     flow = Flow()
+    count: Counter[str] = Counter()
     for name, line in _assignments(function.body):
         flow.lines[name] = min(line, flow.lines.get(name, line))
+        count[name] += 1
+    for s in ast.walk(function):
+        if isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name):
+            chained = isinstance(s.value, ast.Name) and s.value.id in count
+            if len(s.targets) == count[s.targets[0].id] == 1 and not chained:
+                flow.once[s.targets[0].id] = s.value
     _Backwards(flow).block(function.body, NONE, NONE, NONE)
     return flow
 
@@ -133,6 +144,11 @@ def _stored(n: ast.AST):
 def _assignments(statements: list[ast.stmt]):
     for s in statements:
         yield from _stored(s)
+
+
+def assigned(s: ast.stmt) -> Names:
+    """Names that a statement, with all in it, may assign."""
+    return _names([s])
 
 
 def _names(statements: list[ast.stmt]) -> Names:

@@ -8,10 +8,11 @@ import types
 
 import numpy as np
 
-from . import memory, values
+from . import maths, memory, values
 from .errors import KernelError, Unsupported
 from .iterables import Enumerate, Range, Zip, iterable
 from .memory import Array
+from .wording import describe_value
 
 PRINT_LIMIT = 10_000  # lines one launch may print
 
@@ -22,33 +23,36 @@ def python_call(run, target, n: ast.Call, m):
     if builtin is not None:
         arguments = run.arguments(n, m)
         for a in arguments:
-            if not values.is_value(a) and target not in (print, len, sum, enumerate, zip):
+            if not values.is_value(a) and target not in WITH_ITEMS:
                 raise Unsupported(n.lineno, f"{ast.unparse(n)}: takes numbers")
-        return builtin(run, n, m, arguments)
+        try:
+            return builtin(run, n, m, arguments)
+        except TypeError:
+            what = ", ".join(map(describe_value, arguments))
+            raise Unsupported(n.lineno, f"{ast.unparse(n)}: not for {what}") from None
     dtype = values.dtype_of(target)
     if dtype is not None:
         arguments = run.arguments(n, m)
         if len(arguments) != 1 or not values.is_value(arguments[0]):
             raise Unsupported(n.lineno, f"{ast.unparse(n)}: a conversion takes one number")
         return values.cast(dtype, arguments[0])
-    name = _math_name(target)
-    if name is not None:
-        arguments = run.arguments(n, m)
-        if not all(values.is_value(a) for a in arguments):
-            raise Unsupported(n.lineno, f"{ast.unparse(n)}: takes numbers")
-        if isinstance(target, np.ufunc) and len(arguments) != target.nin:
+    if isinstance(target, np.ufunc) and target.__name__ in maths.NUMPY:
+        arguments = _numbers(run, n, m)
+        if len(arguments) != target.nin:
             raise Unsupported(n.lineno, f"{ast.unparse(n)}: takes {target.nin} numbers")
-        if isinstance(target, np.ufunc) and name not in values.MATH:
-            return target(*arguments)
-        try:
-            return math_function(run, name, arguments, m)
-        except TypeError:
-            raise Unsupported(n.lineno, f"{ast.unparse(n)}: wrong number of arguments") from None
+        return counted(run, target.__name__, m, maths.numpy_call(target, arguments))
+    if _is_math(target):
+        return math_function(run, target.__name__, _numbers(run, n, m), n, m)
     called = ast.unparse(n.func)
     if isinstance(target, types.FunctionType):
         raise Unsupported(
             n.lineno,
             f"a kernel cannot call {called}, a plain function: put @cuda.jit(device=True) above it",
+        )
+    if isinstance(target, np.ufunc):
+        raise Unsupported(
+            n.lineno,
+            f"Numba has no {called} for the GPU: take the function of math, or an operator",
         )
     raise Unsupported(n.lineno, f"a kernel cannot call {called}")
 
@@ -56,13 +60,16 @@ def python_call(run, target, n: ast.Call, m):
 _HASHABLE = (type, types.BuiltinFunctionType, types.FunctionType)
 
 
-def _math_name(target) -> str | None:
-    if isinstance(target, types.BuiltinFunctionType) and target.__module__ == "math":
-        return target.__name__ if target.__name__ in values.MATH else None
-    if isinstance(target, np.ufunc):
-        name = target.__name__
-        return {"arcsin": "asin", "arccos": "acos", "arctan": "atan"}.get(name, name)
-    return None
+def _numbers(run, n: ast.Call, m) -> list:
+    arguments = run.arguments(n, m)
+    if not all(values.is_value(a) for a in arguments):
+        raise Unsupported(n.lineno, f"{ast.unparse(n)}: takes numbers")
+    return arguments
+
+
+def _is_math(target) -> bool:
+    builtin = isinstance(target, types.BuiltinFunctionType) and target.__module__ == "math"
+    return builtin and target.__name__ in maths.FUNCTIONS and target.__name__ != "cbrt"
 
 
 def _print(run, n, m, arguments):
@@ -104,25 +111,40 @@ def _length(run, n, m, arguments):
 
 def _round(run, n, m, arguments):
     v = arguments[0]
-    if len(arguments) == 2:
-        if isinstance(arguments[1], np.ndarray):
-            raise Unsupported(n.lineno, f"{ast.unparse(n)}: the digits must be a constant")
-        return np.round(v, int(arguments[1]))
-    return np.rint(v).astype(np.int64) if v.dtype.kind == "f" else v.astype(np.int64)
+    if len(arguments) == 1:
+        return values.rounded(v)
+    if isinstance(arguments[1], np.ndarray) or len(arguments) > 2:
+        raise Unsupported(n.lineno, f"{ast.unparse(n)}: the digits must be a constant")
+    return values.rounded_to(v, int(arguments[1]))
 
 
-def _minmax(ufunc):
+def _extreme(less: bool):
     def extreme(run, n, m, arguments):
-        if len(arguments) < 2:
-            raise Unsupported(n.lineno, f"{ast.unparse(n)}: takes two numbers or more")
-        return values.extreme(ufunc, arguments)
+        if len(arguments) == 1:
+            if values.is_value(arguments[0]):
+                raise Unsupported(n.lineno, f"{ast.unparse(n)}: takes two numbers or more")
+            arguments = _items(run, arguments[0], n, m)
+        if not arguments or not all(map(values.is_value, arguments)):
+            raise Unsupported(n.lineno, f"{ast.unparse(n)}: takes numbers")
+        return values.extreme(less, arguments)
 
     return extreme
 
 
+def _items(run, v, n, m) -> list:
+    """The items of a tuple or an array."""
+    items = iterable(v, n.args[0])
+    length = items.length()
+    if isinstance(length, np.ndarray):
+        raise Unsupported(n.lineno, f"{ast.unparse(n)}: the length differs between threads")
+    if run.only_types:
+        length = min(length, 2)
+    return [items.item(run, k, m, n.args[0]) for k in range(length)]
+
+
 def _pow(run, n, m, arguments):
     base, exponent = arguments
-    return values.binary(ast.Pow, base, exponent)
+    return run.power(n, base, exponent)
 
 
 def _divmod(run, n, m, arguments):
@@ -131,10 +153,17 @@ def _divmod(run, n, m, arguments):
 
 
 def _sum(run, n, m, arguments):
-    total = np.int64(0)
-    for v in arguments[0]:
+    items = _items(run, arguments[0], n, m)
+    total = items[0].dtype.type(0) if items else np.int64(0)
+    for v in items:
         total = values.binary(ast.Add, total, v)
     return total
+
+
+def _complex(run, n, m, arguments):
+    real, imag = (*arguments, np.float32(0))[:2]
+    d = np.complex64 if real.dtype == imag.dtype == np.float32 else np.complex128
+    return real.astype(d) + imag.astype(d) * d(1j)
 
 
 def _enumerate(run, n, m, arguments):
@@ -152,8 +181,9 @@ BUILTINS = {
     enumerate: _enumerate,
     zip: _zip,
     abs: lambda run, n, m, a: np.abs(a[0]),
-    min: _minmax(np.minimum),
-    max: _minmax(np.maximum),
+    complex: _complex,
+    min: _extreme(True),
+    max: _extreme(False),
     int: lambda run, n, m, a: values.to_int(a[0]),
     float: lambda run, n, m, a: values.to_float(a[0]),
     bool: lambda run, n, m, a: np.bool_(True) & values.truth(a[0]),
@@ -166,11 +196,23 @@ BUILTINS = {
 }
 
 
-def math_function(run, name: str, arguments, m):
+#: Builtins that take something else than numbers.
+WITH_ITEMS = (print, len, sum, min, max, enumerate, zip)
+
+
+def math_function(run, name: str, arguments: list, n: ast.Call, m):
     """A function of `math`."""
-    if run.tracer is not None and name not in values.PLAIN_MATH:
+    try:
+        return counted(run, name, m, maths.call(name, arguments))
+    except TypeError:
+        raise Unsupported(n.lineno, f"{ast.unparse(n)}: wrong number of arguments") from None
+
+
+def counted(run, name: str, m, v):
+    """A result, once the tracer has counted the function."""
+    if run.tracer is not None and name not in maths.PLAIN:
         run.tracer.special += m.n
-    return values.math_call(name, arguments)
+    return v
 
 
 def array_method(run, a: Array, name: str, arguments: list, n):

@@ -144,7 +144,7 @@ def local_array(run, n, m):
         size = math.prod(shape) * dtype.itemsize
         if size > LOCAL_LIMIT or size * run.lanes.count > LOCAL_LIMIT_TOGETHER:
             raise KernelError(
-                f"line {n.lineno}: {ast.unparse(n)} takes {size} bytes a thread; the limit is "
+                f"line {n.lineno}: {ast.unparse(n)} takes {size} bytes per thread; the limit is "
                 f"{min(LOCAL_LIMIT, LOCAL_LIMIT_TOGETHER // run.lanes.count)} for "
                 f"{run.lanes.count} threads at once: use a smaller shape"
             )
@@ -216,20 +216,26 @@ def threadfence(run, n, m):
 
 def fma(run, n, m):
     """``cuda.fma(a, b, c)``: two operations."""
-    a, b, c = run.exactly(n, m, 3)
-    d = np.result_type(a, b, c)
-    d = d if d.kind == "f" else values.FLOAT64
+    numbers = run.exactly(n, m, 3)
+    small = all(v.dtype.name in (*values.FITS_FLOAT32, "float32") for v in numbers)
+    d = values.FLOAT32 if small else values.FLOAT64
+    a, b, c = (values.cast(d, v) for v in numbers)
     if run.tracer is not None:
         run.tracer.count_flops(d, 2 * m.n, n.lineno)
-    if d.itemsize < 8:  # one rounding: the product of two float32 is exact in float64
-        exact = a.astype(np.float64) * b.astype(np.float64) + c.astype(np.float64)
-        return exact.astype(d)
+    if small:  # the product of two float32 is exact in float64
+        return (a.astype(np.float64) * b.astype(np.float64) + c.astype(np.float64)).astype(d)
     return a * b + c
 
 
 def select(run, n, m):
-    """``cuda.selp(condition, a, b)``."""
+    """``cuda.selp(condition, a, b)``: two numbers of one type."""
     condition, a, b = run.exactly(n, m, 3)
+    if a.dtype != b.dtype or a.dtype.kind == "b" or a.dtype.itemsize == 1:
+        raise Unsupported(
+            n.lineno,
+            f"{ast.unparse(n)}: takes two numbers of one type (16 bits or more), not "
+            f"{a.dtype.name} and {b.dtype.name}",
+        )
     condition = values.truth(condition)
     return (
         np.where(condition, a, b) if isinstance(condition, np.ndarray) else (a if condition else b)
@@ -238,48 +244,51 @@ def select(run, n, m):
 
 def cbrt(run, n, m):
     """``cuda.cbrt(x)``."""
-    return math_function(run, "cbrt", run.exactly(n, m, 1), m)
+    return math_function(run, "cbrt", run.exactly(n, m, 1), n, m)
 
 
-def _unsigned(v):
-    return v.astype(np.dtype(f"u{v.dtype.itemsize}"))
+def _bits(v):
+    """The bits of an integer; Numba makes an int8 of anything else."""
+    v = v if v.dtype.kind in "iu" else values.cast(np.dtype(np.int8), v)
+    return v.dtype, v.view(f"u{v.dtype.itemsize}")
 
 
 def popc(run, n, m):
     """``cuda.popc(x)``: bits that are set."""
-    (v,) = run.exactly(n, m, 1)
-    return np.bitwise_count(_unsigned(v)).astype(np.int32)
+    d, v = _bits(*run.exactly(n, m, 1))
+    return np.bitwise_count(v).astype(d)
 
 
 def brev(run, n, m):
-    """``cuda.brev(x)``: bits in reverse."""
+    """``cuda.brev(x)``: the bits of a uint64 in reverse; anything else becomes a uint32."""
     (v,) = run.exactly(n, m, 1)
-    u, out = _unsigned(v), np.zeros_like(_unsigned(v))
-    one = u.dtype.type(1)
+    v = v if v.dtype == np.uint64 else values.cast(np.dtype(np.uint32), v)
+    out, one = np.zeros_like(v), v.dtype.type(1)
     for _ in range(v.dtype.itemsize * 8):
-        out = (out << one) | (u & one)
-        u = u >> one
-    return out.astype(v.dtype)
+        out = (out << one) | (v & one)
+        v = v >> one
+    return out
 
 
 def clz(run, n, m):
     """``cuda.clz(x)``: zero bits in front."""
-    (v,) = run.exactly(n, m, 1)
-    return _count_zeros(v, range(v.dtype.itemsize * 8 - 1, -1, -1)).astype(np.int32)
+    d, v = _bits(*run.exactly(n, m, 1))
+    return _count_zeros(v, range(v.dtype.itemsize * 8 - 1, -1, -1)).astype(d)
 
 
 def ffs(run, n, m):
     """``cuda.ffs(x)``: place of the lowest set bit, from 1; 0 if there is none."""
-    (v,) = run.exactly(n, m, 1)
+    d, v = _bits(*run.exactly(n, m, 1))
+    if d.itemsize < 4:
+        raise Unsupported(n.lineno, f"{ast.unparse(n)}: takes integers of 32 or 64 bits")
     zeros = _count_zeros(v, range(v.dtype.itemsize * 8))
     return np.where(v == 0, 0, zeros + 1)[()].astype(np.uint32)
 
 
 def _count_zeros(v, places):
-    u = _unsigned(v)
-    count, found = np.zeros_like(u, np.int64), np.zeros_like(u, bool)
+    count, found = np.zeros_like(v, np.int64), np.zeros_like(v, bool)
     for place in places:
-        found = found | ((u >> u.dtype.type(place)) & u.dtype.type(1) != 0)
+        found = found | ((v >> v.dtype.type(place)) & v.dtype.type(1) != 0)
         count = count + ~found
     return count
 

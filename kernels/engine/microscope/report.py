@@ -91,7 +91,7 @@ def totals(trace) -> list[str]:
     ]
     if trace.shared_bytes:
         lines.append(
-            f"shared memory: {trace.shared_bytes:,} bytes a block, "
+            f"shared memory: {trace.shared_bytes:,} bytes per block, "
             f"{shared['wavefronts']:,} wavefronts, {shared['conflicts']:,} of them bank conflicts"
         )
     return lines
@@ -123,7 +123,7 @@ def _rows(trace):
 
 
 def _cells(site: Site) -> tuple[str, ...]:
-    """Requests, lanes a request, cost a request, bytes used and moved a request, and a remark."""
+    """Requests, and per request: lanes, cost, bytes used and moved; and a remark."""
     lanes = f"{site.lanes / site.requests:.4g}"
     if site.space == "local":
         return (f"{site.requests:,}", lanes, "", "", "registers or local memory")

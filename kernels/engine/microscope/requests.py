@@ -3,7 +3,7 @@
 Global memory moves 32-byte sectors, four to a 128-byte line. Shared memory has 32 banks of four
 bytes; a pass over the banks (a wavefront) serves any number of lanes that want the same word, but
 only one word of each bank. Elements of 8 bytes are served by half warps, of 16 bytes by quarters,
-and by halves where the lanes ask for the same element in pairs.
+and by halves where the lanes access the same element in pairs.
 Checked against the hardware's counters (Nsight Compute).
 """
 
@@ -128,7 +128,7 @@ def _wavefronts(addresses: np.ndarray, on: np.ndarray, words: int, groups: int) 
 
 
 def _paired(addresses: np.ndarray, on: np.ndarray) -> np.ndarray:
-    """Warps whose lanes ask for the same in pairs: neighbours, or each with the next but one.
+    """Warps whose lanes access one element in pairs: neighbours, or each with the next but one.
 
     Of elements of 16 bytes they are served in halves, as those of 8 bytes are.
     """

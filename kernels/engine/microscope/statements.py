@@ -8,6 +8,7 @@ from .errors import Unsupported
 from .expressions import Expressions
 from .lanes import Mask
 from .memory import Array
+from .variables import convert
 
 
 class Statements(Expressions):
@@ -28,15 +29,20 @@ class Statements(Expressions):
         target = s.target
         if isinstance(target, ast.Name):
             old = self.evaluate_name(target, m)
-            self.store(target, self.binary(s, old, self.evaluate(s.value, m), m), m)
+            self.store(target, self.combined(s, old, m), m)
         elif isinstance(target, ast.Subscript):
             array, index = self.evaluate(target.value, m), self.index(target.slice, m)
             old = self.load(array, index, m, target)
-            v = self.evaluate(s.value, m)
-            self.put(array, index, self.binary(s, old, v, m), m, target, checked=True)
+            self.put(array, index, self.combined(s, old, m), m, target, checked=True)
         else:
             raise Unsupported(s.lineno, f"cannot assign to {ast.unparse(target)}")
         return m
+
+    def combined(self, s: ast.AugAssign, old, m: Mask):
+        """What ``old += value`` makes of a value."""
+        v = self.binary(s, old, self.evaluate(s.value, m), m)
+        widened = self.frame.compiled.widened
+        return convert(widened[s], v) if s in widened else v
 
     def expression(self, s: ast.Expr, m: Mask):
         if not isinstance(s.value, ast.Constant):

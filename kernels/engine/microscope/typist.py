@@ -1,9 +1,11 @@
 """Finds the types of a function's variables before it runs, as Numba's compiler does.
 
-The function is gone through once with numbers that stand for their types: both ways of every
-branch, and loops until nothing changes. Every expression is evaluated by the same code that will
-run it, so that it has the same type there, and what Numba refuses is refused here. What is
-remembered is where ways meet: the type that a variable has from there on (see `compiled`).
+The function is gone through with numbers that stand for their types, from top to bottom: both ways
+of every branch, and every loop once. Types of variables flow back to the head of a loop, so it is
+gone through again until none changes; they only ever widen, and what a first pass took for an
+integer may leave its mark. Every expression is evaluated by the same code that will run it, so that
+it has the same type there, and what Numba refuses is refused here. What is remembered is where ways
+meet: the type that a variable has from there on (see `compiled`).
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from . import functions, intrinsics, memory, values
+from . import flow, functions, intrinsics, memory, values
 from .compiled import Compiled
 from .errors import KernelError, Unsupported
 from .expressions import is_device_function
@@ -31,6 +33,7 @@ from .wording import describe, describe_value
 Env = dict | None  # None where no thread can come
 ANYTHING = replace(LIMITS, shared_bytes=1 << 62)
 SAMPLE_SIZE = 64  # elements of an array that stands for its type
+PASSES = 100  # more than any kernel needs
 
 
 def compile_kernel(code: Code, arguments: list) -> Compiled:
@@ -116,15 +119,26 @@ class Typist(Statements):
         self.loops: list[tuple[list[Env], list[Env]]] = []  # variables at each break and continue
         self.key = tuple(map(type_of, env.values()))
         self.versions: dict[tuple, Typist] = stack[0].versions if stack else {}
+        self.seen: dict[object, object] = {}  # what each expression and each meeting has been
+        self.backs: dict[ast.stmt, dict[str, list]] = {}  # what the last pass sent to a loop's head
+        self.errors: list[KernelError] = []
+        self.changed = False
 
     @property
     def env(self) -> dict:
         return self.frame.env
 
     def run(self) -> None:
-        """Go through the whole function."""
-        code = self.compiled.code
-        falls_through = self.block(code.node.body)
+        """Go through the whole function until no type changes."""
+        code, parameters = self.compiled.code, dict(self.env)
+        for _ in range(PASSES):
+            self.changed, self.errors = False, []
+            self.frame.env = dict(parameters)
+            falls_through = self.block(code.node.body)
+            if not self.changed:
+                break
+        if self.errors:
+            raise self.errors[0]
         if falls_through and self.result is not MISSING and self.result is not None:
             raise Unsupported(
                 code.node.lineno,
@@ -133,42 +147,103 @@ class Typist(Statements):
             )
         self.compiled.result = None if self.result is MISSING else type_of(self.result)
 
+    def widened(self, key, v):
+        """A stand-in for all types that something has had: they only ever widen."""
+        if isinstance(v, tuple):
+            return tuple(self.widened((key, k), x) for k, x in enumerate(v))
+        if not values.is_value(v):
+            return v
+        old = self.seen.get(key, v)
+        d = np.promote_types(old.dtype, v.dtype)
+        if d != v.dtype or type(v) is Literal and not (type(old) is Literal and old == v):
+            v = values.sample(d)
+        if key not in self.seen or (d, type(v)) != (old.dtype, type(old)):
+            self.seen[key], self.changed = v, True
+        return v
+
     # -- statements
 
     def block(self, statements) -> bool:
-        """Go through statements; say whether a thread can come to their end."""
+        """Go through statements; say whether a thread can come to their end.
+
+        What cannot be typed may be so in the next pass, and is put by until then.
+        """
         for s in statements:
             self.session.current = s
             simple, compound = self.SIMPLE.get(type(s)), self.COMPOUND.get(type(s))
-            if simple is not None:
-                simple(self, s, self.lanes.all)
-            elif compound is None:
-                raise Unsupported(s.lineno, f"{describe(s)} cannot be used in a kernel")
-            elif not compound(self, s):
-                return False
+            try:
+                if simple is not None:
+                    simple(self, s, self.lanes.all)
+                elif compound is None:
+                    raise Unsupported(s.lineno, f"{describe(s)} cannot be used in a kernel")
+                elif not compound(self, s):
+                    return False
+            except KernelError as error:
+                self.errors.append(error)
+                for name in flow.assigned(s):
+                    self.env.pop(name, None)
         return True
 
     def condition(self, n: ast.expr) -> bool | None:
-        """Check a condition; its value, if the compiler knows it."""
+        """Check a condition; which way it goes, if the compiler knows it.
+
+        Each part of ``and`` and ``or`` is a branch of its own: what stands behind one whose way is
+        known is never looked at.
+        """
+        if isinstance(n, ast.BoolOp):
+            return self.conditions(n)
+        if isinstance(n, ast.UnaryOp) and isinstance(n.op, ast.Not):
+            way = self.condition(n.operand)
+            return None if way is None else not way
+        try:
+            self.tested(n)
+        except KernelError as error:
+            self.errors.append(error)
+            return None
+        return self.known(n)
+
+    def conditions(self, n: ast.BoolOp) -> bool | None:
+        self.compiled.unified[n] = values.BOOL
+        ends = isinstance(n.op, ast.Or)
+        ways = []
+        for x in n.values:
+            ways.append(self.condition(x))
+            if ways[-1] is ends:
+                return ends
+        return None if None in ways else not ends
+
+    def tested(self, n: ast.expr):
+        """The value of an expression that must be a number."""
         v = self.evaluate(n, self.lanes.all)
         if not values.is_value(v):
             raise Unsupported(
                 n.lineno, f"{ast.unparse(n)}: a condition is a number, not {describe_value(v)}"
             )
-        return bool(v) if self.is_known(n) else None
+        return v
 
-    def is_known(self, n: ast.expr) -> bool:
-        """Say whether the compiler decides a condition, and never looks at the other way."""
-        if isinstance(n, ast.Compare):
-            return len(n.ops) == 1 and self.is_fixed(n.left) and self.is_fixed(n.comparators[0])
-        return self.is_fixed(n)
+    def known(self, n: ast.expr) -> bool | None:
+        """The truth of a condition that the compiler decides: it never looks at the other way."""
+        if not isinstance(n, ast.Compare):
+            v = self.fixed(n)
+            return None if v is MISSING else bool(v)
+        sides = [self.fixed(x) for x in (n.left, *n.comparators)]
+        links = [
+            None if a is MISSING or b is MISSING else bool(self.compare(op, a, b, n))
+            for op, a, b in zip(n.ops, sides, sides[1:], strict=False)
+        ]
+        return False if False in links else None if None in links else True
 
-    def is_fixed(self, n: ast.expr) -> bool:
-        if isinstance(n, ast.Name) and n.id in self.frame.code.parameters:
-            return self.env.get(n.id, MISSING) is None
+    def fixed(self, n: ast.expr):
+        """A number, a text or None that the compiler knows; `MISSING` if it does not."""
+        code = self.frame.code
+        if isinstance(n, ast.Name) and n.id in code.parameters:
+            return None if self.env.get(n.id, MISSING) is None else MISSING
+        if isinstance(n, ast.Name) and n.id in code.flow.once:
+            return self.fixed(code.flow.once[n.id])
         if isinstance(n, ast.Constant):
-            return True
-        return self.is_constant(n) and isinstance(self.constant(n), (np.generic, str, type(None)))
+            return values.literal(n.value)
+        v = self.constant(n) if self.is_constant(n) else MISSING
+        return v if isinstance(v, (np.generic, str, type(None))) else MISSING
 
     def branch(self, s: ast.If) -> bool:
         known, before = self.condition(s.test), self.env
@@ -189,7 +264,7 @@ class Typist(Statements):
         for name in sorted(names):
             found = [way[name] for way in ways if name in way]
             if found:
-                before[name] = self.agreed(name, found, s)
+                before[name] = self.widened(("after", s, name), self.agreed(name, found, s))
         into[s] = {name: type_of(before[name]) for name in sorted(names) if name in before}
         return True
 
@@ -248,7 +323,7 @@ class Typist(Statements):
         """A stand-in for any item of a tuple: they must have one type."""
         if not items:
             raise Unsupported(n.lineno, f"{ast.unparse(n)}: the tuple is empty")
-        kinds = {str(type_of(x)) + ("!" if type(x) is Literal else "") for x in items}
+        kinds = {str(type_of(x)) for x in items}
         if len(kinds) > 1 and not all(type(x) is Literal for x in items):
             what = ", ".join(dict.fromkeys(map(describe_value, items)))
             raise Unsupported(
@@ -262,28 +337,24 @@ class Typist(Statements):
         return self.loop(s, lambda: self.condition(s.test) is not True)
 
     def loop(self, s: ast.For | ast.While, head) -> bool:
-        """Go through a loop until the types at its head stay; `head` says whether it may end."""
-        compiled, flow = self.compiled, self.frame.code.flow
-        before = self.env
-        known = {n: before[n] for n in flow.head[s] if n in before}
-        while True:
-            self.frame.env = before | known
-            ends = head()
-            breaks: list[Env] = []
-            continues: list[Env] = []
-            self.loops.append((breaks, continues))
-            if self.block(s.body):
-                continues.append(self.env)
-            self.loops.pop()
-            found = {}
-            for name in sorted(flow.head[s]):
-                ways = [known[name]] if name in known else []
-                ways += [way[name] for way in continues if name in way]
-                if ways:
-                    found[name] = self.agreed(name, ways, s)
-            if _types(found) == _types(known):
-                break
-            known = found
+        """Go through a loop once; `head` says whether it may end."""
+        compiled, meets = self.compiled, self.frame.code.flow
+        before, back = self.env, self.backs.get(s, {})
+        known = {}
+        for name in sorted(meets.head[s]):
+            ways = [before[name]] if name in before else []
+            ways += back.get(name, [])
+            if ways:
+                known[name] = self.widened(("head", s, name), self.agreed(name, ways, s))
+        self.frame.env = before | known
+        ends = head()
+        breaks: list[Env] = []
+        continues: list[Env] = []
+        self.loops.append((breaks, continues))
+        if self.block(s.body):
+            continues.append(self.env)
+        self.loops.pop()
+        self.backs[s] = {n: [way[n] for way in continues if n in way] for n in meets.head[s]}
         compiled.head[s] = _types(known)
         compiled.entry[s] = self.differing(known, before)
         compiled.again[s] = {
@@ -294,7 +365,7 @@ class Typist(Statements):
             self.frame.env = before | known
             if not s.orelse or self.block(s.orelse):
                 ways = [*breaks, self.env]
-        return self.meet(compiled.after, s, flow.after[s], before, ways)
+        return self.meet(compiled.after, s, meets.after[s], before, ways)
 
     @staticmethod
     def differing(known: dict, env: dict) -> dict:
@@ -347,6 +418,22 @@ class Typist(Statements):
 
     # -- expressions
 
+    def evaluate(self, n, m: Mask):
+        return self.noted(n, super().evaluate(n, m))
+
+    def binary(self, n, a, b, m: Mask):
+        v = super().binary(n, a, b, m)
+        return self.noted(n, v) if isinstance(n, ast.AugAssign) else v
+
+    def noted(self, n: ast.AST, v):
+        """A value with all types that this piece of source has had."""
+        wide = self.widened(n, v)
+        if type_of(wide) != type_of(v):
+            self.compiled.widened[n] = type_of(wide)
+        else:
+            self.compiled.widened.pop(n, None)
+        return wide
+
     @staticmethod
     def plain(v):
         """A value whose number the compiler has forgotten."""
@@ -368,12 +455,13 @@ class Typist(Statements):
         return super().evaluate_name(n, m)
 
     def evaluate_bool(self, n: ast.BoolOp, m: Mask):
-        found = [self.evaluate(x, m) for x in n.values]
-        for x, v in zip(n.values, found, strict=True):
-            if not values.is_value(v):
-                raise Unsupported(
-                    n.lineno, f"{ast.unparse(x)}: a condition is a number, not {describe_value(v)}"
-                )
+        ends, found = isinstance(n.op, ast.Or), []
+        for x in n.values:
+            v, way = self.tested(x), self.known(x)
+            if way is not (not ends) or x is n.values[-1]:
+                found.append(v)
+            if way is ends:
+                break
         return self.joined(n, found)
 
     def evaluate_ternary(self, n: ast.IfExp, m: Mask):
@@ -388,6 +476,11 @@ class Typist(Statements):
             v = self.unify(v, other, n, ast.unparse(n))
         self.compiled.unified[n] = type_of(v)
         return v
+
+    def power(self, n, a, b):
+        if type(b) is Literal and abs(b) <= values.MULTIPLIED:
+            self.compiled.powers[n] = int(b)
+        return super().power(n, a, b)
 
     def evaluate_compare(self, n: ast.Compare, m: Mask):
         sides = [n.left, *n.comparators]

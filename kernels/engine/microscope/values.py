@@ -12,7 +12,6 @@ leaves a float32 as it is), a literal such as ``0.5`` is a float64, and so is ``
 from __future__ import annotations
 
 import ast
-import math
 import operator
 from functools import lru_cache
 
@@ -40,6 +39,9 @@ OPERATORS = {
 }
 BITWISE = (ast.BitAnd, ast.BitOr, ast.BitXor)
 SHIFTS = (ast.LShift, ast.RShift)
+DIVISIONS = (ast.FloorDiv, ast.Mod)
+INT_MIN = -(2**63)
+MULTIPLIED = 0x10000  # the highest exponent for which Numba multiplies
 
 COMPARISONS = {
     ast.Lt: operator.lt,
@@ -49,52 +51,6 @@ COMPARISONS = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
 }
-
-# Python's math name -> NumPy's. On the GPU floor, ceil and trunc give a float back.
-MATH = {
-    name: getattr(np, name)
-    for name in (
-        "sqrt exp exp2 expm1 log log2 log10 log1p sin cos tan sinh cosh tanh floor ceil trunc fabs "
-        "hypot fmod copysign isnan isinf isfinite ldexp nextafter cbrt"
-    ).split()
-}
-MATH |= {
-    "pow": np.power,
-    "acos": np.arccos,
-    "asin": np.arcsin,
-    "atan": np.arctan,
-    "atan2": np.arctan2,
-    "acosh": np.arccosh,
-    "asinh": np.arcsinh,
-    "atanh": np.arctanh,
-    "radians": np.radians,
-    "degrees": np.degrees,
-    "erf": lambda x: _each(math.erf, x),
-    "erfc": lambda x: _each(math.erfc, x),
-    "gamma": lambda x: _each(math.gamma, x),
-    "lgamma": lambda x: _each(math.lgamma, x),
-    "remainder": lambda x, y: x - np.rint(x / y) * y,
-    "frexp": lambda x: _pair(*np.frexp(x)),
-    "modf": lambda x: _pair(*np.modf(x)),
-}
-# These cost no special-function unit.
-PLAIN_MATH = {"fabs", "floor", "ceil", "trunc", "isnan", "isinf", "isfinite", "copysign"}
-
-
-def _each(function, x):
-    """Apply a function of `math` element by element; where it has no value, NaN."""
-
-    def safe(v):
-        try:
-            return function(v)
-        except (ValueError, OverflowError):
-            return math.inf if v > 0 else math.nan
-
-    return np.vectorize(safe, otypes=[x.dtype])(x)[()]
-
-
-def _pair(a, b) -> tuple:
-    return a[()], b[()]
 
 
 class Literal(np.int64):
@@ -149,10 +105,10 @@ def operand_types(op: type, a: np.dtype, b: np.dtype) -> tuple[np.dtype, np.dtyp
         if a == b == BOOL:
             return a, b
     if ints:
+        if op is ast.Div:
+            return FLOAT64, FLOAT64
         common = UINT64 if a.kind == b.kind == "u" else INT64
         return common, common
-    if op is ast.Pow and a.kind in "fc" and b.kind in "iub":
-        return a, a
     return _beside(a, b), _beside(b, a)
 
 
@@ -183,25 +139,89 @@ def _beside(d: np.dtype, other: np.dtype) -> np.dtype:
 def binary(op: type, a, b):
     """``a op b`` with Numba's types; `op` is a node type such as ``ast.Add``."""
     da, db = a.dtype, b.dtype
+    if op is ast.Pow:
+        return power(a, b)
     if da is not db or da.kind != "f":
         ta, tb = operand_types(op, da, db)
         if ta is not da:
             a = a.astype(ta)
         if tb is not db:
             b = b.astype(tb)
-        if op is ast.Pow and b.dtype.kind == "i":
-            return np.where(b < 0, 0, a ** np.maximum(b, 0))[()]
+    if op in DIVISIONS:
+        return divided(op, a, b)
     return OPERATORS[op](a, b)
 
 
+def divided(op: type, a, b):
+    """``//`` and ``%``, at whose edges the GPU gives something else than Python and NumPy do."""
+    v = OPERATORS[op](a, b)
+    if v.dtype.kind == "f":  # its remainder is a difference: of infinities there is none
+        endless = np.isinf(b)
+        return np.where(endless, np.nan, v).astype(v.dtype)[()] if np.any(endless) else v
+    if op is ast.FloorDiv and v.dtype.kind == "i":
+        over = (b == -1) & (a == INT_MIN)
+        return np.where(over, 0, v)[()] if np.any(over) else v
+    return v
+
+
+def power(a, b):
+    """``a ** b``, where the compiler does not know `b`."""
+    if b.dtype.kind in "iub" and a.dtype.kind in "iub":
+        d = UINT64 if a.dtype.kind == b.dtype.kind == "u" else INT64
+        a = a.astype(d)
+        exponent = b.astype(wide(b.dtype))
+        # Numba's loop gives a float back, as its other ways out do.
+        v = cast(d, _multiplied(a, np.abs(exponent)).astype(FLOAT64))
+        v = np.where(
+            np.abs(exponent) > MULTIPLIED,
+            cast(d, np.power(a.astype(FLOAT64), b.astype(FLOAT64))),
+            v,
+        )
+        return np.where(exponent < 0, _inverted(a, v), v)[()]
+    if b.dtype.kind in "iub" and (b.dtype.kind == "u" or b.dtype == INT64):
+        v = _multiplied(a, np.abs(b.astype(wide(b.dtype))))
+        return np.where(b < 0, a.dtype.type(1) / v, v)[()]
+    if b.dtype.kind in "iub":
+        return np.power(a, b.astype(a.dtype))
+    return np.power(a.astype(_beside(a.dtype, b.dtype)), b.astype(_beside(b.dtype, a.dtype)))
+
+
+def known_power(a, n: int):
+    """``a ** n`` for an `n` that the compiler knows: multiplications, written out."""
+    a = a.astype(wide(a.dtype))
+    v = _multiplied(a, np.int64(abs(n)))
+    if n >= 0:
+        return v
+    return _inverted(a, v) if a.dtype.kind in "iu" else a.dtype.type(1) / v
+
+
+def _multiplied(a, n):
+    """`a` to the power of whole numbers, by squaring as Numba does it."""
+    v = np.ones(np.broadcast_shapes(np.shape(a), np.shape(n)), a.dtype)
+    while np.any(n):
+        v = np.where(n & 1, v * a, v)
+        n, a = n >> 1, a * a
+    return v[()]
+
+
+def _inverted(a, v):
+    """A negative power of an integer: only those of 1 and -1 are integers."""
+    of_zero = np.array(INT_MIN, INT64).astype(v.dtype)
+    return np.where(a == 0, of_zero, np.where((a == 1) | (cast(INT64, a) == -1), v, 0))[()].astype(
+        v.dtype
+    )
+
+
 def negative(v):
-    """``-v``."""
-    return -v.astype(wide(v.dtype))
+    """``-v``: an integer changes its sign before it is widened."""
+    if v.dtype == BOOL:
+        v = v.astype(INT64)
+    return (-v).astype(wide(v.dtype))
 
 
 def inverted(v):
     """``~v``."""
-    return ~v if v.dtype == BOOL else ~v.astype(wide(v.dtype))
+    return ~v if v.dtype == BOOL else (~v).astype(wide(v.dtype))
 
 
 def truth(v):
@@ -212,37 +232,109 @@ def truth(v):
 
 
 def cast(d: np.dtype, v):
-    """`v` converted to type `d`, as a call such as ``float32(v)`` does."""
-    return v if v.dtype is d else v.astype(d)
+    """`v` converted to type `d`, as a call such as ``float32(v)`` or a store does."""
+    if v.dtype is d:
+        return v
+    return _whole(d, v) if v.dtype.kind == "f" and d.kind in "iu" else v.astype(d)
+
+
+def _whole(d: np.dtype, v):
+    """Floats cut off to integers of type `d`; the GPU clamps what does not fit.
+
+    It converts to 16 bits at least. NaN becomes 0, or the lowest integer where either type has 64
+    bits.
+    """
+    wider = np.dtype(f"{d.kind}{max(d.itemsize, 2)}")
+    limits = np.iinfo(wider)
+    beyond = 2.0 ** (8 * wider.itemsize - (d.kind == "i"))
+    below = -beyond if d.kind == "i" else 0.0
+    inside = (
+        (v > below - 1) & (v < beyond)
+        if below == 0 or beyond < 2**53
+        else ((v >= below) & (v < beyond))
+    )
+    if np.all(inside):
+        return v.astype(wider).astype(d)
+    whole = np.where(inside, v, 0).astype(wider)
+    whole = np.where(v >= beyond, wider.type(limits.max), whole)
+    whole = np.where(v < below, wider.type(limits.min), whole)
+    if max(wider.itemsize, v.dtype.itemsize) == 8:
+        top = 1 << 8 * wider.itemsize - 1
+        none = wider.type(-top if d.kind == "i" else top)
+    else:
+        none = wider.type(0)
+    return np.where(np.isnan(v), none, whole).astype(d)[()]
 
 
 def to_int(v):
     """``int(v)``: integers keep their type, floats are cut off."""
-    return v if v.dtype.kind in "iu" else v.astype(INT64)
+    return v if v.dtype.kind in "iu" else cast(INT64, v)
 
 
 def to_float(v):
-    """``float(v)``: floats keep their type."""
+    """``float(v)``: floats keep their type.
+
+    Raises
+    ------
+    TypeError
+        For a bool, which Numba does not convert.
+    """
+    if v.dtype.kind not in "iuf":
+        raise TypeError(v.dtype.name)
     return v if v.dtype.kind == "f" else v.astype(FLOAT64)
 
 
-def extreme(ufunc, values):
-    """``min(...)`` or ``max(...)``: an integer beside a float as in arithmetic."""
-    result = values[0]
-    for v in values[1:]:
-        if "f" in result.dtype.kind + v.dtype.kind:
-            a, b = _beside(result.dtype, v.dtype), _beside(v.dtype, result.dtype)
-            result, v = cast(a, result), cast(b, v)
-        result = ufunc(result, v)
+def extreme(less: bool, numbers: list):
+    """``min(...)`` (`less`) or ``max(...)``.
+
+    Raises
+    ------
+    TypeError
+        For a bool among other numbers.
+    """
+    kinds = {v.dtype.kind for v in numbers}
+    if "b" in kinds and (len(kinds) > 1 or len(numbers) > 2) or "c" in kinds:
+        raise TypeError(", ".join(v.dtype.name for v in numbers))
+    result = numbers[0]
+    if kinds == {"f"} and len(numbers) == 2:
+        return _of_floats(less, *numbers)
+    for v in numbers[1:]:
+        d = np.promote_types(result.dtype, v.dtype)
+        result, v = cast(d, result), cast(d, v)
+        result = np.where(v < result if less else v > result, v, result)[()]
     return result
 
 
-def math_call(name: str, arguments):
-    """A function of `math` (or NumPy's of that meaning): integers become float64 first."""
-    floats = [a if a.dtype.kind in "fc" else a.astype(FLOAT64) for a in arguments]
-    if name == "ldexp":
-        floats[1] = arguments[1].astype(np.int32)
-    return MATH[name](*floats)
+def _of_floats(less: bool, a, b):
+    """The lesser or the greater of two floats: of a number and NaN the number, -0.0 below 0.0."""
+    v = (np.fmin if less else np.fmax)(a, b)
+    a, b = a.astype(v.dtype), b.astype(v.dtype)
+    zeros = (a == 0) & (b == 0)
+    if not np.any(zeros):
+        return v
+    negative = (np.signbit(a) | np.signbit(b)) if less else np.signbit(a) & np.signbit(b)
+    return np.where(zeros, np.where(negative, v.dtype.type(-0.0), v.dtype.type(0.0)), v)[()]
+
+
+def rounded(v):
+    """``round(v)``: to an int64, halves to even."""
+    return cast(INT64, np.rint(v.astype(FLOAT64)))
+
+
+def rounded_to(v, digits: int):
+    """``round(v, digits)``, by the algorithm that Numba compiles."""
+    d = v.dtype if v.dtype.kind == "f" else FLOAT32 if v.dtype.name in FITS_FLOAT32 else FLOAT64
+    x = v.astype(d)
+    scale, rest = 10.0 ** min(abs(digits), 22), 10.0 ** max(0, abs(digits) - 22)
+    y = x * np.float64(scale * rest if digits < 0 else rest) * np.float64(scale)
+    if digits < 0:
+        y = x / np.float64(scale)
+    z = rounded(y)
+    halfway = np.abs(y - z) == 0.5
+    z = np.where(halfway, 2.0 * rounded(y / 2.0), z)
+    z = z * scale if digits < 0 else z / scale / rest
+    keep = ~np.isfinite(x) | (np.isinf(y) & (digits >= 0))
+    return np.where(keep, x, z).astype(d)[()]
 
 
 def poison(d: np.dtype):

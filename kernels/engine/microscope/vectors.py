@@ -175,7 +175,7 @@ def _store(run, array, index, parts, m, n) -> None:
     for cell, part in zip(cells, parts, strict=True):
         if run.tracer is not None and buffer in run.tracer.written:
             run.scatter(run.tracer.written[buffer], cell, np.bool_(True), inside)
-        run.scatter(buffer.flat, cell, part, inside)
+        run.scatter(buffer.flat, cell, values.cast(buffer.dtype, part), inside)
 
 
 FUNCTIONS = {

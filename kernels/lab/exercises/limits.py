@@ -1,4 +1,4 @@
-"""How long an answer may run: loops by their turns, everything by the clock."""
+"""How long an answer may run: loops by their iterations, everything by the clock."""
 
 from __future__ import annotations
 

@@ -629,22 +629,32 @@ class Writer:
                 return f"{self.pick(('min', 'max'))}({items})"
             case 11 | 12:
                 name = self.pick([k for k in TYPES if k[0] in "iu"])
-                inner = self.real(room) if self.chance(0.3) else a()
+                inner = self.holdable(room, name) if self.chance(0.3) else a()
                 return f"{self.type_name(name)}({inner})"
             case 13:
                 return f"({a()} if {self.condition(room)} else {a()})"
             case 14:
                 return self.pick(
                     (
-                        f"int({self.real(room)})",
+                        f"int({self.holdable(room)})",
                         f"int({self.condition(room)})",
-                        f"round({self.real(room)})",
+                        f"round({self.holdable(room)})",
                     )
                 )
             case 15:
                 return self.bits(room)
             case _:
                 return self.call("i", room) or f"({self.condition(room)} + {a()})"
+
+    def holdable(self, room: int, kind: str = "i8") -> str:
+        """A float to make an integer of.
+
+        Where it lies beyond the integer's range, LLVM leaves the result undefined, and the GPU
+        clamps, to 16 bits at least. So only an element of an array may, of which the compiler knows
+        nothing.
+        """
+        found = self.element("f") if kind[1] != "1" and self.chance(0.5) else None
+        return found or f"min(max({self.real(room)}, {'0.0' if kind[0] == 'u' else '-99.5'}), 99.5)"
 
     def moving(self) -> str:
         """An integer that is seldom a constant: constants overflow in the compiler."""

@@ -242,15 +242,13 @@ class Translator:
         """A generator function ``thread(memory, parameters, special)``."""
         self.declarations(first_array)
         head = re.search(
-            r"\.visible \.entry (\w+)\((.*?)\)\s*(?:\.\w+[^{]*)?\{(.*)^\}", self.text, re.S | re.M
+            r"\.visible \.entry (\w+)\((.*?)\)\s*(?:\.\w+[^{]*)?\{(.*?)^\}", self.text, re.S | re.M
         )
-        if re.search(r"^\s*\.(?:visible )?\.?func ", self.text, re.M) or "call" in head[3]:
-            raise Unknown("call")
         self.parameters = re.findall(r"\.param \.(?:align \d+ \.)?(\w+) (\w+)", head[2])
         blocks = [("", [])]
         for line in head[3].splitlines():
             line = re.sub(r"//.*", "", line).strip()
-            if not line or line.startswith(".") or line in "{}":
+            if not line or line.startswith(".") or line[0] in "{}" or line in (");", "(", ")"):
                 continue
             label = re.match(r"^(\$?\w+):$", line)
             if label:
@@ -265,7 +263,11 @@ class Translator:
             out.append(f"            steps += {len(instructions) + 1}")
             out.append(f"            if steps > {STEPS}: raise Endless")
             for text in instructions:
-                out += ["            " + x for x in self.instruction(text, number)]
+                try:
+                    lines = self.instruction(text, number)
+                except Unknown as unknown:  # it matters only where a thread comes by
+                    lines = [f"raise Unknown({str(unknown)!r})"]
+                out += ["            " + x for x in lines]
             out.append(f"            pc = {k + 1}" if k + 1 < len(blocks) else "            return")
         out.append("    yield  # so that this is a generator in any case")
         out.insert(1, f"    {' = '.join(sorted(self.registers))} = 0")
@@ -587,9 +589,9 @@ class Translator:
             return f"{into} = from_integer({v}, {modes[0]!r}, {bits})"
         if "sat" in modes:
             raise Unknown(".".join(parts))
-        # A narrow result in a wider register is extended by its sign.
-        if kind == "s" and bits < 32:
-            return f"{into} = signed({v} & {(1 << bits) - 1}, {bits}) & 0xFFFFFFFF"
+        if kind == "s" and bits < 32:  # in a wider register it is extended by its sign
+            wide = 16 if x[0].startswith("%rs") else 64 if x[0].startswith("%rd") else 32
+            return f"{into} = signed({v} & {(1 << bits) - 1}, {bits}) & {(1 << wide) - 1}"
         return f"{into} = {v} & {(1 << bits) - 1}"
 
     def op_cvta(self, parts, x):

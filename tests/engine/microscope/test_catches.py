@@ -427,7 +427,7 @@ def test_a_sound_kernel_raises_no_alarm(schedule):
         ("cuda.grid(4)", "line 2: .*the argument is 1, 2 or 3"),
         (
             "x = cuda.local.array((1 << 29,), np.float64)",
-            "line 2: .* takes 4294967296 bytes a thread; the limit is",
+            "line 2: .* takes 4294967296 bytes per thread; the limit is",
         ),
         ("kernel(a)", "line 2: a kernel cannot call kernel, a plain function: put @cuda.jit"),
         ("for i in range(10**9):\n    pass", "line 2: the loop has run 250000 times"),

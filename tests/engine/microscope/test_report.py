@@ -54,7 +54,7 @@ def test_text_aligns_its_columns(seen):
 def test_barriers_and_totals(seen):
     text = str(seen.table())
     assert re.search(r"barrier +1\n", text)
-    assert "shared memory: 4,096 bytes a block, 1,056 wavefronts, 992 of them bank" in text
+    assert "shared memory: 4,096 bytes per block, 1,056 wavefronts, 992 of them bank" in text
     assert text.endswith("No problem found.")
     asked = 4 * (1024 + 1024 + 1024)
     assert f"global bytes: {asked:,} asked" in text

@@ -17,7 +17,7 @@ import {
 
 /** FLOP per byte from which arithmetic, no longer memory, is the limit. */
 const ridge = (roof) => roof.compute / roof.bandwidth;
-/** The most FLOP a second that a kernel of this intensity can reach. */
+/** The most FLOP per second that a kernel of this intensity can reach. */
 const attainable = (roof, intensity) => Math.min(roof.compute, intensity * roof.bandwidth);
 /** What limits it. */
 const limitOf = (roof, intensity) => (intensity < ridge(roof) ? "memory" : "compute");
@@ -190,7 +190,7 @@ function render({ model, el }) {
     host.say(text);
     chart.setAttribute(
       "aria-label",
-      `Roofline of the ${shown.name}, FLOP a second against FLOP per byte, both logarithmic. ${text}`,
+      `Roofline of the ${shown.name}, FLOP per second against FLOP per byte, both logarithmic. ${text}`,
     );
     legend.replaceChildren(
       ...points.map((p) =>

@@ -1,4 +1,4 @@
-"""Two elements a thread."""
+"""Two elements per thread."""
 # ruff: noqa: E501 - a row of a table is one line
 
 from kernels.lab.exercises.kinds import Kind
