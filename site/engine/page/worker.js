@@ -57,6 +57,18 @@ async function fetched(name) {
   return answer.arrayBuffer();
 }
 
+/** Pyodide only warns of a runtime that does not come, and waits for ever: a promise that fails then. */
+function warned() {
+  const { warn } = console;
+  return new Promise((_, reject) => {
+    console.warn = (...what) => {
+      warn(...what);
+      if (String(what[0]).includes("instantiation failed"))
+        reject(new Error("pyodide.asm.wasm did not load, or not all of it."));
+    };
+  });
+}
+
 async function start(told) {
   ({ manifest, base } = told);
   const began = performance.now();
@@ -69,7 +81,8 @@ async function start(told) {
   const course = fetched("course.zip"); // beside the runtime, not after it
   course.catch(() => {}); // told below, once it is asked for
   const { loadPyodide } = await import(new URL("pyodide.mjs", base).href);
-  python = await loadPyodide({ indexURL: base, packages: manifest.packages, env: ENVIRONMENT });
+  const settings = { indexURL: base, packages: manifest.packages, env: ENVIRONMENT };
+  python = await Promise.race([loadPyodide(settings), warned()]);
   const missing = manifest.packages.filter((name) => !(name in python.loadedPackages));
   if (missing.length) throw new Error(`${missing} did not load, or is not what its checksum says.`);
   mark("runtime");
