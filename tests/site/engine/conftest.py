@@ -56,6 +56,12 @@ def live_book(distribution, tmp_path_factory) -> Path:
     return built(ROOT, "live", tmp_path_factory, distribution)
 
 
+@pytest.fixture(scope="session")
+def small_live_book(distribution, tmp_path_factory) -> Path:
+    """The small book with a whole Python."""
+    return built(FIXTURE, "small-live", tmp_path_factory, distribution)
+
+
 @pytest.fixture
 def opened(browser) -> Iterator[Callable]:
     """Open a page of a book on a static host: ``opened(book, "page", isolated=True)``."""
