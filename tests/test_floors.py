@@ -19,6 +19,7 @@ FLOORS = [
     ("engine",),
     ("host",),
     ("rungs", "patterns"),
+    ("webgpu",),
     ("records",),
     ("measure",),
     ("tuning",),

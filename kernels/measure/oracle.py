@@ -231,12 +231,12 @@ def _unwritten(C) -> str:
 def _misplaced(C, A, B, want, bound) -> str:
     """A product of the wrong factors, or in the wrong place."""
     if _same(C, want.T, bound.T):
-        return "this is the transpose of A·B: row and col are exchanged in the store"
+        return "this is the transpose of A·B: row and col are swapped in the store"
     candidates = (
-        (B, A, "this is B·A: the factors are exchanged"),
+        (B, A, "this is B·A: the factors are swapped"),
         (A, B.T, "this is A·Bᵀ: rows of B were read as columns"),
         (A.T, B, "this is Aᵀ·B: columns of A were read as rows"),
-        (A.T, B.T, "this is Aᵀ·Bᵀ: row and col are exchanged in both loads"),
+        (A.T, B.T, "this is Aᵀ·Bᵀ: row and col are swapped in both loads"),
     )
     for left, right, text in candidates:
         if left.shape[1] == right.shape[0] and _same(C, left @ right, tolerance(left, right)):

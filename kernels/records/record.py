@@ -34,7 +34,7 @@ MEASURED = frozenset(counters.NAMES) | frozenset(
     "seconds gflops cublas_gflops bytes_per_second share_of_copy correct flushed date cycles ns "
     "registers local_bytes blocks_per_sm occupancy library cores "
     "begins ends end findings lines max_error max_relative_error "
-    "unguarded_seconds guard_cost loop today".split()
+    "unguarded_seconds guard_cost loop today backend wgpu".split()
 )
 #: The figure a table is there to give, and its unit, for one-line reading.
 HEADLINE = {"gflops": ("FLOP/s", 1e9), "bytes_per_second": ("B/s", 1), "ns": ("s", 1e-9)}
@@ -146,7 +146,7 @@ class Record:
 
         def of(name):
             """What the runs have, each once."""
-            return listed(str(run.get(name)) for run in runs)
+            return listed(str(run[name]) for run in runs if name in run)
 
         versions = [run.get("versions", {}) for run in runs]
         kept = [
@@ -154,7 +154,10 @@ class Record:
             for name in ("numba-cuda", "cupy")
             if any(name in v for v in versions)
         ]
-        parts = [f"driver {of('driver')}", f"CUDA {of('cuda')}", *kept]
+        # What runs through Vulkan has a driver, and no CUDA.
+        through = {"driver": "driver", "CUDA": "cuda"}.items()
+        has = [f"{word} {of(name)}" for word, name in through if any(name in run for run in runs)]
+        parts = [*has, *kept]
         return f"Recorded on {of('gpu')}, {listed(days)} ({', '.join(parts)})."
 
     def rows(self, table: str, **where: Any) -> list[Row]:

@@ -1,8 +1,9 @@
 """Sphinx extension: what turns the chapters into pages that need no other host and no kernel.
 
-A page's body is a tree, which `code`, `text`, `widgets`, `progress` and `engine` change in turn.
-`maths` writes formulas, `moved` leads old addresses on, `head` describes a page and chooses its
-scripts, `theme` drops what no page uses, and `styles` makes one style sheet of what is left.
+A page's body is a tree, which `code`, `text`, `widgets`, `your_gpu`, `progress` and `engine` change
+in turn. `maths` writes formulas, `moved` leads old addresses on, `head` describes a page and
+chooses its scripts, `theme` drops what no page uses, and `styles` makes one style sheet of what is
+left.
 """
 
 from __future__ import annotations
@@ -21,7 +22,18 @@ from sphinx.config import Config
 SITE = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(SITE.parent))
 
-from . import code, engine, head, maths, moved, progress, text, theme, widgets  # noqa: E402
+from . import (  # noqa: E402
+    code,
+    engine,
+    head,
+    maths,
+    moved,
+    progress,
+    text,
+    theme,
+    widgets,
+    your_gpu,
+)
 
 
 def finish_page(
@@ -51,6 +63,10 @@ def finish_page(
             load(app, f"widgets/{kind}")
         # Without it the stills stay, in full.
         load(app, "widgets", onerror="delete document.documentElement.dataset.draws")
+    if page == your_gpu.PAGE:
+        your_gpu.fill(body)
+        for script in your_gpu.SCRIPTS:
+            load(app, script)
     exercises = app.env.metadata[page].get("exercises", [])
     if page == progress.PAGE:
         progress.fill(body, app)
@@ -115,6 +131,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("source-read", watch_pictures)
     app.connect("doctree-read", progress.collect)
     app.connect("env-get-outdated", progress.outdated)
+    app.connect("env-get-outdated", your_gpu.outdated)
     app.connect("html-page-context", finish_page, priority=900)
     app.connect("build-finished", theme.finish_site, priority=900)  # after the theme's own colours
     return {"parallel_read_safe": True, "parallel_write_safe": True}

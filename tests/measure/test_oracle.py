@@ -159,7 +159,7 @@ SQUARE = inputs(33, 33, 33)
         (lambda A, B: A.T @ B.T, "this is the transpose|this is Aᵀ·Bᵀ"),
     ),
 )
-def test_exchanged_indices_are_named(wrong, text):
+def test_swapped_indices_are_named(wrong, text):
     assert re.search(text, complaint(wrong(*SQUARE), *SQUARE))
 
 

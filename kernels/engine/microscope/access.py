@@ -191,10 +191,7 @@ class Access:
         if inside is None:
             return values.poison(buffer.dtype)
         if buffer.space == "local" and not isinstance(elements, np.ndarray):
-            if self.tracer is not None:
-                self.tracer.access(n, buffer, "load", elements, None, inside, self.lanes)
-            start = int(elements) * self.lanes.count
-            return buffer.flat[start : start + self.lanes.count].reshape(self.lanes.shape).copy()
+            return self.load_local(buffer, int(elements), inside, n)
         cells = self.cells(buffer, elements)
         if self.tracer is not None:
             self.tracer.access(n, buffer, "load", elements, cells, inside, self.lanes)
@@ -204,6 +201,20 @@ class Access:
         if inside is not m:
             v = np.where(inside.array, v, values.poison(buffer.dtype))
         return v
+
+    def load_local(self, buffer: Buffer, element: int, m: Mask, n):
+        """One element of every thread's local array: they lie side by side."""
+        if self.tracer is not None:
+            self.tracer.access(n, buffer, "load", element, None, m, self.lanes)
+            if not self.row(self.tracer.written[buffer], element).all():
+                cells = self.cells(buffer, np.full((1, 1, 1, 1), element))
+                self.uninitialised(buffer, element, cells, m, n)
+        return self.row(buffer.flat, element).copy()
+
+    def row(self, flat: np.ndarray, element: int) -> np.ndarray:
+        """What belongs to one element of every thread's local array."""
+        start = element * self.lanes.count
+        return flat[start : start + self.lanes.count].reshape(self.lanes.shape)
 
     def item_of(self, a: tuple, index: tuple, m: Mask, n):
         """``t[i]``: an item of a tuple, or a part of it."""
@@ -303,15 +314,17 @@ class Access:
         self.scatter(buffer.flat, cells, v, inside)
 
     def put_local(self, buffer: Buffer, element: int, v, m: Mask, n) -> None:
-        """Store one element of every thread's local array: they lie side by side."""
+        """Store one element of every thread's local array."""
+        rows = [(buffer.flat, v)]
         if self.tracer is not None:
             self.tracer.access(n, buffer, "store", element, None, m, self.lanes)
-        start = element * self.lanes.count
-        row = buffer.flat[start : start + self.lanes.count].reshape(self.lanes.shape)
-        if m.array is None:
-            row[...] = v
-        else:
-            np.copyto(row, v, where=m.array, casting="unsafe")
+            rows.append((self.tracer.written[buffer], True))
+        for flat, value in rows:
+            row = self.row(flat, element)
+            if m.array is None:
+                row[...] = value
+            else:
+                np.copyto(row, value, where=m.array, casting="unsafe")
 
     def put_view(self, part: Array, v, m: Mask, n) -> None:
         """``a[i:j] = v``: every thread stores every element of its part."""
@@ -341,7 +354,7 @@ class Access:
         flat[np.broadcast_to(cells, shape)[active]] = v
 
     def uninitialised(self, buffer: Buffer, elements, cells, m: Mask, n) -> None:
-        """Look for reads of shared elements that nobody has written."""
+        """Look for reads of shared or local elements that nobody has written."""
         blank = ~self.tracer.written[buffer][cells]
         if m.array is not None:
             blank = blank & m.array
@@ -351,9 +364,10 @@ class Access:
         block, thread, position = self.lanes.first(blank)
         index = buffer.index_of(self.lanes.at(elements, position))
         where = ", ".join(map(str, index))
+        who = "no thread of the block has" if buffer.space == "shared" else "it has not"
         message = (
-            f"thread {thread} of block {block} reads {buffer.name}[{where}], which no thread of "
-            "the block has written yet: shared memory starts with garbage, so fill it first"
+            f"thread {thread} of block {block} reads {buffer.name}[{where}], which {who} "
+            f"written yet: {buffer.space} memory starts with garbage, so fill it first"
         )
         problem = Problem(
             Kind.UNINITIALISED,

@@ -29,8 +29,6 @@ class Compiled:
         Which version of a device function a call means.
     constants : dict of expr to object
         Values of the names from outside, as they were when this was compiled.
-    powers : dict of AST to int
-        Exponents of ``**`` that the compiler knows.
     written : set of tuple of int
         Arguments through which an array is changed: positions, and positions in tuples.
     waits : dict of AST to bool
@@ -48,7 +46,6 @@ class Compiled:
     widened: dict[ast.AST, object] = field(default_factory=dict)
     calls: dict[ast.Call, Compiled] = field(default_factory=dict)
     constants: dict[ast.expr, object] = field(default_factory=dict)
-    powers: dict[ast.AST, int] = field(default_factory=dict)
     written: set[tuple[int, ...]] = field(default_factory=set)
     waits: dict[ast.AST, bool] = field(default_factory=dict)
     result: object = None

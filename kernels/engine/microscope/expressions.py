@@ -121,17 +121,12 @@ class Expressions(Access):
                 return small_tuple(a + b, n)
             raise self.no_operation(n, a, b)
         try:
-            v = self.power(n, a, b) if op is ast.Pow else values.binary(op, a, b)
+            v = values.binary(op, a, b)
         except (KeyError, TypeError):
             raise self.no_operation(n, a, b) from None
         if self.tracer is not None and v.dtype.kind == "f":
             self.tracer.count_flops(v.dtype, m.n, n.lineno)
         return v
-
-    def power(self, n, a, b):
-        """``a ** b``: a known whole exponent is multiplied out."""
-        exponent = self.frame.compiled.powers.get(n)
-        return values.binary(ast.Pow, a, b) if exponent is None else values.known_power(a, exponent)
 
     @staticmethod
     def no_operation(n, a, b) -> Unsupported:

@@ -33,6 +33,9 @@ class Flow:
         Where each name is assigned first.
     once : dict of str to expr
         What is assigned to each name that one statement only assigns, if no variable.
+    early : set of Name
+        Where a name is read that nothing has assigned further up in the text: Numba refuses it,
+        even in a loop whose body goes on to assign it.
     """
 
     after: Meet = field(default_factory=dict)
@@ -40,6 +43,7 @@ class Flow:
     orelse: Meet = field(default_factory=dict)
     lines: dict[str, int] = field(default_factory=dict)
     once: dict[str, ast.expr] = field(default_factory=dict)
+    early: set[ast.Name] = field(default_factory=set)
 
 
 def flow_of(function: ast.FunctionDef) -> Flow:
@@ -54,6 +58,12 @@ def flow_of(function: ast.FunctionDef) -> Flow:
             chained = isinstance(s.value, ast.Name) and s.value.id in count
             if len(s.targets) == count[s.targets[0].id] == 1 and not chained:
                 flow.once[s.targets[0].id] = s.value
+    known = {a.arg for a in function.args.args}
+    for n, reads in _in_order(function.body):
+        if not reads:
+            known.add(n.id)
+        elif n.id in flow.lines and n.id not in known:
+            flow.early.add(n)
     _Backwards(flow).block(function.body, NONE, NONE, NONE)
     return flow
 
@@ -133,6 +143,26 @@ def _whole(s: ast.Assign | ast.AnnAssign) -> Names:
 
 def _whole_target(target: ast.expr) -> Names:
     return frozenset(name for name, _ in _stored(target))
+
+
+def _in_order(n):
+    """The names of a piece of source as Python comes to them, and whether it reads them there."""
+    if isinstance(n, list):
+        for x in n:
+            yield from _in_order(x)
+    elif isinstance(n, ast.Name):
+        yield n, isinstance(n.ctx, ast.Load)
+    elif isinstance(n, ast.AugAssign):
+        if isinstance(n.target, ast.Name):
+            yield n.target, True
+        yield from _in_order([n.value, n.target])
+    elif isinstance(n, (ast.Assign, ast.AnnAssign)) and n.value is not None:
+        yield from _in_order([n.value, n.targets if isinstance(n, ast.Assign) else n.target])
+    elif isinstance(n, ast.For):
+        yield from _in_order([n.iter, n.target, n.body, n.orelse])
+    elif isinstance(n, ast.AST):
+        for _, x in ast.iter_fields(n):
+            yield from _in_order(x)
 
 
 def _stored(n: ast.AST):

@@ -144,7 +144,7 @@ def _items(run, v, n, m) -> list:
 
 def _pow(run, n, m, arguments):
     base, exponent = arguments
-    return run.power(n, base, exponent)
+    return values.binary(ast.Pow, base, exponent)
 
 
 def _divmod(run, n, m, arguments):

@@ -132,27 +132,23 @@ class Runner(Waiting):
         length = items.length()
 
         def head(k: int, m: Mask):
-            m, finished = self.lanes.split(k < length, m)
-            if m is not None:
-                self.exhausted(k, s, m)
-                self.store(s.target, items.item(self, k, m, s.iter), m)
-            return m, finished
+            return self.lanes.split(k < length, m)
             yield  # a generator, as the head of a `while` is
 
-        return (yield from self.loop(s, m, head))
+        def begin(k: int, m: Mask):
+            self.store(s.target, items.item(self, k, m, s.iter), m)
+
+        return (yield from self.loop(s, m, head, begin))
 
     def while_loop(self, s: ast.While, m: Mask):
         def head(k: int, m: Mask):
             test = yield from self.value(s.test, m)
-            m, finished = self.lanes.split(values.truth(test), m)
-            if m is not None:
-                self.exhausted(k, s, m)
-            return m, finished
+            return self.lanes.split(values.truth(test), m)
 
-        return (yield from self.loop(s, m, head))
+        return (yield from self.loop(s, m, head, lambda k, m: None))
 
-    def loop(self, s: ast.For | ast.While, m: Mask, head):
-        """Run a loop; `head` begins an iteration and says who goes on and who is done."""
+    def loop(self, s: ast.For | ast.While, m: Mask, head, begin):
+        """Run a loop; `head` says who goes on and who is done, `begin` starts an iteration."""
         frame, compiled, env = self.frame, self.frame.compiled, self.frame.env
         loop = Loop(self.meeting(compiled.after, s, m))
         done = self.meeting(compiled.head, s, m) if s.orelse else loop.behind
@@ -164,6 +160,8 @@ class Runner(Waiting):
             done.arrive(finished, env)
             if m is None:
                 break
+            self.exhausted(k, s, m)
+            begin(k, m)
             loop.next = self.meeting(compiled.head, s, m)
             frame.loops.append(loop)
             m = yield from self.block(s.body, m)

@@ -151,6 +151,8 @@ def local_array(run, n, m):
         run.session.local_bytes[n] = size
         array = memory.local_array(None, shape, dtype, run.lanes.count)
         run.shared[n, run.lanes.warp] = array
+        if run.tracer is not None:
+            run.tracer.watch_local(array.buffer)
     return array
 
 

@@ -450,8 +450,12 @@ class Typist(Statements):
         return Literal(v) if type(v) is np.int64 else v
 
     def evaluate_name(self, n: ast.Name, m: Mask):
-        if n.id in self.frame.code.locals and n.id not in self.env:
-            raise KernelError(f"line {n.lineno}: {n.id} is used before any thread gives it a value")
+        code = self.frame.code
+        if n in code.flow.early or n.id in code.locals and n.id not in self.env:
+            raise KernelError(
+                f"line {n.lineno}: {n.id} is used before any thread gives it a value: assign it "
+                "further up"
+            )
         return super().evaluate_name(n, m)
 
     def evaluate_bool(self, n: ast.BoolOp, m: Mask):
@@ -476,11 +480,6 @@ class Typist(Statements):
             v = self.unify(v, other, n, ast.unparse(n))
         self.compiled.unified[n] = type_of(v)
         return v
-
-    def power(self, n, a, b):
-        if type(b) is Literal and abs(b) <= values.MULTIPLIED:
-            self.compiled.powers[n] = int(b)
-        return super().power(n, a, b)
 
     def evaluate_compare(self, n: ast.Compare, m: Mask):
         sides = [n.left, *n.comparators]

@@ -165,7 +165,7 @@ def divided(op: type, a, b):
 
 
 def power(a, b):
-    """``a ** b``, where the compiler does not know `b`."""
+    """``a ** b``."""
     if b.dtype.kind in "iub" and a.dtype.kind in "iub":
         d = UINT64 if a.dtype.kind == b.dtype.kind == "u" else INT64
         a = a.astype(d)
@@ -184,15 +184,6 @@ def power(a, b):
     if b.dtype.kind in "iub":
         return np.power(a, b.astype(a.dtype))
     return np.power(a.astype(_beside(a.dtype, b.dtype)), b.astype(_beside(b.dtype, a.dtype)))
-
-
-def known_power(a, n: int):
-    """``a ** n`` for an `n` that the compiler knows: multiplications, written out."""
-    a = a.astype(wide(a.dtype))
-    v = _multiplied(a, np.int64(abs(n)))
-    if n >= 0:
-        return v
-    return _inverted(a, v) if a.dtype.kind in "iu" else a.dtype.type(1) / v
 
 
 def _multiplied(a, n):
@@ -235,10 +226,10 @@ def cast(d: np.dtype, v):
     """`v` converted to type `d`, as a call such as ``float32(v)`` or a store does."""
     if v.dtype is d:
         return v
-    return _whole(d, v) if v.dtype.kind == "f" and d.kind in "iu" else v.astype(d)
+    return clamped(d, v) if v.dtype.kind == "f" and d.kind in "iu" else v.astype(d)
 
 
-def _whole(d: np.dtype, v):
+def clamped(d: np.dtype, v):
     """Floats cut off to integers of type `d`; the GPU clamps what does not fit.
 
     It converts to 16 bits at least. NaN becomes 0, or the lowest integer where either type has 64

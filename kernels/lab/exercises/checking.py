@@ -9,13 +9,14 @@ import numbers
 from collections import Counter
 from dataclasses import replace
 
-from . import grading, keeping
+from . import keeping
 from .catalogue import EXERCISES
 from .exercise import Exercise, FunctionExercise, KernelExercise, NumberExercise
+from .grading import Verdict, grade
 from .kinds import RANK, Kind
-from .limits import SECONDS, OverTime, time_limit
+from .limits import FUNCTION_SECONDS, SECONDS, OverTime, time_limit
 from .result import Finding, Result
-from .submission import Refused, function_of, is_start
+from .submission import Refused, check_own, function_of, is_start
 
 #: Failed tries in this Python, by exercise: each gives one more hint.
 TRIES: Counter[str] = Counter()
@@ -70,8 +71,7 @@ def check(name: str, answer=None, **options) -> Result:
             number = min(TRIES[name], 3)
             result = replace(result, hint=named(name).hints[number - 1], hint_number=number)
         note = keeping.keep(name, result.right)
-        if note:
-            result = replace(result, note=note)
+        result = replace(result, note=". ".join(filter(None, (result.note, note))))
     return result
 
 
@@ -83,25 +83,34 @@ def judge(name: str, answer=None, **options) -> Result:
         if option not in known:
             allowed = ", ".join(known) or "no options"
             raise TypeError(f"{name} has no option {option!r}: it takes {allowed}")
-    findings, tried, spent = [], "", []
+    seconds = FUNCTION_SECONDS if isinstance(task, FunctionExercise) else SECONDS
     try:
-        with time_limit(SECONDS):
-            if isinstance(task, KernelExercise):
-                function = function_of(answer, task.names)
-                findings, tried, spent = grading.grade(function, task, answer, **options)
-            elif isinstance(task, NumberExercise):
-                findings = list(_numbers_wrong(task, answer))
-            else:
-                findings, tried = _function_wrong(task, answer)
+        with time_limit(seconds):
+            verdict = _verdict(task, answer, options)
     except Refused as refused:
         source = _source_line(answer, refused.line)
-        findings = [Finding(refused.kind, str(refused), refused.line, source)]
+        verdict = Verdict([Finding(refused.kind, str(refused), refused.line, source)])
     except OverTime:
-        text = f"stopped after {SECONDS:g} s: look for what takes so long"
-        findings = [Finding(Kind.TOO_SLOW, text)]
-    findings.sort(key=lambda finding: RANK[finding.kind])
-    after = "" if findings else task.after
-    return Result(name, not findings, tuple(findings), tried, tuple(spent), after=after)
+        text = f"stopped after {seconds:g} s: look for what takes so long"
+        verdict = Verdict([Finding(Kind.TOO_SLOW, text)])
+    findings = tuple(sorted(verdict.findings, key=lambda finding: RANK[finding.kind]))
+    return Result(
+        name,
+        not findings,
+        findings,
+        verdict.tried,
+        tuple(verdict.spent),
+        after="" if findings else task.after,
+        note="" if findings else verdict.note,
+    )
+
+
+def _verdict(task: Exercise, answer, options: dict) -> Verdict:
+    if isinstance(task, KernelExercise):
+        return grade(function_of(answer, task.names), task, answer, **options)
+    if isinstance(task, NumberExercise):
+        return Verdict(list(_numbers_wrong(task, answer)))
+    return Verdict(_function_wrong(task, answer))
 
 
 def _is_start(name: str, answer) -> bool:
@@ -186,7 +195,5 @@ def _function_wrong(task: FunctionExercise, answer):
     except (TypeError, ValueError):
         wanted = ", ".join(task.parameters)
         raise Refused(Kind.SIGNATURE, f"the function must take ({wanted})") from None
-    findings = []
-    for kind, sentence in task.judge(function):
-        findings.append(Finding(kind, sentence))
-    return findings, ""
+    check_own(function)
+    return [Finding(kind, sentence) for kind, sentence in task.judge(function)]

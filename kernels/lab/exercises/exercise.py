@@ -12,7 +12,10 @@ How to add an exercise
 3. For a kernel, write ``tests/lab/exercises/answers/name.py``: at least twelve wrong kernels, each
    with the name that the grader must give it, and two more right ones.
 
-``pytest tests/lab/exercises -k name`` tries them, and says what is still missing.
+``pytest tests/lab/exercises -k name`` tries them, and says what is still missing. Then
+``python -m tests.lab.exercises.mutants name`` changes the solution in every small way: what the
+grader accepts belongs, with the reason, into ``answers/equivalent.toml``, or shows that it needs
+another launch.
 """
 
 from __future__ import annotations
@@ -30,7 +33,7 @@ from .kinds import Kind
 #: The two marks around what a learner fills in.
 FROM, TO = "# --- yours, from here", "# --- to here"
 
-ODD, SQUARE, MULTIPLE = "odd", "square", "multiple"
+ODD, FINE, SQUARE, MULTIPLE = "odd", "fine", "square", "multiple"
 
 
 @dataclass(frozen=True)
@@ -63,10 +66,13 @@ class Trial:
         Arrays and numbers in the order of the parameters; outputs are poisoned.
     expected : dict of str to ndarray
         The right outputs by the parameter's name.
+    bounds : dict of str to ndarray
+        How far each element of an output may be off; an output without bounds must be equal.
     suspects : callable, optional
         Returns wrong results of the first output that have a name.
-    role : {"odd", "square", "multiple"}
-        Sizes that no block divides; a square that it does; other multiples of it.
+    role : {"odd", "fine", "square", "multiple"}
+        Sizes that no block divides; the same, with numbers that use all digits of a float32; a
+        square that the block divides; other multiples of it.
     """
 
     label: str
@@ -74,6 +80,7 @@ class Trial:
     block: tuple[int, ...]
     arguments: dict[str, Any]
     expected: dict[str, np.ndarray]
+    bounds: dict[str, np.ndarray] = field(default_factory=dict)
     suspects: Callable[[], Iterable[Suspect]] = tuple
     role: str = ODD
 
@@ -133,7 +140,7 @@ class KernelExercise(Exercise):
     text : str
         The solution, decorator included, with the two marks around what the learner writes.
     trials : callable
-        Returns the launches; takes the options of `options`.
+        Returns the launches; takes a seed for their numbers and the options of `options`.
     start : str
         What stands between the marks at first: nothing, or a kernel with something to mend.
     names : dict
@@ -141,12 +148,8 @@ class KernelExercise(Exercise):
     budgets : tuple of Budget
     counted : int
         Which of the launches the budgets are for.
-    allowance : float
-        The relative error allowed; 0 demands equality.
     options : tuple of str
         What a learner may give to `check` beside the kernel, such as the grid.
-    float64 : bool
-        May the kernel compute in float64?
     timed : callable, optional
         Takes a size and the options, returns (grid, block) for a product of square matrices.
     faster : float
@@ -159,9 +162,7 @@ class KernelExercise(Exercise):
     names: dict[str, Any] = field(default_factory=dict)
     budgets: tuple[Budget, ...] = ()
     counted: int = 0
-    allowance: float = 0.0
     options: tuple[str, ...] = ()
-    float64: bool = False
     timed: Callable[..., tuple] | None = None
     faster: float = 1.0
 

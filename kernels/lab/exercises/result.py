@@ -71,7 +71,7 @@ class Result:
     after : str
         What to take away, once the answer is right.
     note : str
-        What the learner should know about the file of the progress.
+        What the learner should know beside the verdict, such as of the file of the progress.
     """
 
     name: str

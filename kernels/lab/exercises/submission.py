@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import itertools
 import linecache
 import math
 import textwrap
 import types
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 from kernels import engine as backend
 from kernels.engine.microscope import KernelError
@@ -17,6 +20,9 @@ from .exercise import KernelExercise
 from .kinds import Kind
 
 _numbers = itertools.count(1)
+
+#: How the files of the course's own solutions begin, and those of texts that were handed in.
+HOME, ANSWER = str(Path(__file__).parent), "<answer "
 
 
 class Refused(Exception):
@@ -71,7 +77,7 @@ def _from_text(text: str, names: dict) -> types.FunctionType:
     defined = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
     if not defined:
         raise Refused(Kind.NO_KERNEL, "the text defines no function: begin with def")
-    filename = f"<answer {next(_numbers)}>"
+    filename = f"{ANSWER}{next(_numbers)}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
     types_ = {name: getattr(backend, name) for name in ("float32", "float64", "int32", "uint32")}
     scope = {"cuda": backend.cuda, "math": math, "cdiv": _cdiv, **types_, **names}
@@ -109,14 +115,66 @@ def check_kernel(function: types.FunctionType, exercise: KernelExercise, answer=
             Kind.UNTOUCHED,
             "this is still the beginning: write between the two marks, run the cell again",
         )
-    given, wanted = tuple(code.parameters), exercise.parameters
+    given, wanted = parameters_of(function), exercise.parameters
     if len(given) != len(wanted) or (set(given) == set(wanted) and given != wanted):
-        raise Refused(
-            Kind.SIGNATURE,
-            f"the kernel must take ({', '.join(wanted)}), in this order;"
-            f" yours takes ({', '.join(given)})",
-            code.node.lineno,
-        )
+        raise another_signature(function, exercise)
+    check_own(function, answer)
+
+
+def parameters_of(function: types.FunctionType) -> tuple[str, ...]:
+    """The names of a kernel's parameters, in order."""
+    return tuple(code_of(function).parameters)
+
+
+def another_signature(
+    function: types.FunctionType, exercise: KernelExercise, more: str = ""
+) -> Refused:
+    """What to raise for a kernel that takes other parameters, or the same in another order."""
+    return Refused(
+        Kind.SIGNATURE,
+        f"the kernel must take ({', '.join(exercise.parameters)}), in this order;"
+        f" yours takes ({', '.join(parameters_of(function))}){more}",
+        code_of(function).node.lineno,
+    )
+
+
+def check_own(function: Callable, answer=None) -> None:
+    """Raise `Refused` if a function, or one that it names, is the course's own.
+
+    Those are the functions of this package and what it has read from texts such as a solution's;
+    only the text that was handed in itself is the learner's.
+    """
+    mine = function.__code__.co_filename if isinstance(answer, str) else ""
+    for called in _with_called(function):
+        file = called.__code__.co_filename
+        if file != mine and file.startswith((HOME, ANSWER)):
+            raise Refused(
+                Kind.BORROWED, f"{called.__name__} is the course's own solution: write yours"
+            )
+
+
+def _with_called(function: Callable) -> Iterator[types.FunctionType]:
+    """A function and those that it names, followed as far as its own file goes."""
+    waiting, known = [function], set()
+    file = getattr(getattr(function, "__code__", None), "co_filename", "")
+    while waiting:
+        one = waiting.pop()
+        one = getattr(one, "py_func", one)
+        if not isinstance(one, types.FunctionType) or one in known:
+            continue
+        known.add(one)
+        yield one
+        if one.__code__.co_filename == file:
+            waiting += _named_in(one)
+
+
+def _named_in(function: types.FunctionType) -> list:
+    """What the names in a function's text stand for, and the attributes of modules among it."""
+    names = set(function.__code__.co_names)
+    values = [function.__globals__[name] for name in names if name in function.__globals__]
+    closed = inspect.getclosurevars(function).nonlocals
+    modules = [value for value in values if isinstance(value, types.ModuleType)]
+    return values + [*closed.values()] + [getattr(m, n, None) for m in modules for n in names]
 
 
 def is_start(function: types.FunctionType, exercise: KernelExercise) -> bool:

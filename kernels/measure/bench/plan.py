@@ -11,6 +11,7 @@ from kernels.measure.bench import (
     memory,
     resources,
     vectors,
+    webgpu,
 )
 from kernels.measure.bench.step import Step
 
@@ -26,6 +27,7 @@ MODULES = (
     memory,
     broken_kernels,
     host,
+    webgpu,
 )
 
 

@@ -1,7 +1,7 @@
 """The files that a figure depends on: change one of them, and the figure is stale.
 
 They are found by reading: from the module that measures, every import of the package leads on. C++
-is loaded by name, so each folder that is reached counts with all of its C++.
+and WGSL are loaded by name, so each folder that is reached counts with all of them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ def sources(module: str) -> list[Path]:
             found.add(path)
             todo += map(file_of, imported(path))
     folders = {path.parent for path in found}
-    return sorted(found.union(*(folder.glob("*.cu*") for folder in folders)))
+    kinds = ("*.cu*", "*.wgsl")
+    return sorted(found.union(*(folder.glob(kind) for folder in folders for kind in kinds)))
 
 
 def file_of(module: str) -> Path | None:

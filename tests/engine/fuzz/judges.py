@@ -6,6 +6,7 @@ import re
 import warnings
 from dataclasses import dataclass, field
 from functools import cache
+from unittest import mock
 
 import numpy as np
 
@@ -28,26 +29,44 @@ class Verdict:
         Kinds that the microscope reported.
     refused : str
         Why it cannot run, in one line; empty if it can.
+    clamped : bool
+        Whether a float was made an integer that cannot hold it: LLVM leaves the result undefined.
     """
 
     outputs: list[np.ndarray] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     refused: str = ""
+    clamped: bool = False
 
 
 # ------------------------------------------------------------------------------- the interpreter
 def interpreted(program: Program, inputs: int, schedule: str = "lockstep") -> Verdict:
     """The program under the microscope."""
-    from kernels.engine.microscope import KernelError, trace
+    from kernels.engine.microscope import KernelError, trace, values
 
     module = from_source(f"{ENGINE}\n{program.source}", f"interpreted_{program.seed}")
-    try:
-        seen = trace(
-            module.kernel, program.grid, program.block, *program.values(inputs), schedule=schedule
-        )
-    except KernelError as error:
-        return Verdict(refused=str(error))
-    return Verdict(list(seen.outputs.values()), [p.kind for p in seen.problems])
+    clamped: list = []
+
+    def watched(d: np.dtype, v):
+        limits = np.iinfo(d)
+        held = (v > limits.min - 1.0) & (v < limits.max + 1.0)
+        clamped.append(not np.all(held))
+        return convert(d, v)
+
+    convert = values.clamped
+    with mock.patch.object(values, "clamped", watched):
+        try:
+            seen = trace(
+                module.kernel,
+                program.grid,
+                program.block,
+                *program.values(inputs),
+                schedule=schedule,
+            )
+        except KernelError as error:
+            return Verdict(refused=str(error))
+    problems = [p.kind for p in seen.problems]
+    return Verdict(list(seen.outputs.values()), problems, clamped=any(clamped))
 
 
 ENGINE = "from kernels.engine.microscope import api as cuda"

@@ -581,8 +581,7 @@ class Translator:
         if from_kind == "f":
             how = f"ROUND[{modes[0]!r}], {from_bits}"
             return f"{into} = to_integer({v}, {bits}, {kind == 's'}, {how})"
-        if from_bits < 32:
-            v = f"({v} & {(1 << from_bits) - 1})"
+        v = f"({v} & {(1 << from_bits) - 1})"  # of a wider register its lower bits
         if from_kind == "s":
             v = f"signed({v}, {from_bits})"
         if kind == "f":
@@ -604,7 +603,10 @@ class Translator:
             offset = 0
             if "+" in name:
                 name, offset = name.split("+")
-            index = next(k for k, (_, n) in enumerate(self.parameters) if n == name)
+            names = [n for _, n in self.parameters]
+            if name not in names:
+                raise Unknown("call")
+            index = names.index(name)
             return f"{self.target(x[0])} = parameters[{index}]"
         size = bits // 8
         names = [self.target(v) for v in x[0].strip("{}").split(",")]

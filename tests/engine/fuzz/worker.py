@@ -60,7 +60,7 @@ def examine(seed: int, judge: str) -> dict:
         theirs = runner.run(k)
         found = judges.first_difference(names, verdict.outputs, theirs)
         if found:
-            differences.append({"inputs": k, "first": found})
+            differences.append({"inputs": k, "first": found, "clamped": verdict.clamped})
         aside = runner.aside(k, theirs, names)
         if aside:
             row["aside"] = {"inputs": k, "first": aside}
@@ -68,6 +68,8 @@ def examine(seed: int, judge: str) -> dict:
         row["differences"] = differences
     if row["problems"]:
         row["class"] = "reported" if program.sloppy else "sound but reported"
+    elif differences and all(d["clamped"] for d in differences):
+        row["class"] = "differs, and clamps"
     else:
         row["class"] = "differs" if differences else "same"
     return row

@@ -57,14 +57,13 @@ def by_counting(words):
 
 
 def test_a_right_count_passes():
-    assert judge("passes", wavefronts).right
     assert judge("passes", by_counting).right
 
 
 @pytest.mark.parametrize(
     "wrong, told",
     [
-        (lambda words: max(1, wavefronts(words) - 1), "those are the conflicts"),
+        (lambda words: max(1, by_counting(words) - 1), "those are the conflicts"),
         (lambda words: max([w % 32 for w in words].count(w % 32) for w in words),
          "lanes that read the same word are served together"),
         (lambda words: len({w % 32 for w in words}), "those are the banks in use"),

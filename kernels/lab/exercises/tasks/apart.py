@@ -1,27 +1,27 @@
 """Four elements per thread, one block of threads apart: neighbours for the warp."""
 
-from ..exercise import MULTIPLE, ODD, Budget, KernelExercise, Suspect, Trial
+from ..exercise import FINE, MULTIPLE, ODD, Budget, KernelExercise, Suspect, Trial
 from ..kinds import Kind
-from .arrays import cdiv, poisoned, whole
+from .arrays import Numbers, cdiv, poisoned
 from .counts import global_count
 
 BLOCK, EACH = 64, 4
 N = 1003
 
 
-def trials():
-    return [_trial(n, role) for n, role in ((N, ODD), (37, ODD), (1024, MULTIPLE))]
+def trials(seed=0):
+    return [_trial(n, role, seed) for n, role in ((N, ODD), (37, FINE), (1024, MULTIPLE))]
 
 
-def _trial(n, role):
-    a = whole(n, seed=1, low=-99, high=100)
+def _trial(n, role, seed):
+    a = Numbers(role, seed, n)(n, low=-99, high=99)
 
     def suspects():
         yield Suspect(Kind.WRONG, "this is a, backward", a[::-1])
 
     grid = (cdiv(n, EACH * BLOCK),)
     arguments = {"a": a, "b": poisoned(n)}
-    return Trial(f"n = {n}", grid, (BLOCK,), arguments, {"b": a}, suspects, role)
+    return Trial(f"n = {n}", grid, (BLOCK,), arguments, {"b": a}, {}, suspects, role)
 
 
 EXERCISE = KernelExercise(

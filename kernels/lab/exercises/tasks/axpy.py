@@ -1,34 +1,34 @@
 """Scale and add: y becomes alpha·x + y, in place."""
 
-import numpy as np
-
-from ..exercise import MULTIPLE, Budget, KernelExercise, Suspect, Trial
+from ..exercise import FINE, MULTIPLE, ODD, Budget, KernelExercise, Suspect, Trial
 from ..kinds import Kind
-from .arrays import cdiv, whole
+from .arrays import Numbers, cdiv, wide
 from .counts import global_count
 
 BLOCK = 128
 
 
-def trials():
-    for n, role in ((1003, "odd"), (37, "odd"), (1024, MULTIPLE)):
-        x, y = whole(n, seed=1), whole(n, seed=2)
-        alpha = np.float32(3)
-        yield _trial(n, alpha, x, y, role)
+def trials(seed=0):
+    return [_trial(n, role, seed) for n, role in ((1003, ODD), (37, FINE), (1024, MULTIPLE))]
 
 
-def _trial(n, alpha, x, y, role):
+def _trial(n, role, seed):
+    numbers = Numbers(role, seed, n)
+    alpha, x, y = numbers.scalar(), numbers(n), numbers(n)
+    want = wide(alpha) * x + y
+
     def suspects():
         return (
             Suspect(Kind.WRONG, "this is x + y: alpha is not used", x + y),
             Suspect(Kind.WRONG, "this is alpha·x: the old y is lost", alpha * x),
-            Suspect(Kind.SWAPPED, "this is x + alpha·y: x and y are exchanged", x + alpha * y),
+            Suspect(Kind.SWAPPED, "this is x + alpha·y: x and y are swapped", x + alpha * y),
             Suspect(Kind.WRONG, "this is alpha·(x + y): y is scaled too", alpha * (x + y)),
         )
 
     grid = (cdiv(n, BLOCK),)
     arguments = {"alpha": alpha, "x": x, "y": y}
-    return Trial(f"n = {n}", grid, (BLOCK,), arguments, {"y": alpha * x + y}, suspects, role)
+    bounds = numbers.bounds("y", 2, abs(alpha * x) + abs(y))
+    return Trial(f"n = {n}", grid, (BLOCK,), arguments, {"y": want}, bounds, suspects, role)
 
 
 EXERCISE = KernelExercise(
@@ -44,7 +44,7 @@ EXERCISE = KernelExercise(
             y[i] = alpha * x[i] + y[i]
         # --- to here
     """,
-    trials=lambda: list(trials()),
+    trials=trials,
     hints=(
         "Start from `vector_add`: the same index, the same guard. There's no third vector; y is"
         " read and written.",

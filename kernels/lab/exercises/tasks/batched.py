@@ -2,28 +2,29 @@
 
 import numpy as np
 
-from ..exercise import MULTIPLE, ODD, SQUARE, Budget, KernelExercise, Suspect, Trial
+from ..exercise import FINE, MULTIPLE, ODD, SQUARE, Budget, KernelExercise, Suspect, Trial
 from ..kinds import Kind
-from .arrays import cdiv, whole
+from .arrays import Numbers, cdiv, poisoned, wide
 from .counts import barriers, global_count
 from .products import wrong_products
 
 T = 16
 SHAPES = (
     (3, 37, 29, 23, ODD),
-    (2, 5, 18, 40, ODD),
+    (2, 5, 18, 33, FINE),
     (2, 32, 32, 32, SQUARE),
     (2, 16, 32, 48, MULTIPLE),
 )
 
 
-def trials():
-    return [_trial(*shape) for shape in SHAPES]
+def trials(seed=0):
+    return [_trial(*shape, seed) for shape in SHAPES]
 
 
-def _trial(batch, M, N, K, role):
-    A, B = whole(batch, M, K, seed=1), whole(batch, K, N, seed=2)
-    want = A @ B
+def _trial(batch, M, N, K, role, seed):
+    numbers = Numbers(role, seed, batch, M, N, K)
+    A, B = numbers(batch, M, K), numbers(batch, K, N)
+    want = wide(A) @ wide(B)
 
     def suspects():
         yield Suspect(Kind.WRONG, "every product uses the A of batch 0", A[:1] @ B)
@@ -39,8 +40,9 @@ def _trial(batch, M, N, K, role):
         f"{batch} products, M, N, K = {M}, {N}, {K}",
         (cdiv(N, T), cdiv(M, T), batch),
         (T, T),
-        {"A": A, "B": B, "C": np.full((batch, M, N), np.nan, np.float32)},
+        {"A": A, "B": B, "C": poisoned(batch, M, N)},
         {"C": want},
+        numbers.bounds("C", K, abs(A) @ abs(B)),
         suspects,
         role,
     )

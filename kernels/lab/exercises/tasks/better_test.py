@@ -1,5 +1,6 @@
 """A test that can fail: the learner writes the test, wrong products try to pass it."""
 
+import random
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -64,25 +65,39 @@ def _one(C):
 
 def judge(test: Callable) -> Iterator[tuple[Kind, str]]:
     """Try a learner's test on right and wrong products; yields what is wrong with it."""
-    for expected, products in ((True, RIGHT), (False, WRONG)):
-        for name, product in products:
-            try:
-                passed = test(product)
-            except Exception as error:
-                yield (
-                    Kind.WRONG,
-                    f"for {name} the test raises {type(error).__name__} ({error}): it must return"
-                    f" {expected}",
-                )
-                return
-            if not isinstance(passed, bool | np.bool_):
-                told = f"an array of {passed.shape}" if hasattr(passed, "shape") else repr(passed)
-                yield Kind.WRONG, f"for {name} the test returns {told}: return True or False"
-                return
-            if bool(passed) is not expected:
-                what = "rejects" if expected else "lets through"
-                yield Kind.WRONG, f"the test {what} {name}"
-                return
+    cases = [(True, *right) for right in RIGHT] + [(False, *wrong) for wrong in WRONG]
+    told = next(filter(None, (_told(test, *case) for case in cases)), None)
+    if told:
+        yield Kind.WRONG, told
+        return
+    random.shuffle(cases)
+    if any(_told(test, *case) for case in cases):
+        yield Kind.REMEMBERED, "called in another order, the test answers otherwise"
+
+
+def _told(test: Callable, expected: bool, name: str, product: Callable) -> str:
+    """What a test does wrong with one product."""
+    called = []
+
+    def watched(A, B):
+        called.append(True)
+        return product(A, B)
+
+    try:
+        passed = test(watched)
+    except Exception as error:
+        return (
+            f"for {name} the test raises {type(error).__name__} ({error}): it must return"
+            f" {expected}"
+        )
+    if not isinstance(passed, bool | np.bool_):
+        told = f"an array of {passed.shape}" if hasattr(passed, "shape") else repr(passed)
+        return f"for {name} the test returns {told}: return True or False"
+    if not called:
+        return "the test never calls the product"
+    if bool(passed) is not expected:
+        return f"the test {'rejects' if expected else 'lets through'} {name}"
+    return ""
 
 
 EXERCISE = FunctionExercise(

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from ..exercise import MULTIPLE, ODD, Budget, KernelExercise, Suspect, Trial
+from ..exercise import FINE, MULTIPLE, ODD, Budget, KernelExercise, Suspect, Trial
 from ..kinds import Kind
-from .arrays import cdiv, poisoned, whole
+from .arrays import Numbers, cdiv, poisoned, wide
 from .counts import barriers, global_count
 from .products import wrong_products
 
@@ -12,12 +12,14 @@ T = 16
 S = 8
 
 
-def signals():
-    return [_signal(*s) for s in ((75, 23, 5, ODD), (50, 9, 18, ODD), (63, 32, 16, MULTIPLE))]
+def signals(seed=0):
+    sizes = ((75, 23, 5, ODD), (50, 17, 18, FINE), (63, 32, 16, MULTIPLE))
+    return [_signal(*s, seed) for s in sizes]
 
 
-def _signal(n, taps, filters, role):
-    x, F = whole(n, seed=1), whole(taps, filters, seed=2)
+def _signal(n, taps, filters, role, seed):
+    numbers = Numbers(role, seed, n, taps, filters)
+    x, F = numbers(n), numbers(taps, filters)
     windows = np.lib.stride_tricks.sliding_window_view(x, taps).copy()
     places = n - taps + 1
 
@@ -31,19 +33,21 @@ def _signal(n, taps, filters, role):
         (cdiv(filters, T), cdiv(places, T)),
         (T, T),
         {"x": x, "F": F, "out": poisoned(places, filters)},
-        {"out": windows @ F},
+        {"out": wide(windows) @ F},
+        numbers.bounds("out", taps, abs(windows) @ abs(F)),
         suspects,
         role,
     )
 
 
-def images():
-    sizes = ((11, 9, 5, ODD), (7, 12, 9, ODD), (10, 10, 8, MULTIPLE))
-    return [_image(*s) for s in sizes]
+def images(seed=0):
+    sizes = ((11, 9, 5, ODD), (7, 12, 9, FINE), (10, 10, 8, MULTIPLE))
+    return [_image(*s, seed) for s in sizes]
 
 
-def _image(height, width, filters, role):
-    image, F = whole(height, width, seed=1), whole(9, filters, seed=2)
+def _image(height, width, filters, role, seed):
+    numbers = Numbers(role, seed, height, width, filters)
+    image, F = numbers(height, width), numbers(9, filters)
     windows = np.lib.stride_tricks.sliding_window_view(image, (3, 3))
     windows = windows.reshape(-1, 9).copy()
 
@@ -62,7 +66,8 @@ def _image(height, width, filters, role):
         (cdiv(filters, S), cdiv(len(windows), S)),
         (S, S),
         {"image": image, "F": F, "out": poisoned(len(windows), filters)},
-        {"out": windows @ F},
+        {"out": wide(windows) @ F},
+        numbers.bounds("out", 9, abs(windows) @ abs(F)),
         suspects,
         role,
     )
@@ -165,6 +170,7 @@ CONV2D = KernelExercise(
             "loads", 63 * 9 + 9 * 5 * 8, global_count("lanes", "load"),
             "each thread loads one element of each tile, where there is one",
         ),
+        Budget("barriers", 2 * 2 * 8, barriers, "two per step are enough"),
     ),
 )  # fmt: skip
 

@@ -1,20 +1,21 @@
 """Reach a target: the same loads and stores in fewer sectors."""
 
-from ..exercise import MULTIPLE, ODD, SQUARE, Budget, KernelExercise, Suspect, Trial
+from ..exercise import FINE, MULTIPLE, ODD, SQUARE, Budget, KernelExercise, Suspect, Trial
 from ..kinds import Kind
-from .arrays import cdiv, poisoned, whole
+from .arrays import Numbers, cdiv, poisoned
 from .counts import global_count
 
 BLOCK = 128
-SHAPES = ((37, 50, ODD), (9, 70, ODD), (64, 64, SQUARE), (16, 128, MULTIPLE))
+SHAPES = ((37, 50, ODD), (9, 70, FINE), (64, 64, SQUARE), (16, 128, MULTIPLE))
 
 
-def trials():
-    return [_trial(*shape) for shape in SHAPES]
+def trials(seed=0):
+    return [_trial(*shape, seed) for shape in SHAPES]
 
 
-def _trial(M, N, role):
-    A, f = whole(M, N, seed=1), whole(M, seed=2)
+def _trial(M, N, role, seed):
+    numbers = Numbers(role, seed, M, N)
+    A, f = numbers(M, N), numbers(M)
     want = f[:, None] * A
 
     def suspects():
@@ -25,7 +26,7 @@ def _trial(M, N, role):
 
     arguments = {"A": A, "f": f, "B": poisoned(M, N)}
     grid = (cdiv(M * N, BLOCK),)
-    return Trial(f"{M} × {N}", grid, (BLOCK,), arguments, {"B": want}, suspects, role)
+    return Trial(f"{M} × {N}", grid, (BLOCK,), arguments, {"B": want}, {}, suspects, role)
 
 
 EXERCISE = KernelExercise(

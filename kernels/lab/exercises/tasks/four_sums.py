@@ -50,7 +50,7 @@ EXERCISE = KernelExercise(
         for r in range(ROWS):
             acc[r] += sA[ROWS * ty + r, k] * sB[k, tx]
     """,
-    trials=lambda: product_trials(block=(T, T // ROWS), tile=(T, T)),
+    trials=lambda seed=0: product_trials(block=(T, T // ROWS), tile=(T, T), seed=seed),
     names={"T": T, "ROWS": ROWS},
     hints=(
         "It's right already. Count the shared-memory reads in one iteration of the loop "

@@ -2,20 +2,20 @@
 
 import numpy as np
 
-from ..exercise import ODD, SQUARE, Budget, KernelExercise, Suspect, Trial
+from ..exercise import FINE, ODD, SQUARE, Budget, KernelExercise, Suspect, Trial
 from ..kinds import Kind
-from .arrays import cdiv, whole
+from .arrays import Numbers, cdiv
 from .counts import conflicts, global_count
 
 W = 32
 
 
-def trials():
-    return [_trial(n, role) for n, role in ((50, ODD), (31, ODD), (70, ODD), (64, SQUARE))]
+def trials(seed=0):
+    return [_trial(n, role, seed) for n, role in ((50, ODD), (31, ODD), (70, FINE), (64, SQUARE))]
 
 
-def _trial(n, role):
-    A = whole(n, n, seed=1, low=-99, high=100)
+def _trial(n, role, seed):
+    A = Numbers(role, seed, n)(n, n, low=-99, high=99)
 
     def suspects():
         yield Suspect(Kind.TRANSPOSED, "this is A itself: it was never transposed", A)
@@ -24,7 +24,7 @@ def _trial(n, role):
         yield Suspect(Kind.WRONG, "one half was overwritten before it was loaded", upper.T)
 
     grid = (cdiv(n, W), cdiv(n, W))
-    return Trial(f"{n} × {n}", grid, (W, W), {"A": A}, {"A": A.T}, suspects, role)
+    return Trial(f"{n} × {n}", grid, (W, W), {"A": A}, {"A": A.T}, {}, suspects, role)
 
 
 EXERCISE = KernelExercise(

@@ -1,26 +1,29 @@
 """A layer of a neural network: C = max(0, A·B + bias), in one kernel."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from ..exercise import Budget, KernelExercise, Suspect, Trial
 from ..kinds import Kind
-from .arrays import whole
+from .arrays import Numbers, wide
 from .counts import global_count
 from .products import product_trials
 
 M, N, K = 37, 29, 23
 
 
-def layer_trials(depth: int) -> list[Trial]:
+def layer_trials(depth: int, seed: int) -> list[Trial]:
     """Launches with a bias for each column, and what is wrong where the fusing goes wrong."""
-    return [_with_bias(trial, depth) for trial in product_trials(depth=depth)]
+    return [_with_bias(trial, seed) for trial in product_trials(depth=depth, seed=seed)]
 
 
-def _with_bias(trial: Trial, depth: int) -> Trial:
+def _with_bias(trial: Trial, seed: int) -> Trial:
     A, B, C = trial.arguments.values()
     M, N = C.shape
-    bias = whole(N, seed=3, low=-30, high=31)
-    want = np.maximum(A @ B + bias, np.float32(0))
+    numbers = Numbers(trial.role, seed, *A.shape, N, 1)
+    bias = numbers(N, low=-30, high=30)
+    want = np.maximum(wide(A) @ wide(B) + bias, 0)
 
     def suspects():
         yield Suspect(Kind.WRONG, "this is A·B + bias: negative sums are kept", A @ B + bias)
@@ -36,7 +39,7 @@ def _with_bias(trial: Trial, depth: int) -> Trial:
         if M == N:
             rows = np.maximum(A @ B + bias[:, None], np.float32(0))
             yield Suspect(Kind.SWAPPED, "the bias goes with the column, not with the row", rows)
-            turned = "this is the transpose of the right result: row and col are exchanged"
+            turned = "this is the transpose of the right result: row and col are swapped"
             yield Suspect(Kind.TRANSPOSED, turned, want.T)
         for one in trial.suspects():
             if one.kind is Kind.LOST_SUM:
@@ -44,7 +47,10 @@ def _with_bias(trial: Trial, depth: int) -> Trial:
             yield Suspect(one.kind, one.sentence, np.maximum(one.result + bias, np.float32(0)))
 
     arguments = {"A": A, "B": B, "bias": bias, "C": C}
-    return Trial(trial.label, trial.grid, trial.block, arguments, {"C": want}, suspects, trial.role)
+    bounds = numbers.bounds("C", A.shape[1] + 1, abs(A) @ abs(B) + abs(bias))
+    return replace(
+        trial, arguments=arguments, expected={"C": want}, bounds=bounds, suspects=suspects
+    )
 
 
 EXERCISE = KernelExercise(
@@ -63,7 +69,7 @@ EXERCISE = KernelExercise(
             C[row, col] = max(acc, float32(0))
         # --- to here
     """,
-    trials=lambda: layer_trials(depth=1),
+    trials=lambda seed=0: layer_trials(1, seed),
     hints=(
         "It is the naive kernel with two changes: the sum starts with the bias of its column, and"
         " something happens to it before the store.",

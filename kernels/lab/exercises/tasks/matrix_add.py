@@ -1,29 +1,31 @@
 """Two dimensions: add two matrices, with a guard in each direction and a grid to match."""
 
-from ..exercise import MULTIPLE, ODD, SQUARE, Budget, KernelExercise, Suspect, Trial
+from ..exercise import FINE, MULTIPLE, ODD, SQUARE, Budget, KernelExercise, Suspect, Trial
 from ..kinds import Kind
-from .arrays import cdiv, poisoned, whole
+from .arrays import Numbers, cdiv, poisoned
 from .counts import global_count
 
 BLOCK = (16, 8)
-SHAPES = ((37, 50, ODD), (9, 70, ODD), (32, 32, SQUARE), (24, 48, MULTIPLE))
+SHAPES = ((37, 50, ODD), (9, 70, FINE), (32, 32, SQUARE), (24, 48, MULTIPLE))
 
 
-def trials(grid=None):
+def trials(seed=0, grid=None):
     """The launches; a learner's grid is for the first of them, 37 × 50."""
-    return [_trial(M, N, role, grid if i == 0 else None) for i, (M, N, role) in enumerate(SHAPES)]
+    grids = (grid, *(None for _ in SHAPES[1:]))
+    return [_trial(*shape, seed, grid) for shape, grid in zip(SHAPES, grids, strict=True)]
 
 
-def _trial(M, N, role, grid):
-    A, B = whole(M, N, seed=1), whole(M, N, seed=2)
+def _trial(M, N, role, seed, grid):
+    numbers = Numbers(role, seed, M, N)
+    A, B = numbers(M, N), numbers(M, N)
 
     def suspects():
         return (
-            Suspect(Kind.TRANSPOSED, "this is the transpose: row and col are exchanged", (A + B).T),
-            Suspect(Kind.SWAPPED, "this is A + Bᵀ: an index into B is exchanged", A + B.T)
+            Suspect(Kind.TRANSPOSED, "this is the transpose: row and col are swapped", (A + B).T),
+            Suspect(Kind.SWAPPED, "this is A + Bᵀ: an index into B is swapped", A + B.T)
             if M == N
             else Suspect(Kind.WRONG, "this is A - B", A - B),
-            Suspect(Kind.SWAPPED, "this is Aᵀ + B: an index into A is exchanged", A.T + B)
+            Suspect(Kind.SWAPPED, "this is Aᵀ + B: an index into A is swapped", A.T + B)
             if M == N
             else Suspect(Kind.WRONG, "this is A · B, element by element", A * B),
             Suspect(Kind.WRONG, "this is A + A: B is not read", A + A),
@@ -32,7 +34,7 @@ def _trial(M, N, role, grid):
     name = f"{M} × {N}" + (f" in your grid, {grid}" if grid else "")
     grid = grid or (cdiv(N, BLOCK[0]), cdiv(M, BLOCK[1]))
     arguments = {"A": A, "B": B, "C": poisoned(M, N)}
-    return Trial(name, grid, BLOCK, arguments, {"C": A + B}, suspects, role)
+    return Trial(name, grid, BLOCK, arguments, {"C": A + B}, {}, suspects, role)
 
 
 EXERCISE = KernelExercise(

@@ -29,8 +29,9 @@ def requests() -> Iterator[tuple[str, list[int]]]:
 
 
 def judge(passes: Callable) -> Iterator[tuple[Kind, str]]:
-    """Try a learner's function on known requests; yields what is wrong with it."""
-    for name, words in requests():
+    """Try a learner's function on known requests and a new one; yields what is wrong with it."""
+    new = [random.randrange(2048) for _ in range(32)]
+    for name, words in (*requests(), ("words never asked for before", new)):
         want = wavefronts(words)
         try:
             said = passes(list(words))

@@ -4,14 +4,15 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from ..exercise import MULTIPLE, ODD, SQUARE, Suspect, Trial
+from ..exercise import FINE, MULTIPLE, ODD, SQUARE, Suspect, Trial
 from ..kinds import Kind
-from .arrays import cdiv, poisoned, whole
+from .arrays import Numbers, cdiv, poisoned, wide
 
-#: Sizes M, N, K that no block divides, a square that each does, and other multiples.
+#: Sizes M, N, K that no block divides, K = 33 one more than whole tiles; a square that each
+#: divides; and other multiples.
 SHAPES = (
     (37, 29, 23, ODD),
-    (5, 18, 40, ODD),
+    (5, 18, 33, FINE),
     (32, 32, 32, SQUARE),
     (32, 64, 96, MULTIPLE),
 )
@@ -21,9 +22,9 @@ def product_trials(
     block=(16, 16),
     tile=None,
     arguments: Callable | None = None,
-    finish: Callable | None = None,
     depth: int | tuple[int, ...] = 16,
     shapes=SHAPES,
+    seed: int = 0,
 ) -> list[Trial]:
     """Launches of a kernel for C = A·B.
 
@@ -35,39 +36,37 @@ def product_trials(
         Elements of C a block owns, along x and y; one a thread if left out.
     arguments : callable, optional
         Takes A and B, returns the arguments before C by name; A and B themselves if left out.
-    finish : callable, optional
-        Takes a product and returns what becomes of it, such as a bias added.
     depth : int or tuple of int
         How far a step along K may go.
+    seed : int
+        For the numbers of A and B.
     """
-    return list(_trials(block, tile or block, arguments, finish or _as_it_is, depth, shapes))
+    return list(_trials(block, tile or block, arguments, depth, shapes, seed))
 
 
-def _trials(block, tile, arguments, finish, depth, shapes) -> Iterator[Trial]:
+def _trials(block, tile, arguments, depth, shapes, seed) -> Iterator[Trial]:
     for M, N, K, role in shapes:
-        A, B = whole(M, K, seed=1), whole(K, N, seed=2)
+        numbers = Numbers(role, seed, M, N, K)
+        A, B = numbers(M, K), numbers(K, N)
         given = arguments(A, B) if arguments else {"A": A, "B": B}
         yield Trial(
             f"M, N, K = {M}, {N}, {K}",
             (cdiv(N, tile[0]), cdiv(M, tile[1])),
             block,
             given | {"C": poisoned(M, N)},
-            {"C": finish(A @ B)},
-            suspects=_suspects(A, B, finish, depth),
+            {"C": wide(A) @ wide(B)},
+            numbers.bounds("C", K, abs(A) @ abs(B)),
+            suspects=_suspects(A, B, depth),
             role=role,
         )
 
 
-def _as_it_is(product):
-    return product
-
-
-def _suspects(A, B, finish, depth):
+def _suspects(A, B, depth):
     def suspects() -> Iterator[Suspect]:
         for step in (depth,) if isinstance(depth, int) else depth:
             for kind, sentence, product in wrong_products(A, B, step):
                 if product.shape == (A.shape[0], B.shape[1]):
-                    yield Suspect(kind, sentence, finish(product))
+                    yield Suspect(kind, sentence, product)
 
     return suspects
 
@@ -75,15 +74,15 @@ def _suspects(A, B, finish, depth):
 def wrong_products(A, B, depth: int) -> Iterator[tuple[Kind, str, np.ndarray]]:
     """Products that a known mistake makes, with its kind and what to tell."""
     K = A.shape[1]
-    transposed = "this is the transpose of A·B: row and col are exchanged"
+    transposed = "this is the transpose of A·B: row and col are swapped"
     yield Kind.TRANSPOSED, transposed, (A @ B).T
     for left, right, sentence in (
-        (B, A, "this is B·A: the factors are exchanged"),
+        (B, A, "this is B·A: the factors are swapped"),
         (A, B.T, "this is A·Bᵀ: rows of B were read as columns"),
         (A.T, B, "this is Aᵀ·B: columns of A were read as rows"),
-        (A.T, B.T, "this is Aᵀ·Bᵀ: row and col are exchanged in both loads"),
-        (B.T, A, "this is Bᵀ·A: the factors are exchanged, and an index in one of them"),
-        (B, A.T, "this is B·Aᵀ: the factors are exchanged, and an index in one of them"),
+        (A.T, B.T, "this is Aᵀ·Bᵀ: row and col are swapped in both loads"),
+        (B.T, A, "this is Bᵀ·A: the factors are swapped, and an index in one of them"),
+        (B, A.T, "this is B·Aᵀ: the factors are swapped, and an index in one of them"),
     ):
         if left.shape[1] == right.shape[0]:
             yield Kind.SWAPPED, sentence, left @ right

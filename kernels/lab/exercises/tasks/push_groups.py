@@ -2,23 +2,25 @@
 
 import numpy as np
 
-from ..exercise import MULTIPLE, ODD, Budget, KernelExercise, Suspect, Trial
+from ..exercise import FINE, MULTIPLE, ODD, Budget, KernelExercise, Suspect, Trial
 from ..kinds import Kind
-from .arrays import cdiv, whole
+from .arrays import Numbers, cdiv, wide
 from .counts import global_count
 
 BLOCK, LANES, FIELDS, AXES = 128, 32, 8, 3
 
 
-def trials():
-    return [_trial(3, AXES, ODD), _trial(1, AXES - 1, ODD), _trial(8, AXES, MULTIPLE)]
+def trials(seed=0):
+    shapes = (3, AXES, ODD), (1, AXES - 1, FINE), (8, AXES, MULTIPLE)
+    return [_trial(*shape, seed) for shape in shapes]
 
 
-def _trial(groups, axes, role):
-    start = whole(groups, FIELDS, LANES, seed=1, low=-9, high=10)
-    dt = np.float32(0.5)
-    moved = start.copy()
-    moved[:, :axes] += dt * start[:, AXES : AXES + axes]
+def _trial(groups, axes, role, seed):
+    numbers = Numbers(role, seed, groups, axes)
+    dt, start = numbers.scalar(), numbers(groups, FIELDS, LANES, low=-9, high=9)
+    moved, magnitude = wide(start), abs(start)
+    moved[:, :axes] += wide(dt) * start[:, AXES : AXES + axes]
+    magnitude[:, :axes] += abs(dt * start[:, AXES : AXES + axes])
 
     def suspects():
         without = start.copy()
@@ -35,7 +37,8 @@ def _trial(groups, axes, role):
     arguments = {"particles": start, "dt": dt, "axes": np.int32(axes)}
     grid = (cdiv(groups * LANES, BLOCK),)
     label = f"{groups} groups, {axes} axes"
-    return Trial(label, grid, (BLOCK,), arguments, {"particles": moved}, suspects, role)
+    want, bounds = {"particles": moved}, numbers.bounds("particles", 2, magnitude)
+    return Trial(label, grid, (BLOCK,), arguments, want, bounds, suspects, role)
 
 
 EXERCISE = KernelExercise(

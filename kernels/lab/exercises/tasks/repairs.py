@@ -86,7 +86,7 @@ EXERCISES = (
         "nobody writes again before everybody has read.",
     ),
     _repair(
-        "repair-crossed", "crossed", "find the bug: an index is exchanged",
+        "repair-crossed", "crossed", "find the bug: two indices are swapped",
         "sB[ty, tx] = B[kb, col] if kb < K and col < N else float32(0)",
         "sB[tx, ty] = B[kb, col] if kb < K and col < N else float32(0)",
         (

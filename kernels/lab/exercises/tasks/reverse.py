@@ -1,19 +1,19 @@
 """Back to front: the same 32 elements per warp, requested in the other order."""
 
-from ..exercise import MULTIPLE, ODD, Budget, KernelExercise, Suspect, Trial
+from ..exercise import FINE, MULTIPLE, ODD, Budget, KernelExercise, Suspect, Trial
 from ..kinds import Kind
-from .arrays import cdiv, poisoned, whole
+from .arrays import Numbers, cdiv, poisoned
 from .counts import global_count
 
 BLOCK = 128
 
 
-def trials():
-    return [_trial(n, role) for n, role in ((1003, ODD), (37, ODD), (1024, MULTIPLE))]
+def trials(seed=0):
+    return [_trial(n, role, seed) for n, role in ((1003, ODD), (37, FINE), (1024, MULTIPLE))]
 
 
-def _trial(n, role):
-    v = whole(n, seed=1, low=-99, high=100)
+def _trial(n, role, seed):
+    v = Numbers(role, seed, n)(n, low=-99, high=99)
 
     def suspects():
         block = v[: n // BLOCK * BLOCK].reshape(-1, BLOCK)[:, ::-1].ravel()
@@ -24,8 +24,8 @@ def _trial(n, role):
         )  # fmt: skip
 
     arguments = {"v": v, "out": poisoned(n)}
-    label = f"n = {n}"
-    return Trial(label, (cdiv(n, BLOCK),), (BLOCK,), arguments, {"out": v[::-1]}, suspects, role)
+    grid = (cdiv(n, BLOCK),)
+    return Trial(f"n = {n}", grid, (BLOCK,), arguments, {"out": v[::-1]}, {}, suspects, role)
 
 
 EXERCISE = KernelExercise(

@@ -2,21 +2,22 @@
 
 import numpy as np
 
-from ..exercise import MULTIPLE, ODD, SQUARE, Budget, KernelExercise, Suspect, Trial
+from ..exercise import FINE, MULTIPLE, ODD, SQUARE, Budget, KernelExercise, Suspect, Trial
 from ..kinds import Kind
-from .arrays import poisoned, whole
+from .arrays import UNIT, Numbers, poisoned, wide
 from .counts import global_count
 
 BLOCK = 64
-SHAPES = ((5, 150, ODD), (3, 37, ODD), (128, 128, SQUARE), (4, 192, MULTIPLE))
+SHAPES = ((5, 150, ODD), (3, 37, FINE), (128, 128, SQUARE), (4, 192, MULTIPLE))
 
 
-def sums():
-    return [_sum(*shape) for shape in SHAPES]
+def sums(seed=0):
+    return [_sum(*shape, seed) for shape in SHAPES]
 
 
-def _sum(M, N, role):
-    A = whole(M, N, seed=1, low=-9, high=10)
+def _sum(M, N, role, seed):
+    numbers = Numbers(role, seed, M, N)
+    A = numbers(M, N, low=-9, high=9)
 
     def suspects():
         yield Suspect(Kind.DROPPED_TILE, f"only the first {BLOCK} columns are added",
@@ -37,29 +38,45 @@ def _sum(M, N, role):
         if M == N:
             yield Suspect(Kind.SWAPPED, "these are the sums of the columns", A.sum(axis=0))
 
-    want = A.sum(axis=1)
+    want, bounds = wide(A).sum(axis=1), numbers.bounds("sums", N, abs(A).sum(axis=1))
     arguments = {"A": A, "sums": poisoned(M)}
-    return Trial(f"{M} × {N}", (M,), (BLOCK,), arguments, {"sums": want}, suspects, role)
+    return Trial(f"{M} × {N}", (M,), (BLOCK,), arguments, {"sums": want}, bounds, suspects, role)
 
 
-def softmaxes():
-    return [_softmax(*shape) for shape in SHAPES]
+def softmaxes(seed=0):
+    shapes = (*SHAPES[:2], (4, 192, MULTIPLE), (128, 128, MULTIPLE))
+    return [_softmax(*shape, seed) for shape in shapes]
 
 
-def _softmax(M, N, role):
-    A = whole(M, N, seed=1, low=-120, high=121) / np.float32(1)
-    A[1] -= 400  # all far below zero: whoever takes 0 for the largest divides 0 by 0
-    exact = A.astype(np.float64)
-    e = np.exp(exact - exact.max(axis=1, keepdims=True))
-    want = (e / e.sum(axis=1, keepdims=True)).astype(np.float32)
-    want[want < 1e-30] = 0
+def _softmax(M, N, role, seed):
+    far = 120 if role == ODD else 4  # a few elements count in a sum, or all of them
+    A = Numbers(role, seed, M, N)(M, N, low=-far, high=far)
+    A[1] -= 100_000  # all far below zero: whoever takes 0 for the largest divides 0 by 0
+    if M == N:
+        np.fill_diagonal(A, 300)  # whoever misses the largest element in any place overflows
+    below = wide(A) - A.max(axis=1, keepdims=True)
+    e = np.exp(below)
+    want = e / e.sum(axis=1, keepdims=True)
 
     def suspects():
         yield Suspect(Kind.WRONG, "the rows do not add up to one: the division is missing",
                       e.astype(np.float32))  # fmt: skip
 
     arguments = {"A": A, "P": poisoned(M, N)}
-    return Trial(f"{M} × {N}", (M,), (BLOCK,), arguments, {"P": want}, suspects, role)
+    bounds = {"P": _softmax_bound(below, want)}
+    return Trial(f"{M} × {N}", (M,), (BLOCK,), arguments, {"P": want}, bounds, suspects, role)
+
+
+def _softmax_bound(below, want):
+    """How far a softmax in float32 may be off, from the distances to the largest element.
+
+    The difference in the exponent is rounded, which the exponential makes a relative error of its
+    size; so is each term of the sum, N times more in the adding. Sixty-four roundings are left for
+    the exponentials, the division and the rescaling of a softmax in one pass. What is too small
+    for float32 may be zero.
+    """
+    distance = abs(below) + (want * abs(below)).sum(axis=1, keepdims=True)
+    return UNIT * (distance + below.shape[1] + 64) * want + 2.0**-125
 
 
 ROW_SUM = KernelExercise(
@@ -148,7 +165,6 @@ SOFTMAX = KernelExercise(
     """,
     trials=softmaxes,
     names={"THREADS": BLOCK},
-    allowance=1e-5,
     hints=(
 "Three passes over the row: its largest element, the sum of all exp(element - "
 "largest), and the division. The first two are reductions like row-sum.",

@@ -2,21 +2,22 @@
 
 import numpy as np
 
-from ..exercise import MULTIPLE, ODD, Budget, KernelExercise, Suspect, Trial
+from ..exercise import FINE, MULTIPLE, ODD, Budget, KernelExercise, Suspect, Trial
 from ..kinds import Kind
-from .arrays import cdiv, poisoned, whole
+from .arrays import Numbers, cdiv, poisoned, wide
 from .counts import global_count
 
 BLOCK = 128
 N = 1003
 
 
-def trials():
-    return [_trial(n, role) for n, role in ((N, ODD), (37, ODD), (1024, MULTIPLE))]
+def trials(seed=0):
+    return [_trial(n, role, seed) for n, role in ((N, ODD), (37, FINE), (1024, MULTIPLE))]
 
 
-def _trial(n, role):
-    a = whole(n, seed=1, low=-99, high=100)
+def _trial(n, role, seed):
+    numbers = Numbers(role, seed, n)
+    a = numbers(n, low=-99, high=99)
     left, right = np.concatenate([a[:1], a[:-1]]), np.concatenate([a[1:], a[-1:]])
 
     def suspects():
@@ -29,8 +30,11 @@ def _trial(n, role):
         yield Suspect(Kind.WRONG, "this is a itself: no neighbour is added", a)
 
     arguments = {"a": a, "b": poisoned(n)}
-    grid = (cdiv(n, BLOCK),)
-    return Trial(f"n = {n}", grid, (BLOCK,), arguments, {"b": left + a + right}, suspects, role)
+    bounds = numbers.bounds("b", 2, abs(left) + abs(a) + abs(right))
+    want = wide(left) + a + right
+    return Trial(
+        f"n = {n}", (cdiv(n, BLOCK),), (BLOCK,), arguments, {"b": want}, bounds, suspects, role
+    )
 
 
 EXERCISE = KernelExercise(

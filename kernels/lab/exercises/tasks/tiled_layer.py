@@ -19,7 +19,7 @@ EXERCISE = KernelExercise(
         C[row, col] = max(acc + bias[col], float32(0))
     # --- to here
 """,
-    trials=lambda: layer_trials(depth=T),
+    trials=lambda seed=0: layer_trials(T, seed),
     names={"T": T},
     hints=(
         "After the loop the product is complete. The rest happens to one element, in the "

@@ -1,20 +1,20 @@
 """Transpose a matrix: rows in, rows out, and no bank conflict."""
 
-from ..exercise import MULTIPLE, ODD, SQUARE, Budget, KernelExercise, Suspect, Trial
+from ..exercise import FINE, MULTIPLE, ODD, SQUARE, Budget, KernelExercise, Suspect, Trial
 from ..kinds import Kind
-from .arrays import cdiv, poisoned, whole
+from .arrays import Numbers, cdiv, poisoned
 from .counts import conflicts, global_count, shared_bytes
 
 W = 32
-SHAPES = ((37, 70, ODD), (50, 33, ODD), (64, 64, SQUARE), (32, 64, MULTIPLE))
+SHAPES = ((37, 70, ODD), (50, 33, FINE), (64, 64, SQUARE), (32, 64, MULTIPLE))
 
 
-def trials():
-    return [_trial(*shape) for shape in SHAPES]
+def trials(seed=0):
+    return [_trial(*shape, seed) for shape in SHAPES]
 
 
-def _trial(M, N, role):
-    A = whole(M, N, seed=1, low=-99, high=100)
+def _trial(M, N, role, seed):
+    A = Numbers(role, seed, M, N)(M, N, low=-99, high=99)
 
     def suspects():
         if M == N:
@@ -30,6 +30,7 @@ def _trial(M, N, role):
         (W, W),
         {"A": A, "At": poisoned(N, M)},
         {"At": A.T},
+        {},
         suspects,
         role,
     )

@@ -30,7 +30,7 @@ EXERCISE = KernelExercise(
         if row < M and col < N:
             C[row, col] = acc
     """,
-    trials=lambda: product_trials(),
+    trials=product_trials,
     names={"T": T},
     hints=(
         "In step t the threads work with `sA[t % 2]` and `sB[t % 2]`, both to store and in the"

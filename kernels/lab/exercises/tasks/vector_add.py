@@ -1,19 +1,20 @@
 """Vector add from memory: the index formula and the guard."""
 
-from ..exercise import MULTIPLE, ODD, Budget, KernelExercise, Suspect, Trial
+from ..exercise import FINE, MULTIPLE, ODD, Budget, KernelExercise, Suspect, Trial
 from ..kinds import Kind
-from .arrays import cdiv, poisoned, whole
+from .arrays import Numbers, cdiv, poisoned
 from .counts import global_count
 
 BLOCK = 128
 
 
-def trials():
-    return [_trial(n, role) for n, role in ((1003, ODD), (37, ODD), (1024, MULTIPLE))]
+def trials(seed=0):
+    return [_trial(n, role, seed) for n, role in ((1003, ODD), (37, FINE), (1024, MULTIPLE))]
 
 
-def _trial(n, role):
-    a, b = whole(n, seed=1), whole(n, seed=2)
+def _trial(n, role, seed):
+    numbers = Numbers(role, seed, n)
+    a, b = numbers(n), numbers(n)
 
     def suspects():
         return (
@@ -25,7 +26,8 @@ def _trial(n, role):
         )
 
     arguments = {"a": a, "b": b, "c": poisoned(n)}
-    return Trial(f"n = {n}", (cdiv(n, BLOCK),), (BLOCK,), arguments, {"c": a + b}, suspects, role)
+    grid = (cdiv(n, BLOCK),)
+    return Trial(f"n = {n}", grid, (BLOCK,), arguments, {"c": a + b}, {}, suspects, role)
 
 
 EXERCISE = KernelExercise(

@@ -36,7 +36,7 @@ EXERCISE = KernelExercise(
             C[row, col] = acc
         # --- to here
     """,
-    trials=lambda: product_trials(block=(BN, BM), depth=BK),
+    trials=lambda seed=0: product_trials(block=(BN, BM), depth=BK, seed=seed),
     names={"BM": BM, "BN": BN, "BK": BK},
     hints=(
         "sA is BM × BK, 64 elements; sB is BK × BN, 256 elements, one per thread.",

@@ -690,6 +690,8 @@ function render({ model, el }) {
   const speeds = draw("svg", { viewBox: "0 0 400 190", role: "img" });
   const speedText = make("p", { class: "source" });
   const runButton = button("Run on this machine", { onclick: () => run() });
+  // The static book has no kernel behind it; there, the reader's own GPU is a page away.
+  const yourGpu = make("a", { hidden: Boolean(model.widget_manager) }, "Run on your GPU");
   const runText = make("span", { role: "status" });
   const bar = make("progress", { hidden: true, "aria-label": "The kernel runs" });
   host.picture.append(
@@ -704,7 +706,7 @@ function render({ model, el }) {
       "div",
       { class: "columns" },
       make("div", {}, make("div", { class: "controls" }, gpu.element), block),
-      make("div", {}, product, speeds, speedText, make("div", { class: "run" }, runButton, bar, runText)),
+      make("div", {}, product, speeds, speedText, make("div", { class: "run" }, runButton, yourGpu, bar, runText)),
     ),
   );
   host.root.prepend(draw("svg", { width: 0, height: 0, "aria-hidden": "true", class: "defs" }, hatch.element));
@@ -948,6 +950,7 @@ function render({ model, el }) {
     const before = run.moments.slice(0, step + 1).findLast?.(({ acts }) => acts[1].do === "open");
     moment.heldAfter = before?.acts[1].barrier;
     const names = groupNames(now.T);
+    yourGpu.href = `your-gpu.html?rung=tiled&tile=${now.T}#choose-options-or-take-something-away`;
     layout = drawMatrices({ ...now, t: act.t, k: act.k, doing: act.do, hatch });
     matrices.replaceChildren(...layout.parts);
     sharedView.replaceChildren(...drawShared({ ...now, moment, own, names, hatch }));

@@ -7,7 +7,8 @@ A module here is named like its exercise (with ``_`` for ``-``) and has
 - ``OPTIONS``, if it needs any: what `judge` gets beside the kernel.
 - ``RIGHT``: rows ``(what, old, new)`` of other ways to do it right, or ``(what, text)``.
 
-An `old` that occurs more than once is replaced everywhere.
+An `old` that occurs more than once is replaced everywhere. ``equivalent.toml`` lists mutants of the
+solutions that are right (see ``mutants.py``).
 """
 
 from __future__ import annotations
@@ -56,12 +57,13 @@ def table(name: str):
 
 
 def changed(name: str, what: str, old: str, new: str) -> str:
-    """The solution with `old` exchanged; an error if it is not there."""
+    """The solution with `old` replaced; an error if it is not there."""
     text = KERNELS[name].solution_text
     if old not in text:
         row = f"{file(name).name}, row {what!r}"
         raise LookupError(f"{row}: the solution does not say {old!r}")
-    return text.replace(old, new)
+    start = "from numpy import float16\n" if "float16" in new else ""
+    return start + text.replace(old, new)
 
 
 def wrong(name: str) -> list[Answer]:

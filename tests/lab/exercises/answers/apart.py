@@ -41,6 +41,8 @@ WRONG = [
     ),
     ("negated", "= a[place]", "= -a[place]", Kind.WRONG),
     ("float64", "= a[place]", "= 1.0 * a[place]", Kind.FLOAT64),
+    ("whole numbers stored", "b[place] = a[place]", "b[place] = int(a[place])", Kind.ROUNDED),
+    ("half precision stored", "b[place] = a[place]", "b[place] = float16(a[place])", Kind.ROUNDED),
 ]
 RIGHT = [
     (

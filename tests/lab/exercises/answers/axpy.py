@@ -20,6 +20,19 @@ WRONG = [
     ("loads x twice", "alpha * x[i]", "(alpha - float32(1)) * x[i] + x[i]", Kind.BUDGET),
     ("neighbour's x", "x[i]", "x[i + 1]", Kind.OUT_OF_BOUNDS),
     ("endless", "if i <", "while i <", Kind.ENDLESS),
+    (
+        "whole numbers stored",
+        "y[i] = alpha * x[i] + y[i]",
+        "y[i] = int(alpha * x[i] + y[i])",
+        Kind.ROUNDED,
+    ),
+    (
+        "half precision stored",
+        "y[i] = alpha * x[i] + y[i]",
+        "y[i] = float16(alpha * x[i] + y[i])",
+        Kind.ROUNDED,
+    ),
+    ("alpha hard-coded", "alpha * x[i]", "float32(3) * x[i]", Kind.WRONG),
 ]
 RIGHT = [
     ("the long index", "cuda.grid(1)", "cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x"),

@@ -55,6 +55,18 @@ WRONG = [
         "    if row >= M or col >= N:\n        return\n    for t in range",
         Kind.DIVERGENT_BARRIER,
     ),
+    (
+        "products made whole",
+        "acc += sA[ty, k] * sB[k, tx]",
+        "acc += int(sA[ty, k] * sB[k, tx])",
+        (Kind.ROUNDED, Kind.FLOAT64),
+    ),
+    (
+        "sum in half precision",
+        "acc += sA[ty, k] * sB[k, tx]",
+        "acc = float16(acc + sA[ty, k] * sB[k, tx])",
+        Kind.ROUNDED,
+    ),
 ]
 RIGHT = [
     (

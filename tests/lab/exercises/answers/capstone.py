@@ -96,6 +96,30 @@ WRONG = [
         "k0 = 0\n    while k0 < K:",
         Kind.ENDLESS,
     ),
+    (
+        "products made whole",
+        "acc[i, j] += a[i] * b[j]",
+        "acc[i, j] += int(a[i] * b[j])",
+        (Kind.ROUNDED, Kind.FLOAT64),
+    ),
+    (
+        "sum in half precision",
+        "acc[i, j] += a[i] * b[j]",
+        "acc[i, j] = float16(acc[i, j] + a[i] * b[j])",
+        Kind.ROUNDED,
+    ),
+    (
+        "tile of half precision",
+        "acc = cuda.local.array((TM, TM), float32)",
+        "acc = cuda.local.array((TM, TM), float16)",
+        Kind.ROUNDED,
+    ),
+    (
+        "tile of integers",
+        "acc = cuda.local.array((TM, TM), float32)",
+        "acc = cuda.local.array((TM, TM), int32)",
+        Kind.ROUNDED,
+    ),
 ]
 RIGHT = [
     ("no padding", "(STEP, ROW)", "(STEP, SIDE)"),

@@ -58,6 +58,20 @@ WRONG = [
         "out[col, row] = acc",
         (Kind.TRANSPOSED, Kind.OUT_OF_BOUNDS, Kind.MISSING_GUARD),
     ),
+    (
+        "products made whole",
+        "acc += sA[ty, k] * sB[k, tx]",
+        "acc += int(sA[ty, k] * sB[k, tx])",
+        (Kind.ROUNDED, Kind.FLOAT64),
+    ),
+    (
+        "sum in half precision",
+        "acc += sA[ty, k] * sB[k, tx]",
+        "acc = float16(acc + sA[ty, k] * sB[k, tx])",
+        Kind.ROUNDED,
+    ),
+    ("samples made whole", "x[row + ka] if", "int(x[row + ka]) if", (Kind.ROUNDED, Kind.WRONG)),
+    ("samples in half precision", "x[row + ka] if", "float16(x[row + ka]) if", Kind.ROUNDED),
 ]
 RIGHT = [
     (

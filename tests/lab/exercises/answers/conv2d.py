@@ -89,6 +89,20 @@ WRONG = [
         "out[col, row] = acc",
         (Kind.TRANSPOSED, Kind.OUT_OF_BOUNDS, Kind.MISSING_GUARD),
     ),
+    (
+        "products made whole",
+        "acc += sA[ty, k] * sB[k, tx]",
+        "acc += int(sA[ty, k] * sB[k, tx])",
+        (Kind.ROUNDED, Kind.FLOAT64),
+    ),
+    (
+        "sum in half precision",
+        "acc += sA[ty, k] * sB[k, tx]",
+        "acc = float16(acc + sA[ty, k] * sB[k, tx])",
+        (Kind.ROUNDED, Kind.WRONG),
+    ),
+    ("pixels made whole", "image[i, j] if", "int(image[i, j]) if", (Kind.ROUNDED, Kind.WRONG)),
+    ("pixels in half precision", "image[i, j] if", "float16(image[i, j]) if", Kind.ROUNDED),
 ]
 RIGHT = [
     (

@@ -51,6 +51,18 @@ WRONG = [
     ("stores into A", "B[row, col] =", "A[row, col] =", Kind.INPUT_CHANGED),
     ("float64", "= f[row]", "= 1.0 * f[row]", Kind.FLOAT64),
     ("adds to what is there", "B[row, col] =", "B[row, col] +=", Kind.READS_OUTPUT),
+    (
+        "whole numbers stored",
+        "B[row, col] = f[row] * A[row, col]",
+        "B[row, col] = int(f[row] * A[row, col])",
+        Kind.ROUNDED,
+    ),
+    (
+        "half precision stored",
+        "B[row, col] = f[row] * A[row, col]",
+        "B[row, col] = float16(f[row] * A[row, col])",
+        Kind.ROUNDED,
+    ),
 ]
 RIGHT = [
     ("by subtraction", INDEX, "row = i // N\n        col = i - row * N"),

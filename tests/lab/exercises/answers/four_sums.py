@@ -75,6 +75,20 @@ WRONG = [
         "            cuda.syncthreads()\n            b = sB[k, tx]",
         Kind.BUDGET,
     ),
+    (
+        "products made whole",
+        "acc[r] += sA[ROWS * ty + r, k] * b",
+        "acc[r] += int(sA[ROWS * ty + r, k] * b)",
+        (Kind.ROUNDED, Kind.FLOAT64),
+    ),
+    (
+        "sum in half precision",
+        "acc[r] += sA[ROWS * ty + r, k] * b",
+        "acc[r] = float16(acc[r] + sA[ROWS * ty + r, k] * b)",
+        Kind.ROUNDED,
+    ),
+    ("b made whole", "b = sB[k, tx]", "b = int(sB[k, tx])", (Kind.ROUNDED, Kind.WRONG)),
+    ("b in half precision", "b = sB[k, tx]", "b = float16(sB[k, tx])", Kind.ROUNDED),
 ]
 RIGHT = [
     (

@@ -42,6 +42,30 @@ WRONG = [
         (Kind.RACE, Kind.BUDGET, Kind.WRONG, Kind.UNINITIALISED),
     ),
     ("negated", "= here[tx, ty]", "= -here[tx, ty]", Kind.WRONG),
+    (
+        "whole numbers stored",
+        "A[top + ty, left + tx] = there[tx, ty]",
+        "A[top + ty, left + tx] = int(there[tx, ty])",
+        Kind.ROUNDED,
+    ),
+    (
+        "half precision stored",
+        "A[top + ty, left + tx] = there[tx, ty]",
+        "A[top + ty, left + tx] = float16(there[tx, ty])",
+        Kind.ROUNDED,
+    ),
+    (
+        "tile of half precision",
+        "there = cuda.shared.array((W, 33), float32)",
+        "there = cuda.shared.array((W, 33), float16)",
+        Kind.ROUNDED,
+    ),
+    (
+        "tile of integers",
+        "there = cuda.shared.array((W, 33), float32)",
+        "there = cuda.shared.array((W, 33), int32)",
+        Kind.ROUNDED,
+    ),
 ]
 RIGHT = [
     ("padding by three", "(W, 33)", "(W, 35)"),

@@ -54,6 +54,18 @@ WRONG = [
         "acc = bias[col]\n        for k in range(A.shape[1]):\n            acc += bias[col] - bias[col] +",
         Kind.BUDGET,
     ),
+    (
+        "products made whole",
+        "acc += A[row, k] * B[k, col]",
+        "acc += int(A[row, k] * B[k, col])",
+        (Kind.ROUNDED, Kind.WRONG),
+    ),
+    (
+        "sum in half precision",
+        "acc += A[row, k] * B[k, col]",
+        "acc = float16(acc + A[row, k] * B[k, col])",
+        Kind.ROUNDED,
+    ),
 ]
 RIGHT = [
     (

@@ -27,6 +27,18 @@ WRONG = [
     ("one row too few", "row < C.shape[0]", "row < C.shape[0] - 1", Kind.UNWRITTEN),
     ("float64", "= A[row, col]", "= 1.0 * A[row, col]", Kind.FLOAT64),
     ("adds to what is there", "] = A", "] += A", Kind.READS_OUTPUT),
+    (
+        "whole numbers stored",
+        "C[row, col] = A[row, col] + B[row, col]",
+        "C[row, col] = int(A[row, col] + B[row, col])",
+        Kind.ROUNDED,
+    ),
+    (
+        "half precision stored",
+        "C[row, col] = A[row, col] + B[row, col]",
+        "C[row, col] = float16(A[row, col] + B[row, col])",
+        Kind.ROUNDED,
+    ),
 ]
 RIGHT = [
     (

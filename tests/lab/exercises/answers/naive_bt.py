@@ -40,6 +40,18 @@ WRONG = [
     ("float64 sum", "acc = float32(0)", "acc = 0.0", Kind.FLOAT64),
     ("integer sum", "acc = float32(0)", "acc = 0", Kind.FLOAT64),
     ("sum begins at one", "float32(0)", "float32(1)", Kind.WRONG),
+    (
+        "products made whole",
+        "acc += A[row, k] * Bt[col, k]",
+        "acc += int(A[row, k] * Bt[col, k])",
+        (Kind.ROUNDED, Kind.FLOAT64),
+    ),
+    (
+        "sum in half precision",
+        "acc += A[row, k] * Bt[col, k]",
+        "acc = float16(acc + A[row, k] * Bt[col, k])",
+        Kind.ROUNDED,
+    ),
 ]
 RIGHT = [
     (

@@ -26,6 +26,8 @@ WRONG = [
         (Kind.UNINITIALISED, Kind.SWAPPED, Kind.TRANSPOSED),
     ),
     ("without the bench", "At[row, col] = tile[tx, ty]", "At[row, col] = A[col, row]", Kind.BUDGET),
+    ("tile of half precision", "(W, 33), float32", "(W, 33), float16", Kind.ROUNDED),
+    ("tile of integers", "(W, 33), float32", "(W, 33), int32", Kind.ROUNDED),
 ]
 RIGHT = [
     ("padded by three", "(W, 33)", "(W, 35)"),

@@ -32,6 +32,30 @@ WRONG = [
         "range(A.shape[0])",
         (Kind.ONLY_SQUARE, Kind.OUT_OF_BOUNDS),
     ),
+    (
+        "products made whole",
+        "left += a * B[k, col]",
+        "left += int(a * B[k, col])",
+        (Kind.ROUNDED, Kind.WRONG),
+    ),
+    (
+        "sum in half precision",
+        "left += a * B[k, col]",
+        "left = float16(left + a * B[k, col])",
+        Kind.ROUNDED,
+    ),
+    (
+        "products made whole",
+        "right += a * B[k, col + 1]",
+        "right += int(a * B[k, col + 1])",
+        (Kind.ROUNDED, Kind.WRONG),
+    ),
+    (
+        "sum in half precision",
+        "right += a * B[k, col + 1]",
+        "right = float16(right + a * B[k, col + 1])",
+        Kind.ROUNDED,
+    ),
 ]
 RIGHT = [
     ("a register for the place", "both = col + 1 < C.shape[1]", "both = col < C.shape[1] - 1"),

@@ -33,6 +33,20 @@ WRONG = [
     ("backwards in time", "+= dt", "-= dt", Kind.WRONG),
     ("place in the block only", "cuda.grid(1)", "cuda.threadIdx.x", (Kind.RACE, Kind.WRONG)),
     ("loads more than it needs", SPEED, f"{SPEED} + {SPEED} - {SPEED}", Kind.BUDGET),
+    (
+        "step made whole",
+        "dt * particles[group, 3 + axis, lane]",
+        "int(dt * particles[group, 3 + axis, lane])",
+        (Kind.ROUNDED, Kind.WRONG),
+    ),
+    (
+        "step in half precision",
+        "dt * particles[group, 3 + axis, lane]",
+        "float16(dt * particles[group, 3 + axis, lane])",
+        Kind.ROUNDED,
+    ),
+    ("dt hard-coded", "+= dt *", "+= float32(0.5) *", Kind.WRONG),
+    ("axes hard-coded", "range(axes)", "range(3)", Kind.WRONG),
 ]
 RIGHT = [
     ("the sum written out", f"{PLACE} += dt * {SPEED}", f"{PLACE} = {PLACE} + dt * {SPEED}"),

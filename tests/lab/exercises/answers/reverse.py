@@ -8,7 +8,7 @@ WRONG = [
     ("guard with <=", "i < out.size", "i <= out.size", Kind.MISSING_GUARD),
     ("guard too early", "i < out.size", "i < out.size - 1", Kind.UNWRITTEN),
     ("one too far", "v.size - 1 - i", "v.size - i", Kind.OUT_OF_BOUNDS),
-    ("one too near", "v.size - 1 - i", "v.size - 2 - i", Kind.OUT_OF_BOUNDS),
+    ("one too near", "v.size - 1 - i", "v.size - 2 - i", Kind.NEGATIVE_INDEX),
     ("as it was", "v[v.size - 1 - i]", "v[i]", Kind.WRONG),
     (
         "each block for itself",
@@ -29,6 +29,18 @@ WRONG = [
     ("loads twice", "= v[v.size - 1 - i]", "= v[i] - v[i] + v[v.size - 1 - i]", Kind.BUDGET),
     ("float64", "= v[v.size - 1 - i]", "= 1.0 * v[v.size - 1 - i]", Kind.FLOAT64),
     ("endless", "if i <", "while i <", Kind.ENDLESS),
+    (
+        "whole numbers stored",
+        "out[i] = v[v.size - 1 - i]",
+        "out[i] = int(v[v.size - 1 - i])",
+        Kind.ROUNDED,
+    ),
+    (
+        "half precision stored",
+        "out[i] = v[v.size - 1 - i]",
+        "out[i] = float16(v[v.size - 1 - i])",
+        Kind.ROUNDED,
+    ),
 ]
 RIGHT = [
     ("the store turned round", "out[i] = v[v.size - 1 - i]", "out[out.size - 1 - i] = v[i]"),

@@ -77,6 +77,20 @@ WRONG = [
         "if acc != 0:\n        partial[t] = acc",
         Kind.UNINITIALISED,
     ),
+    (
+        "products made whole",
+        "acc += A[row, col]",
+        "acc += int(A[row, col])",
+        (Kind.ROUNDED, Kind.FLOAT64),
+    ),
+    (
+        "sum in half precision",
+        "acc += A[row, col]",
+        "acc = float16(acc + A[row, col])",
+        Kind.ROUNDED,
+    ),
+    ("tile of half precision", "array(THREADS, float32)", "array(THREADS, float16)", Kind.ROUNDED),
+    ("tile of integers", "array(THREADS, float32)", "array(THREADS, int32)", Kind.ROUNDED),
 ]
 RIGHT = [
     (

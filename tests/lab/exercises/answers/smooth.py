@@ -8,7 +8,7 @@ WRONG = [
     ("no guard", "if i < b.size:", "if True:", Kind.MISSING_GUARD),
     ("guard with <=", "i < b.size", "i <= b.size", Kind.MISSING_GUARD),
     ("guard too early", "i < b.size", "i < b.size - 1", Kind.UNWRITTEN),
-    ("no guard at the left end", "max(i - 1, 0)", "i - 1", Kind.OUT_OF_BOUNDS),
+    ("no guard at the left end", "max(i - 1, 0)", "i - 1", Kind.NEGATIVE_INDEX),
     (
         "no guard at the right end",
         "min(i + 1, a.size - 1)",
@@ -41,6 +41,18 @@ WRONG = [
     ("mean instead of sum", SUM, f"({SUM}) / float32(3)", Kind.WRONG),
     ("loads more than it needs", SUM, f"{SUM} + a[i] - a[i]", Kind.BUDGET),
     ("float64", SUM, f"1.0 * ({SUM})", Kind.FLOAT64),
+    (
+        "whole numbers stored",
+        "b[i] = a[left] + a[i] + a[right]",
+        "b[i] = int(a[left] + a[i] + a[right])",
+        Kind.ROUNDED,
+    ),
+    (
+        "half precision stored",
+        "b[i] = a[left] + a[i] + a[right]",
+        "b[i] = float16(a[left] + a[i] + a[right])",
+        Kind.ROUNDED,
+    ),
 ]
 RIGHT = [
     (

@@ -95,6 +95,30 @@ WRONG = [
         "for col in range(t * ((N + 63) // 64), min(N, (t + 1) * ((N + 63) // 64))):\n        acc",
         Kind.BUDGET,
     ),
+    (
+        "terms made whole",
+        "acc += math.exp(A[row, col] - largest)",
+        "acc += int(math.exp(A[row, col] - largest))",
+        (Kind.ROUNDED, Kind.WRONG),
+    ),
+    (
+        "sum in half precision",
+        "acc += math.exp(A[row, col] - largest)",
+        "acc = float16(acc + math.exp(A[row, col] - largest))",
+        Kind.ROUNDED,
+    ),
+    (
+        "tile of half precision",
+        "array(THREADS, float32)",
+        "array(THREADS, float16)",
+        (Kind.ROUNDED, Kind.WRONG),
+    ),
+    (
+        "tile of integers",
+        "array(THREADS, float32)",
+        "array(THREADS, int32)",
+        (Kind.ROUNDED, Kind.WRONG),
+    ),
 ]
 RIGHT = [
     (

@@ -141,6 +141,30 @@ WRONG = [
         "    t = 0\n    while t < K:",
         Kind.ENDLESS,
     ),
+    (
+        "products made whole",
+        "acc += sA[ty, k] * sB[k, tx]",
+        "acc += int(sA[ty, k] * sB[k, tx])",
+        (Kind.ROUNDED, Kind.FLOAT64),
+    ),
+    (
+        "sum in half precision",
+        "acc += sA[ty, k] * sB[k, tx]",
+        "acc = float16(acc + sA[ty, k] * sB[k, tx])",
+        Kind.ROUNDED,
+    ),
+    (
+        "tile of half precision",
+        "sA = cuda.shared.array((T, T), float32)",
+        "sA = cuda.shared.array((T, T), float16)",
+        Kind.ROUNDED,
+    ),
+    (
+        "tile of integers",
+        "sA = cuda.shared.array((T, T), float32)",
+        "sA = cuda.shared.array((T, T), int32)",
+        (Kind.ROUNDED, Kind.WRONG),
+    ),
 ]
 RIGHT = [
     (

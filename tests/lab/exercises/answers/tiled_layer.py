@@ -60,6 +60,18 @@ WRONG = [
         "sB[k, tx]",
         Kind.MISSING_BARRIER,
     ),
+    (
+        "whole numbers stored",
+        "C[row, col] = max(acc + bias[col], float32(0))",
+        "C[row, col] = int(max(acc + bias[col], float32(0)))",
+        Kind.ROUNDED,
+    ),
+    (
+        "half precision stored",
+        "C[row, col] = max(acc + bias[col], float32(0))",
+        "C[row, col] = float16(max(acc + bias[col], float32(0)))",
+        (Kind.ROUNDED, Kind.WRONG),
+    ),
 ]
 RIGHT = [
     ("a condition", STORE, "z = acc + bias[col]\n        C[row, col] = z if z > 0 else float32(0)"),

@@ -58,6 +58,20 @@ WRONG = [
     ),
     ("a small tile", "array((W, W)", "array((W, 16)", Kind.OUT_OF_BOUNDS),
     ("a tile of 64 KB", "array((W, W)", "array((512, W)", Kind.SHARED_LIMIT),
+    (
+        "whole numbers stored",
+        "At[row, col] = tile[tx, ty]",
+        "At[row, col] = int(tile[tx, ty])",
+        Kind.ROUNDED,
+    ),
+    (
+        "half precision stored",
+        "At[row, col] = tile[tx, ty]",
+        "At[row, col] = float16(tile[tx, ty])",
+        Kind.ROUNDED,
+    ),
+    ("tile of half precision", "(W, W), float32", "(W, W), float16", Kind.ROUNDED),
+    ("tile of integers", "(W, W), float32", "(W, W), int32", Kind.ROUNDED),
 ]
 RIGHT = [
     ("a padded tile", "array((W, W)", "array((W, 33)"),

@@ -133,6 +133,18 @@ WRONG = [
         "    t = 0\n    while t < K:",
         Kind.ENDLESS,
     ),
+    (
+        "products made whole",
+        "acc += sA[pair, ty, k] * sB[pair, k, tx]",
+        "acc += int(sA[pair, ty, k] * sB[pair, k, tx])",
+        (Kind.ROUNDED, Kind.FLOAT64),
+    ),
+    (
+        "sum in half precision",
+        "acc += sA[pair, ty, k] * sB[pair, k, tx]",
+        "acc = float16(acc + sA[pair, ty, k] * sB[pair, k, tx])",
+        Kind.ROUNDED,
+    ),
 ]
 RIGHT = [
     (

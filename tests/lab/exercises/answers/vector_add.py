@@ -18,7 +18,7 @@ WRONG = [
     ),
     ("grid instead of block", "cuda.blockDim.x", "cuda.gridDim.x", (Kind.RACE, Kind.UNWRITTEN)),
     ("counts from one", INDEX, INDEX + " + 1", Kind.UNWRITTEN),
-    ("shifted source", "b[i]", "b[i - 1]", Kind.OUT_OF_BOUNDS),
+    ("shifted source", "b[i]", "b[i - 1]", Kind.NEGATIVE_INDEX),
     ("difference", "a[i] + b[i]", "a[i] - b[i]", Kind.WRONG),
     ("product", "a[i] + b[i]", "a[i] * b[i]", Kind.WRONG),
     ("b forgotten", "a[i] + b[i]", "a[i] + a[i]", Kind.WRONG),
@@ -38,6 +38,8 @@ WRONG = [
         "c[i] = a[i] + b[i]\n        cuda.syncthreads()",
         Kind.DIVERGENT_BARRIER,
     ),
+    ("whole numbers stored", "c[i] = a[i] + b[i]", "c[i] = int(a[i] + b[i])", Kind.ROUNDED),
+    ("half precision stored", "c[i] = a[i] + b[i]", "c[i] = float16(a[i] + b[i])", Kind.ROUNDED),
 ]
 RIGHT = [
     ("cuda.grid", INDEX, "cuda.grid(1)"),

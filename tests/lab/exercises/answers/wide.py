@@ -140,6 +140,30 @@ WRONG = [
         "    t = 0\n    while t < K:",
         Kind.ENDLESS,
     ),
+    (
+        "products made whole",
+        "acc += sA[ty, k] * sB[k, tx]",
+        "acc += int(sA[ty, k] * sB[k, tx])",
+        (Kind.ROUNDED, Kind.FLOAT64),
+    ),
+    (
+        "sum in half precision",
+        "acc += sA[ty, k] * sB[k, tx]",
+        "acc = float16(acc + sA[ty, k] * sB[k, tx])",
+        Kind.ROUNDED,
+    ),
+    (
+        "tile of half precision",
+        "sB = cuda.shared.array((BK, BN), float32)",
+        "sB = cuda.shared.array((BK, BN), float16)",
+        Kind.ROUNDED,
+    ),
+    (
+        "tile of integers",
+        "sB = cuda.shared.array((BK, BN), float32)",
+        "sB = cuda.shared.array((BK, BN), int32)",
+        (Kind.ROUNDED, Kind.WRONG),
+    ),
 ]
 RIGHT = [
     (

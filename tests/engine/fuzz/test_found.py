@@ -1,0 +1,152 @@
+"""Kernels on which the interpreter and Numba's compiled code once disagreed."""
+
+import pytest
+
+from tests.engine.fuzz import judges
+from tests.engine.fuzz.programs import HEADER, Program
+
+ARGUMENTS = (
+    "f4_16 f8_16 i1_16 i4_16 i8_16 u4_16 u8_16 scalar_pyi8 out_f4 out_f8 out_i4 out_i8 out_u8"
+)
+#: What each puts into its slot of an output, after the statements in front.
+VALUES = {
+    "floats clamp to integers": """
+        out_i8[i, 0] = int(f8_16[t])
+        out_i8[i, 1] = int32(f4_16[t])
+        out_i8[i, 2] = uint32(f8_16[t])
+        out_i8[i, 3] = int16(f4_16[t])
+        out_u8[i, 0] = uint64(f4_16[t])
+        out_i4[i, 0] = f8_16[t]""",
+    "min and max of NaN": """
+        out_f4[i, 0] = min(f4_16[t], f4_16[-1 - t])
+        out_f8[i, 1] = max(f8_16[t], f4_16[t])
+        out_f8[i, 2] = min(f8_16[t], 0.0)
+        out_f8[i, 3] = max(f8_16[t], 1.0, f8_16[-1 - t])
+        out_f8[i, 4] = max(i4_16[t], f8_16[t])""",
+    "powers": """
+        n = i1_16[t] % 5 - 2
+        out_f8[i, 0] = i8_16[t] ** n
+        out_f8[i, 1] = i1_16[t] ** -1
+        out_f8[i, 2] = (i1_16[t] % 3 - 1) ** n
+        out_i8[i, 0] = u4_16[t] ** (t % 4)
+        out_i8[i, 1] = i8_16[t] ** 2
+        out_u8[i, 0] = u8_16[t] ** 2
+        out_f8[i, 3] = f8_16[t] ** -1
+        out_f4[i, 1] = f4_16[t] ** 3""",
+    "round": """
+        out_f4[i, 0] = round(float32(i1_16[t]) / float32(8.0), 2)
+        out_f8[i, 1] = round(float64(i1_16[t]) / 1000.0, 1)
+        out_f8[i, 2] = round(f8_16[t] * 0.001, -2)
+        out_i8[i, 0] = round(float64(i1_16[t]) / 2.0)""",
+    "stores wrap": """
+        out_i4[i, 0] = i4_16[0] + 1
+        out_i8[i, 0] = u4_16[1] - 1
+        out_i4[0, 1] = i8_16[0] * 3
+        out_u8[i, 0] = ~u8_16[t]
+        out_u8[i, 1] = -i1_16[t]""",
+    "quotients at the edges": """
+        out_i8[i, 0] = i8_16[t] // (i1_16[t] % 3 - 1)
+        out_i8[i, 1] = i8_16[t] % (i1_16[t] % 3 - 1)
+        out_f8[i, 0] = f8_16[t] // 2.0
+        out_f8[i, 1] = i8_16[t] / i4_16[t]""",
+    "bits": """
+        out_i8[i, 0] = cuda.clz(int32(i4_16[t]))
+        out_i8[i, 1] = cuda.popc(i8_16[t])
+        out_i8[i, 2] = cuda.brev(u4_16[t])
+        out_i8[i, 3] = cuda.ffs(i4_16[t])
+        out_i8[i, 4] = cuda.brev(u8_16[t])""",
+    "a first guess at a type leaves its mark": """
+        v = uint8(i4_16[t] & 15)
+        for k in range(5):
+            v -= 0
+        w = v
+        w *= w
+        out_f8[i, 0] = w / 3
+        out_i8[i, 0] = w""",
+    "signed and unsigned meet": """
+        v = u8_16[t]
+        if t % 2:
+            v = i8_16[t]
+        out_f8[i, 0] = v
+        out_f8[i, 1] = v * 2""",
+    "a variable of the iteration before": """
+        x = y = 0
+        for k in range(5):
+            if k > 0:
+                y += x
+            x = i4_16[k] + t
+        out_i8[i, 0] = y""",
+    "a branch that the compiler leaves out": """
+        v = i4_16[t]
+        flag = 3
+        if flag == 4 or (t > 3 and 7 < 1.5):
+            v = 2.5
+        if t < 5 < 4:
+            v = 0.5
+        out_i8[i, 0] = v >> 1""",
+    "numbers and results in one tuple": """
+        total = 0
+        for k in (0, abs(i1_16[t] + 4), t):
+            total += k
+        out_i8[i, 0] = total + (0, t)[t % 2]""",
+    "a loop variable behind loops of different lengths": """
+        for k in range(t % 3 + 1):
+            if k == t // 4:
+                break
+        out_i8[i, 0] = k
+        for x in i4_16[: t + 1]:
+            out_i8[i, 1] = x
+        else:
+            out_i8[i, 2] = x""",
+    "ternaries, and, or": """
+        out_f8[i, 0] = i4_16[t] if t % 2 else 0.5
+        out_f8[i, 1] = u8_16[t] if t % 3 else i1_16[t]
+        out_i8[i, 0] = (t % 2 and 5) + (t % 3 or 7)""",
+}
+
+
+def program(body: str) -> Program:
+    """A kernel of 16 threads around some statements."""
+    names = tuple(ARGUMENTS.split())
+    source = f"\n\n@cuda.jit\ndef kernel({', '.join(names)}):\n    t = i = cuda.grid(1)\n"
+    return Program(1, f"{HEADER}{source}{body}", (1,), (16,), names, False)
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_values(name):
+    lines = [line[4:] for line in VALUES[name].splitlines() if line]
+    some = program("\n".join(lines) + "\n")
+    judge = judges.Executed(some)
+    assert not judge.refused
+    names = [n for n in some.arguments if not n.startswith("scalar")]
+    for inputs in range(3):
+        mine = judges.interpreted(some, inputs)
+        assert not mine.refused
+        assert not judges.first_difference(names, mine.outputs, judge.run(inputs))
+
+
+REFUSED = {
+    "a variable whose first assignment comes later": """
+        for k in range(5):
+            if k > 0:
+                out_i8[i, 0] = x
+            x = k""",
+    "a tuple of unlike numbers": """
+        for k in (0, 0.5, i4_16[t]):
+            out_f8[i, 0] = k""",
+    "bits of a float that was an integer at first": """
+        v = uint8(i4_16[t] & 15)
+        for k in range(5):
+            v -= 0
+        v *= v
+        out_i8[i, 0] = (v * v) >> 1""",
+    "a function of NumPy that the CUDA target has not": """
+        out_f8[i, 0] = np.sqrt(f8_16[t])""",
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refusals(name):
+    some = program("\n".join(line[4:] for line in REFUSED[name].splitlines() if line) + "\n")
+    assert judges.Executed(some).refused
+    assert judges.interpreted(some, 0).refused

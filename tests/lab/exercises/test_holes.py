@@ -1,0 +1,318 @@
+"""Answers that are wrong and look right to a careless grader, tried on every exercise."""
+
+import threading
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from kernels import cuda
+from kernels.lab.exercises import checking, judge
+from kernels.lab.exercises.exercise import FINE
+from kernels.lab.exercises.kinds import Kind
+from kernels.lab.exercises.limits import time_limit
+from kernels.lab.exercises.submission import function_of
+from kernels.lab.exercises.tasks.passes import wavefronts
+from kernels.lab.exercises.tasks.shares import shares_of
+from tests.lab.exercises.answers import KERNELS, options
+from tests.lab.exercises.mutants import equivalent, mutants, survives
+
+# ------------------------------------------------------------------------------------ the numbers
+
+
+def arrays(trial):
+    return {n: a for n, a in trial.arguments.items() if isinstance(a, np.ndarray)}
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_no_launch_is_right_in_whole_numbers_or_in_half_precision(name):
+    for trial in KERNELS[name].trials(**options(name)):
+        given = [a for a in arrays(trial).values() if not np.isnan(a).any()]
+        eighths = all((8 * a == np.floor(8 * a)).all() for a in given)
+        assert eighths is not (trial.role == FINE)
+        assert all((a != np.floor(a)).any() for a in given), "whole numbers hide an integer"
+        if trial.role == FINE:
+            assert all((a != a.astype(np.float16)).mean() > 0.9 for a in given)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_one_launch_has_full_mantissas_and_bounds_that_half_precision_breaks(name):
+    trials = KERNELS[name].trials(**options(name))
+    assert [t.role for t in trials].count(FINE) == 1
+    for trial in trials:
+        for output, bound in trial.bounds.items():
+            largest = abs(trial.expected[output]).max()
+            assert (bound < 2.0**-12 * largest).all(), "too loose"
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_no_two_launches_share_a_number_and_no_two_seeds_an_array(name):
+    first, second = (KERNELS[name].trials(seed=s, **options(name)) for s in (0, 1))
+    for one, other in zip(first, second, strict=True):
+        for array in arrays(one):
+            if not np.isnan(one.arguments[array]).any():
+                assert (one.arguments[array] != other.arguments[array]).any()
+    for parameter, value in first[0].arguments.items():
+        if parameter not in arrays(first[0]):
+            assert len({t.arguments[parameter] for t in first}) > 1, (
+                f"{parameter} is always {value}"
+            )
+
+
+# ------------------------------------------------------------------------------- borrowed answers
+
+INDEX = {1: "i", 2: "i // {0}.shape[1], i % {0}.shape[1]"}
+INDEX[3] = "i // ({0}.shape[1] * {0}.shape[2]), i // {0}.shape[2] % {0}.shape[1], i % {0}.shape[2]"
+
+
+def remembered(name):
+    """A kernel that copies the results of all launches, told apart by the size of the output."""
+    exercise = KERNELS[name]
+    lines, known = [], {}
+    for number, trial in enumerate(exercise.trials(**options(name))):
+        ((output, result),) = trial.expected.items()
+        place = INDEX[result.ndim].format(output)
+        known[f"R{number}"] = result.astype(np.float32).ravel()
+        lines += [f"        if {output}.size == {result.size}:"]
+        lines += [f"            {output}[{place}] = R{number}[i]"]
+    arrays_ = "".join(f"{n} = array({a.tolist()}, dtype=single)\n" for n, a in known.items())
+    return (
+        f"from numpy import array, single\n{arrays_}@cuda.jit\n"
+        f"def remembered({', '.join(exercise.parameters)}):\n"
+        "    width = cuda.blockDim.x * cuda.blockDim.y * cuda.blockDim.z\n"
+        "    block = (cuda.blockIdx.z * cuda.gridDim.y + cuda.blockIdx.y) * cuda.gridDim.x"
+        " + cuda.blockIdx.x\n"
+        "    thread = cuda.threadIdx.y * cuda.blockDim.x + cuda.threadIdx.x\n"
+        "    blocks = cuda.gridDim.x * cuda.gridDim.y * cuda.gridDim.z\n"
+        f"    for i in range(block * width + thread, {output}.size, blocks * width):\n"
+        + "\n".join(lines)
+    )
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_results_copied_by_size_are_rejected(name):
+    result = judge(name, remembered(name), **options(name))
+    assert result.kind is Kind.REMEMBERED, str(result)
+    assert "Only the numbers are new" in " ".join(str(result).split())
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_the_stored_solution_is_not_an_answer(name):
+    exercise = KERNELS[name]
+    stored = function_of(exercise.solution_text, exercise.names)
+    for answer in (cuda.jit(stored), stored, SimpleNamespace(py_func=stored)):
+        result = judge(name, answer, **options(name))
+        assert result.kind is Kind.BORROWED and "write yours" in str(result)
+
+
+def test_a_kernel_may_not_call_the_stored_solution():
+    solution = cuda.jit(device=True)(function_of(KERNELS["axpy"].solution_text, {}))
+
+    @cuda.jit
+    def axpy(alpha, x, y):
+        solution(alpha, x, y)
+
+    assert judge("axpy", axpy).kind is Kind.BORROWED
+
+
+def test_a_kernel_may_call_a_function_of_its_own():
+    @cuda.jit(device=True)
+    def scaled(alpha, x, y):
+        return alpha * x + y
+
+    @cuda.jit
+    def axpy(alpha, x, y):
+        i = cuda.grid(1)
+        if i < y.size:
+            y[i] = scaled(alpha, x[i], y[i])
+
+    assert judge("axpy", axpy).right
+
+
+@pytest.mark.parametrize(
+    "name, answer",
+    [
+        ("shares", shares_of),
+        ("shares", lambda A: shares_of(A)),
+        ("passes", wavefronts),
+        ("passes", lambda words: wavefronts(words)),
+    ],
+)
+def test_a_stored_function_is_not_an_answer(name, answer):
+    assert judge(name, answer).kind is Kind.BORROWED
+
+
+def test_a_test_that_counts_its_calls_is_rejected():
+    calls = []
+
+    def blind(product):
+        calls.append(product)
+        return len(calls) <= 4
+
+    def counting(product):
+        product(np.eye(2, dtype=np.float32), np.eye(2, dtype=np.float32))
+        return blind(product)
+
+    def in_rounds(product):
+        product(np.eye(2, dtype=np.float32), np.eye(2, dtype=np.float32))
+        calls.append(product)
+        return len(calls) % 19 in (1, 2, 3, 4)
+
+    assert "never calls the product" in str(judge("better-test", blind))
+    calls.clear()
+    assert judge("better-test", counting).kind is Kind.REMEMBERED
+    calls.clear()
+    assert judge("better-test", in_rounds).kind is Kind.REMEMBERED
+
+
+def test_tables_instead_of_functions_are_rejected():
+    asked = []
+
+    def from_a_table(words):
+        asked.append(words)
+        return wavefronts_known[len(asked) - 1]
+
+    from kernels.lab.exercises.tasks.passes import requests
+
+    wavefronts_known = [wavefronts(words) for _, words in requests()] + [33]
+    assert judge("passes", from_a_table).kind is Kind.WRONG
+    table = shares_of(np.arange(256, dtype=np.float32).reshape(16, 16))
+    assert judge("shares", lambda A: table).kind is Kind.REMEMBERED
+
+
+# ----------------------------------------------------------------------------- what it is, by name
+
+PARTS = {
+    "vector-add": ("a, b, c", "for i in range(c.size):\n            c[i] = a[i] + b[i]"),
+    "axpy": ("alpha, x, y", "for i in range(y.size):\n            y[i] = alpha * x[i] + y[i]"),
+    "reverse": ("v, out", "for i in range(v.size):\n            out[i] = v[v.size - 1 - i]"),
+    "apart": ("a, b", "for i in range(a.size):\n            b[i] = a[i]"),
+    "smooth": (
+        "a, b",
+        "for i in range(a.size):\n"
+        "            b[i] = a[max(i - 1, 0)] + a[i] + a[min(i + 1, a.size - 1)]",
+    ),
+    "matrix-add": (
+        "A, B, C",
+        "for i in range(C.size):\n            n = C.shape[1]\n"
+        "            C[i // n, i % n] = A[i // n, i % n] + B[i // n, i % n]",
+    ),
+    "few-sectors": (
+        "A, f, B",
+        "for i in range(A.size):\n            n = A.shape[1]\n"
+        "            B[i // n, i % n] = f[i // n] * A[i // n, i % n]",
+    ),
+    "transpose": (
+        "A, At",
+        "for i in range(A.size):\n            n = A.shape[1]\n"
+        "            At[i % n, i // n] = A[i // n, i % n]",
+    ),
+}
+PRODUCT = """for row in range(C.shape[0]):
+            for col in range(C.shape[1]):
+                acc = float32(0)
+                for k in range(A.shape[1]):
+                    acc += A[row, k] * {factor}
+                C[row, col] = {value}"""
+PARTS |= {
+    name: ("A, B, C", PRODUCT.format(factor="B[k, col]", value="acc"))
+    for name in ("square-minded", "tiled", "two-buffers", "wide", "pair", "four-sums", "capstone")
+}
+PARTS["naive-bt"] = ("A, Bt, C", PRODUCT.format(factor="Bt[col, k]", value="acc"))
+PARTS["layer"] = (
+    "A, B, bias, C",
+    PRODUCT.format(factor="B[k, col]", value="max(acc + bias[col], float32(0))"),
+)
+PARTS["tiled-layer"] = PARTS["layer"]
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_one_thread_that_does_everything_is_told_so(name):
+    parameters, work = PARTS[name]
+    one = f"@cuda.jit\ndef alone({parameters}):\n    across, down = cuda.grid(2)\n"
+    one += f"    if across == 0 and down == 0:\n        {work}\n"
+    result = judge(name, one, **options(name))
+    assert result.kind is Kind.UNSHARED and "one thread stores" in str(result), str(result)
+    assert result.line
+
+
+def test_a_loop_that_ends_late_is_not_called_endless():
+    everything = (
+        "@cuda.jit\ndef axpy(alpha, x, y):\n    for i in range(y.size):\n        y[i] = x[i]"
+    )
+    result = judge("axpy", everything)
+    assert result.kind is Kind.UNSHARED and "give each thread its own elements" in str(result)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_parameters_in_another_order_are_told_so(name):
+    exercise = KERNELS[name]
+    if len(exercise.parameters) == 1:
+        return
+    order = exercise.parameters[1:] + exercise.parameters[:1]
+    head = f"({', '.join(exercise.parameters)})"
+    for names in (order, tuple(f"{n}_" for n in order)):
+        text = exercise.solution_text.replace(head, f"({', '.join(names)})", 1)
+        body = "".join(f"\n    {n} = {n}_" for n in order) if names != order else ""
+        text = text.replace("):\n", f"):{body}\n", 1)
+        result = judge(name, text, **options(name))
+        assert result.kind is Kind.SIGNATURE and "in this order" in str(result), str(result)
+        if body:
+            assert "and is right if they are (" in " ".join(str(result).split())
+
+
+def test_a_negative_index_is_right_where_it_gives_the_right_element():
+    text = KERNELS["reverse"].solution_text.replace("v.size - 1 - i", "-1 - i")
+    result = judge("reverse", text)
+    assert result.right and "a negative index counts from the end of v" in result.note
+    wrong = judge("reverse", text.replace("-1 - i", "-2 - i"))
+    assert wrong.kind is Kind.OUT_OF_BOUNDS
+    wrong = judge("smooth", KERNELS["smooth"].solution_text.replace("max(i - 1, 0)", "i - 1"))
+    assert wrong.kind is Kind.NEGATIVE_INDEX and "index -1 in thread (0, 0, 0)" in str(wrong)
+
+
+# ------------------------------------------------------------------------------------- the clock
+
+
+def test_a_function_has_ten_seconds(monkeypatch):
+    asked = []
+    monkeypatch.setattr(checking, "time_limit", lambda s: asked.append(s) or time_limit(s))
+    judge("better-test", lambda product: True)
+    judge("axpy", KERNELS["axpy"].solution_text)
+    assert asked == [10, 60]
+
+
+def test_without_threads_there_is_no_clock_and_all_else_works(monkeypatch):
+    def refuse(timer):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    assert judge("axpy", KERNELS["axpy"].solution_text).right
+    assert not judge("shares", lambda A: A).right
+    with pytest.raises(ZeroDivisionError) as caught, time_limit(1):
+        1 / 0  # noqa: B018 - it is raised in the block
+    assert caught.value.__context__ is None
+
+
+# ------------------------------------------------------------------------------------ by machine
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_mutants_are_rejected_unless_they_are_proven_right(name):
+    known = equivalent(name)
+    sample = np.random.default_rng(1).permutation(len(mutants(name)))[:6]
+    for mutant in (mutants(name)[i] for i in sample):
+        assert survives(mutant) is (mutant.change in known), mutant.change
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_what_is_proven_right_is_a_mutant_and_has_a_reason(name):
+    changes = {mutant.change for mutant in mutants(name)}
+    assert len(changes) == len(mutants(name))
+    for change, reason in equivalent(name).items():
+        assert change in changes and len(reason) > 20
+
+
+def test_enough_mutants_are_made():
+    few = {name for name in KERNELS if len(mutants(name)) < 40}
+    assert few == {"vector-add", "axpy", "reverse"}, "their solutions have three lines"
