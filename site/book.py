@@ -1,19 +1,27 @@
-"""Build the static book: `make book`. Every warning counts; a failure is told in a few lines."""
+"""Build the static book: `make book`. Every warning counts; a failure is told in a few lines.
+
+The pages' own Python is fetched first; without a network the book is built without it.
+"""
 
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+from engine import fetch, pack
+
 COLOUR = re.compile(r"\x1b\[[\d;]*m")
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def build(source: Path = ROOT, output: Path = ROOT) -> Path:
+def build(
+    source: Path = ROOT, output: Path = ROOT, python: fetch.Distribution | None = None
+) -> Path:
     """Build the book.
 
     Parameters
@@ -22,6 +30,8 @@ def build(source: Path = ROOT, output: Path = ROOT) -> Path:
         The folder with `_toc.yml` and the pages; the settings are always the course's.
     output : Path
         Where to put `_build`.
+    python : Distribution
+        The pages' own Python; without it pages run on a server alone.
 
     Returns
     -------
@@ -37,7 +47,8 @@ def build(source: Path = ROOT, output: Path = ROOT) -> Path:
     command = [str(program), "build", str(source), "-W", "-n", "--keep-going"]
     command += ["--config", str(ROOT / "_config.yml"), "--toc", str(source / "_toc.yml")]
     command += ["--path-output", str(output), "--quiet"]
-    made = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    environment = {**os.environ, "PAGE_PYTHON_BUILT": "1" if python else ""}
+    made = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=environment)
     if made.returncode:
         # Sphinx warns of a page only when it reads it: without what it keeps, it reads all again.
         shutil.rmtree(output / "_build" / ".doctrees", ignore_errors=True)
@@ -46,7 +57,24 @@ def build(source: Path = ROOT, output: Path = ROOT) -> Path:
         sys.exit(
             "\n".join([*dict.fromkeys(wrong), "The book was not built: mend the lines above."])
         )
-    return output / "_build" / "html"
+    pages = output / "_build" / "html"
+    place = pages / "_static" / "engine"
+    if python:
+        pack.write(python, place)
+    else:
+        shutil.rmtree(place, ignore_errors=True)
+    return pages
+
+
+def pages_python() -> fetch.Distribution | None:
+    """The pages' own Python, or None, having said why; ``PAGE_PYTHON=required`` takes no None."""
+    try:
+        return fetch.fetch()
+    except fetch.NoEngine as error:
+        if os.environ.get("PAGE_PYTHON") == "required":
+            sys.exit(f"The pages' own Python is required: {error}")
+        print(f"The pages will not run Python by themselves: {error}.", flush=True)
+        return None
 
 
 if __name__ == "__main__":
@@ -54,6 +82,5 @@ if __name__ == "__main__":
     parser.add_argument("--source", type=Path, default=ROOT)
     parser.add_argument("--output", type=Path, default=ROOT)
     arguments = parser.parse_args()
-    print(
-        f"The book: {build(arguments.source.resolve(), arguments.output.resolve()) / 'index.html'}"
-    )
+    made = build(arguments.source.resolve(), arguments.output.resolve(), pages_python())
+    print(f"The book: {made / 'index.html'}")

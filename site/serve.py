@@ -15,7 +15,7 @@ import socket
 import sys
 from pathlib import Path
 
-from book import ROOT, build
+from book import ROOT, build, pages_python
 from jupyter_core.paths import jupyter_runtime_dir
 from jupyter_server.serverapp import ServerApp
 from tornado.web import RedirectHandler, StaticFileHandler
@@ -28,8 +28,13 @@ class Page(StaticFileHandler):
     """A file of the book, asked for anew on each visit so that a new build shows."""
 
     def set_extra_headers(self, path: str) -> None:
-        """Let the browser keep a file, but ask whether it changed."""
+        """Let the browser keep a file, but ask whether it changed; let pages be isolated.
+
+        An isolated page may share memory with its own Python, and interrupt it.
+        """
         self.set_header("Cache-Control", "no-cache")
+        self.set_header("Cross-Origin-Opener-Policy", "same-origin")
+        self.set_header("Cross-Origin-Embedder-Policy", "require-corp")
 
 
 def free(port: int) -> bool:
@@ -104,7 +109,7 @@ def main() -> None:
         other = port + 1 if port < 65535 else 8001
         sys.exit(f"port {port} is in use: try `make serve PORT={other}`")
     print("Building the book …", flush=True)
-    pages = build(options.source.resolve(), options.output.resolve())
+    pages = build(options.source.resolve(), options.output.resolve(), pages_python())
     token = secrets.token_urlsafe(24)
     app = server(pages, port, token)
     for ending in (signal.SIGINT, signal.SIGTERM):

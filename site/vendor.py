@@ -84,33 +84,44 @@ REDIRECTIONS = {
 }
 
 
-def fetch(package: Package, folder: Path) -> Path:
-    """Download and unpack a package.
+def download(package: Package, folder: Path) -> Path:
+    """Download the archive of a package.
 
     Parameters
     ----------
     package : Package
         What to fetch.
     folder : Path
-        An empty folder for it.
+        Where to put it.
 
     Returns
     -------
     Path
-        The unpacked package.
+        The archive.
 
     Raises
     ------
     SystemExit
         When the archive is not the one whose hash stands here.
+    subprocess.CalledProcessError
+        When npm cannot fetch it.
     """
-    command = ["npm", "pack", "--silent", f"{package.name}@{package.version}"]
+    command = ["npm", "pack", "--silent", "--fetch-retries=1", f"{package.name}@{package.version}"]
     packed = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
-    archive = folder / packed.stdout.split()[-1]
+    return checked(package, folder / packed.stdout.split()[-1])
+
+
+def checked(package: Package, archive: Path) -> Path:
+    """Return the archive of a package, or exit when it is not the one whose hash stands here."""
     found = base64.b64encode(hashlib.sha512(archive.read_bytes()).digest()).decode()
     if found != package.sha512:
         sys.exit(f"{package.name}@{package.version} has SHA-512 {found}, not {package.sha512!r}")
-    with tarfile.open(archive) as files:
+    return archive
+
+
+def fetch(package: Package, folder: Path) -> Path:
+    """Download a package into an empty folder, and return it unpacked there."""
+    with tarfile.open(download(package, folder)) as files:
         files.extractall(folder, filter="data")
     return folder / "package"
 

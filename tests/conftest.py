@@ -18,10 +18,12 @@ import pytest
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "site"))
 BROWSERLESS = "no browser: "
+PYTHONLESS = "no Python for pages: "
 #: Milliseconds that a browser test waits before it gives up; what passes does not wait so long.
 PATIENCE = 120_000
 
 os.environ["KERNELS_EXERCISES"] = "off"  # what tests solve is no learner's progress
+os.environ["PAGE_PYTHON"] = "off"  # the tests of the pages' own Python fetch it, no others
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -106,11 +108,14 @@ def patient(opened: Callable) -> Callable:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_terminal_summary(terminalreporter):
-    """Say last how many tests did not run for want of a browser, and what would make them run."""
+    """Say last how many tests did not run for want of something, and what would make them run."""
     yield
     reasons = [str(report.longrepr) for report in terminalreporter.getreports("skipped")]
-    missed = sum(BROWSERLESS in reason for reason in reasons)
-    if missed:
-        tests = f"{missed} test{'s' * (missed > 1)}"
-        told = f"{tests} did not run for want of a browser, which `make browser` fetches."
-        terminalreporter.write_line(told, yellow=True)
+    for want, way in (
+        (BROWSERLESS, "a browser, which `make browser` fetches"),
+        (PYTHONLESS, "NumPy for Pyodide: PAGE_PYTHON_WHEELS may name a folder with its wheel"),
+    ):
+        missed = sum(want in reason for reason in reasons)
+        if missed:
+            tests = f"{missed} test{'s' * (missed > 1)}"
+            terminalreporter.write_line(f"{tests} did not run for want of {way}.", yellow=True)

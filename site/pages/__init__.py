@@ -1,7 +1,7 @@
 """Sphinx extension: what turns the chapters into pages that need no other host and no kernel.
 
-A page's body is a tree, which `code`, `text`, `predict`, `widgets`, `your_gpu`, `progress` and
-`calibration` change one after the other. `maths` writes formulas, `moved` leads old addresses on,
+A page's body is a tree, which `code`, `text`, `predict`, `widgets`, `your_gpu`, `progress`,
+`calibration` and `engine` change in turn. `maths` writes formulas, `moved` leads old addresses on,
 `head` describes a page and chooses its scripts, `theme` drops what no page uses, and `styles` makes
 one style sheet of what is left.
 """
@@ -25,6 +25,7 @@ sys.path.insert(0, str(SITE.parent))
 from . import (  # noqa: E402
     calibration,
     code,
+    engine,
     head,
     maths,
     moved,
@@ -86,6 +87,9 @@ def finish_page(
         settings = {"repository": context["theme_repository_url"], "page": page}
         app.add_js_file(None, body=f"window.liveCode = {json.dumps(settings)};")
         load(app, "live")
+        if app.config.page_python:
+            engine.equip(body)
+            load(app, "engine")
     context["body"] = str(body) + moved.leave(app, page)
 
 
@@ -130,6 +134,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     code.setup(app)
     maths.setup(app)
     moved.setup(app)
+    engine.setup(app)
     app.connect("config-inited", use_own_files, priority=100)
     app.connect("builder-inited", add_static)
     app.connect("source-read", watch_pictures)

@@ -7,19 +7,26 @@
 
   const NEAR = "1200px 0px";
 
-  /** The part of anywidget's model that a widget may rely on, over a plain object. */
-  function createModel(state) {
+  /** The part of anywidget's model that a widget may rely on, over a plain object. With a Python behind it, `tell` takes
+      what is for that side, and `hear` what it says. */
+  function createModel(state, tell) {
     const listeners = new Map();
-    const emit = (event, value) => [...(listeners.get(event) ?? [])].forEach((f) => f(undefined, value));
+    let unsaved = {};
+    const emit = (event, ...values) => [...(listeners.get(event) ?? [])].forEach((f) => f(...values));
+    const change = (name, next) => {
+      state[name] = next;
+      emit(`change:${name}`, undefined, next);
+      emit("change", undefined, undefined);
+    };
     return {
+      widget_manager: tell && {}, // by which a widget knows that a Python listens
       get: (key) => state[key],
       set(key, value) {
         const changes = typeof key === "object" ? Object.entries(key) : [[key, value]];
         for (const [name, next] of changes) {
           if (state[name] === next) continue;
-          state[name] = next;
-          emit(`change:${name}`, next);
-          emit("change", undefined);
+          unsaved[name] = next;
+          change(name, next);
         }
       },
       on(event, f) {
@@ -29,10 +36,18 @@
         if (event === undefined || event === null) listeners.clear();
         else listeners.set(event, f ? (listeners.get(event) ?? []).filter((g) => g !== f) : []);
       },
-      save_changes() {},
-      send() {},
+      save_changes() {
+        if (Object.keys(unsaved).length) tell?.({ state: unsaved });
+        unsaved = {};
+      },
+      send: (content) => tell?.({ content }),
+      hear({ state: changes = {}, content }) {
+        Object.entries(changes).forEach(([name, next]) => change(name, next));
+        if (content !== undefined) emit("msg:custom", content, []);
+      },
     };
   }
+  window.tileByTile.createModel = createModel;
 
   const widgets = [...document.querySelectorAll(".widget")];
   const waiting = new Set(widgets);

@@ -20,8 +20,8 @@ SERVE = (sys.executable, str(ROOT / "site" / "serve.py"))
 sys.path.insert(0, str(ROOT / "site"))
 
 
-def built(source: Path, name: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build a book, once for all processes that share a run."""
+def built(source: Path, name: str, tmp_path_factory: pytest.TempPathFactory, python=None) -> Path:
+    """Build a book, once for all processes that share a run; `python` is its pages' own."""
     from book import build
 
     folder = tmp_path_factory.getbasetemp()
@@ -32,7 +32,7 @@ def built(source: Path, name: str, tmp_path_factory: pytest.TempPathFactory) -> 
         fcntl.flock(lock, fcntl.LOCK_EX)
         done = output / "done"
         if not done.exists():
-            build(source, output)
+            build(source, output, python)
             done.touch()
     return output / "_build" / "html"
 

@@ -106,7 +106,7 @@ class Access:
         signed = v.dtype.kind == "i"
         v = v.astype(np.int64)
         if signed:
-            below = (v < 0) & (v >= -np.asarray(size))
+            below = (v < 0) & (v >= -np.asarray(size, np.int64))
             if below.any():
                 if not checked:
                     self.negative_index(below, v, m, n, a)
@@ -170,12 +170,14 @@ class Access:
                 return elements
             base = self._shared_base.get(buffer.size)
             if base is None:
-                base = self.lanes.column(np.arange(self.lanes.blocks) * buffer.size)
+                blocks = np.arange(self.lanes.blocks, dtype=np.int64)
+                base = self.lanes.column(blocks * buffer.size)
                 self._shared_base[buffer.size] = base
             return base + elements
         if buffer.space == "local":
             if self._lane_numbers is None:
-                self._lane_numbers = np.arange(self.lanes.count).reshape(self.lanes.shape)
+                numbers = np.arange(self.lanes.count, dtype=np.int64)
+                self._lane_numbers = numbers.reshape(self.lanes.shape)
             return elements * self.lanes.count + self._lane_numbers
         return elements
 

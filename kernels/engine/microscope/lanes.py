@@ -59,14 +59,16 @@ class Lanes:
         self.blocks = len(blocks)
         if warp is None:
             self.shape = (self.blocks, bz, by, bx)
-            self.thread = np.arange(threads).reshape(1, bz, by, bx)
-            axes = np.arange(bx), np.arange(by).reshape(by, 1), np.arange(bz).reshape(bz, 1, 1)
+            self.thread = np.arange(threads, dtype=np.int64).reshape(1, bz, by, bx)
+            x, y, z = (np.arange(n, dtype=np.int64) for n in (bx, by, bz))
+            axes = x, y.reshape(by, 1), z.reshape(bz, 1, 1)
             self.thread_idx = tuple(
                 a.reshape((1,) * (4 - a.ndim) + a.shape) if a.size > 1 else np.int64(0)
                 for a in axes
             )
         else:
-            t = np.arange(warp * WARP, min((warp + 1) * WARP, threads)).reshape(1, 1, 1, -1)
+            end = min((warp + 1) * WARP, threads)
+            t = np.arange(warp * WARP, end, dtype=np.int64).reshape(1, 1, 1, -1)
             self.shape = (self.blocks, 1, 1, t.size)
             self.thread = t
             self.thread_idx = (t % bx, t // bx % by, t // (bx * by))

@@ -78,7 +78,7 @@ class Launch(Session):
         start = 0
         with np.errstate(all="ignore"), self.explained():
             while start < len(blocks):
-                chunk = np.asarray(blocks[start : start + step])
+                chunk = np.asarray(blocks[start : start + step], np.int64)
                 if schedule == "lockstep":
                     self.in_lockstep(chunk)
                 else:
@@ -481,4 +481,4 @@ def _chosen_blocks(blocks, grid) -> np.ndarray | range:
         chosen.append(int(x + gx * (y + gy * z)))
     if not chosen:
         raise KernelError("blocks is empty: name at least one block, or leave it out for all")
-    return np.array(sorted(set(chosen)))
+    return np.array(sorted(set(chosen)), np.int64)

@@ -122,7 +122,7 @@ def _wavefronts(addresses: np.ndarray, on: np.ndarray, words: int, groups: int) 
     asked = ordered(asked, None if on.all() else np.repeat(on, words, axis=1))
     row, column = np.nonzero(firsts(asked))
     bank = asked[row, column] % BANKS
-    passes = np.bincount(row * BANKS + bank, minlength=len(asked) * BANKS)
+    passes = np.bincount((row * BANKS + bank).astype(np.intp), minlength=len(asked) * BANKS)
     wavefronts = passes.reshape(-1, BANKS).max(axis=1).reshape(warps, groups).sum(axis=1)
     return wavefronts, on.any(axis=1).reshape(warps, groups).sum(axis=1)
 
@@ -141,5 +141,5 @@ def _paired(addresses: np.ndarray, on: np.ndarray) -> np.ndarray:
 
 
 def _histogram(passes: np.ndarray) -> tuple[tuple[int, int], ...]:
-    counts = np.bincount(passes)
+    counts = np.bincount(passes.astype(np.intp))
     return tuple((int(k), int(counts[k])) for k in np.nonzero(counts)[0])

@@ -54,7 +54,9 @@ class HeatCounter:
                 touched, n = np.unique(elements, return_counts=True)
                 self.counts[touched] += n * weight
             else:
-                self.counts += np.bincount(elements, minlength=self.counts.size) * weight
+                self.counts += (
+                    np.bincount(elements.astype(np.intp), minlength=self.counts.size) * weight
+                )
         self.pending.clear()
         self.waiting = 0
         return self.counts
@@ -139,7 +141,7 @@ class Tracer:
         if blocks and op == "atomic":
             for races in self.races.values():
                 if races.buffer.space == "global":
-                    races.release(np.array(sorted(blocks)))
+                    races.release(np.array(sorted(blocks), np.int64))
 
     def watch(self, buffer: Buffer, warps_per_block: int) -> None:
         """Look for races in a buffer from now on, and for reads of what nobody wrote if shared."""
@@ -174,7 +176,7 @@ class Tracer:
 
     def _cost(self, site: Site, buffer: Buffer, elements, mask: Mask, lanes: Lanes) -> None:
         itemsize, shared = site.itemsize, buffer.space == "shared"
-        addresses = np.asarray(elements) * buffer.dtype.itemsize + buffer.base
+        addresses = np.asarray(elements, np.int64) * buffer.dtype.itemsize + buffer.base
         if addresses.ndim == 0:
             addresses = addresses.reshape(1, 1, 1, 1)
         if site.example is None:

@@ -13,7 +13,7 @@ from . import values
 from .errors import Unsupported
 from .sites import WARP, Kind, Problem
 
-LANES = np.arange(WARP)
+LANES = np.arange(WARP, dtype=np.int64)
 
 
 def _gather(run, n, m, members) -> None:

@@ -8,7 +8,6 @@ import traitlets as t
 
 from kernels import records
 from kernels.basics import data_sheets
-from kernels.lab.plots import rung_label
 from kernels.lab.widgets.base import Widget, plain
 from kernels.records import roofline
 
@@ -64,6 +63,7 @@ class Roofline(Widget):
 
 def points(record: records.Record) -> list[dict[str, Any]]:
     """The recorded rungs: label, engine, FLOP/s, and FLOP per byte asked for and compulsory."""
+    from kernels.lab.plots import rung_label  # and with it Matplotlib: when there is a record
     from kernels.rungs.order import LADDER
 
     sizes = {row.M for row in record.rows("timings", rung="tiled")}

@@ -1,0 +1,1 @@
+"""What runs in the page's Python: the cells of one page, what they show, and the widgets."""

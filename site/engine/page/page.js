@@ -1,0 +1,154 @@
+/* The page's Python, once a reader has asked for it: which cells run, in which order, and what the bar says of it. */
+import { Cell } from "./cell.js";
+import { Python } from "./python.js";
+
+const LARGE = 300 * 2 ** 20; // bytes of memory that are worth a word
+const megabytes = (bytes) => (bytes / 1e6).toFixed(1);
+
+export class Page {
+  /** `bar` has the elements with data-part: run, stop, reset, above, state. */
+  constructor(manifest, base, bar) {
+    const elements = [...document.querySelectorAll(".bd-article div.cell")];
+    this.cells = elements
+      .filter((each) => each.querySelector(".cell_input pre"))
+      .map((each, i) => new Cell(each, i + 1));
+    this.bar = bar;
+    this.python = new Python(manifest, base, (name, details) => this.hear(name, details));
+    this.python.hears = (message) => this.running?.hear(message, this);
+    this.loading = { done: 0, total: 0, seconds: 0 };
+    this.queue = Promise.resolve();
+  }
+
+  cellOf(element) {
+    return this.cells.find((cell) => cell.element === element);
+  }
+
+  goTo = (number, line) => this.cells[number - 1]?.goTo(line);
+
+  /** Say where things stand; `name` is one of loading, running, ready and failed. */
+  say(name, text, above = null) {
+    this.bar.dataset.state = name;
+    this.part("state").textContent = text;
+    this.part("stop").hidden = name !== "running" && name !== "loading";
+    this.part("run").disabled = !this.part("stop").hidden;
+    this.part("reset").hidden = false;
+    this.part("above").hidden = !above;
+    this.part("above").onclick = () => this.runAbove(above);
+  }
+
+  part(name) {
+    return this.bar.querySelector(`[data-part=${name}]`);
+  }
+
+  hear(name, details) {
+    if (name === "loading") {
+      Object.assign(this.loading, details);
+      const { done, total, seconds } = this.loading;
+      const bytes = total ? `${megabytes(done)} of ${megabytes(total)} MB, ` : "";
+      const what = total && done >= total ? "Starting Python: " : "Loading Python: ";
+      this.say("loading", `${what}${bytes}${Math.round(seconds)} s`);
+    } else if (name === "forgetful") {
+      this.forgetful = " This browser keeps no progress: it is forgotten when you leave.";
+    }
+  }
+
+  /** Do one thing after the other; what is asked for while cells run waits for them. */
+  inTurn(work) {
+    this.queue = this.queue
+      .then(work)
+      .catch((error) => this.say("failed", error.message))
+      .finally(() => {
+        this.bar.dataset.done = Number(this.bar.dataset.done ?? 0) + 1; // by it tests know that a run has ended
+      });
+    return this.queue;
+  }
+
+  edit(cell) {
+    cell.edit();
+  }
+
+  /** Run a cell, and first those above that give it its names. */
+  run(cell) {
+    return this.inTurn(async () => {
+      await this.python.start();
+      const above = await this.python.above(
+        this.cells.map((each) => each.source),
+        cell.number - 1,
+      );
+      await this.runAll([...above.map((i) => this.cells[i]), cell]);
+    });
+  }
+
+  runPage() {
+    return this.inTurn(() => this.runAll(this.cells));
+  }
+
+  runAbove(cell) {
+    return this.inTurn(() => this.runAll(this.cells.slice(0, cell.number)));
+  }
+
+  /** Run cells in order, up to the first that fails; returns whether none did. */
+  async runAll(cells) {
+    const began = performance.now();
+    this.leave = false;
+    await this.python.start();
+    for (const [i, cell] of cells.entries()) {
+      this.say("running", cells.length > 1 ? `Running: cell ${i + 1} of ${cells.length}` : "Running …");
+      const done = await this.runOne(cell);
+      if (done.reset) return;
+      if (done.stopped || done.died) return this.stopped(cell, done);
+      if (this.leave || (!done.right && !this.mayFail(cell))) {
+        return this.ready(
+          this.leave ? "Stopped. What the cells made is still there." : "A cell failed: see its error.",
+        );
+      }
+    }
+    this.ready(
+      `Ready, after ${((performance.now() - began) / 1000).toFixed(1)} s. Change a cell and run it (Shift + Enter).`,
+    );
+  }
+
+  mayFail(cell) {
+    return cell.element.classList.contains("tag_raises-exception") || cell.messages.at(-1)?.type === "absent";
+  }
+
+  async runOne(cell) {
+    this.running = cell;
+    cell.begin();
+    const done = await this.python.run(cell.number, cell.source);
+    if (this.running !== cell) return { reset: true };
+    cell.end(done);
+    this.running = null;
+    this.heap = done.heap ?? 0;
+    return done;
+  }
+
+  ready(text) {
+    const memory = this.heap > LARGE ? ` Python holds ${Math.round(this.heap / 2 ** 20)} MB: Reset frees them.` : "";
+    this.say("ready", text + memory + (this.forgetful ?? ""));
+  }
+
+  stopped(cell, { died }) {
+    const why = died ? `Python ended: ${died}` : "Stopped.";
+    this.say(died ? "failed" : "ready", `${why} What the cells made is gone.`, cell);
+  }
+
+  /** Stop what runs, within a second. */
+  async stop() {
+    this.leave = true;
+    if (!this.running) {
+      this.python.end();
+      this.say("ready", "Stopped.");
+    } else if (await this.python.stop()) this.leave = true;
+  }
+
+  /** Every cell as it was, and no Python. */
+  reset() {
+    this.python.end();
+    this.queue = Promise.resolve();
+    this.running = null;
+    this.cells.forEach((cell) => cell.reset());
+    this.say("ready", "");
+    this.part("reset").hidden = true;
+  }
+}

@@ -1,0 +1,150 @@
+/* A module worker that holds the page's Python. It gets { type: start | run | above | comm } and posts progress, ready,
+   failed, answer { id }, and what inpage/cells.py sends. Nothing here runs before a reader runs a cell. */
+const HOME = "/home/reader";
+const KEPT = `${HOME}/progress.json`;
+const ENVIRONMENT = {
+  HOME,
+  KERNELS_ENGINE: "cpu",
+  KERNELS_EXERCISES: KEPT,
+  KERNELS_TUNED: `${HOME}/tuned`,
+};
+/** What Python may take, in bytes: beyond it a cell gets a MemoryError, and the reader keeps her browser. */
+const MEMORY = 1024 * 2 ** 20;
+const PAGE = 65_536; // bytes of a page of WebAssembly's memory
+const QUIET = { messageCallback() {}, errorCallback() {} };
+
+let python, page, manifest, base;
+let kept = null; // what the exercises have written, as the page knows it
+const loaded = new Set();
+
+/** Keep the memory of Python within its limit: Emscripten tells Python that there is no more. */
+function limitMemory() {
+  const { grow } = WebAssembly.Memory.prototype;
+  WebAssembly.Memory.prototype.grow = function (pages) {
+    if (this.buffer.byteLength + pages * PAGE > MEMORY) throw new RangeError("this page's Python has its share");
+    return grow.call(this, pages);
+  };
+}
+
+/** Tell the page what has arrived, of the files whose sizes the manifest names. */
+function follow(files) {
+  const sizes = new Map(Object.entries(files));
+  const total = [...sizes.values()].reduce((sum, size) => sum + size, 0);
+  let done = 0;
+  const tell = () => postMessage({ type: "progress", done, total });
+  const watch = new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) {
+      const name = new URL(entry.name).pathname.split("/").pop();
+      done += sizes.get(name) ?? 0;
+      sizes.delete(name);
+    }
+    tell();
+  });
+  watch.observe({ type: "resource", buffered: true });
+  tell();
+  return () => watch.disconnect();
+}
+
+/** A file of the engine; an Error to be read when it does not come. */
+async function fetched(name) {
+  let answer;
+  try {
+    answer = await fetch(new URL(name, base));
+  } catch {
+    throw new Error(`${name} did not load: the network is gone.`);
+  }
+  if (!answer.ok) throw new Error(`${name} did not load (${answer.status}).`);
+  return answer.arrayBuffer();
+}
+
+/** Pyodide only warns of a runtime that does not come, and waits for ever: a promise that fails then. */
+function warned() {
+  const { warn } = console;
+  return new Promise((_, reject) => {
+    console.warn = (...what) => {
+      warn(...what);
+      if (String(what[0]).includes("instantiation failed"))
+        reject(new Error("pyodide.asm.wasm did not load, or not all of it."));
+    };
+  });
+}
+
+async function start(told) {
+  ({ manifest, base } = told);
+  const began = performance.now();
+  const marks = {};
+  const mark = (name) => {
+    marks[name] = Math.round(performance.now() - began);
+  };
+  limitMemory();
+  const unfollow = follow(manifest.first);
+  const course = fetched("course.zip"); // beside the runtime, not after it
+  course.catch(() => {}); // told below, once it is asked for
+  const { loadPyodide } = await import(new URL("pyodide.mjs", base).href);
+  const settings = { indexURL: base, packages: manifest.packages, env: ENVIRONMENT };
+  python = await Promise.race([loadPyodide(settings), warned()]);
+  const missing = manifest.packages.filter((name) => !(name in python.loadedPackages));
+  if (missing.length) throw new Error(`${missing} did not load, or is not what its checksum says.`);
+  mark("runtime");
+  if (told.shared) python.setInterruptBuffer(told.shared);
+  python.unpackArchive(await course, "zip", { extractDir: "/course" });
+  python.FS.mkdirTree("/course/chapters");
+  python.FS.chdir("/course/chapters");
+  mark("unpacked");
+  const cells = python.runPython('import sys; sys.path.insert(0, "/course"); from inpage import cells; cells');
+  page = cells.Page((message) => postMessage(JSON.parse(message)));
+  if (manifest.packages.length) cells.wait_with("kernels.lab.plots");
+  mark("imported");
+  unfollow();
+  postMessage({ type: "ready", marks });
+}
+
+/** Load what waits for a word that a cell uses. */
+async function loadFor(source) {
+  const words = new Set(JSON.parse(page.words(source)));
+  for (const part of manifest.later) {
+    if (loaded.has(part) || !part.words.some((word) => words.has(word))) continue;
+    const unfollow = follow(part.files);
+    for (const name of part.archives) python.unpackArchive(await fetched(name), "zip", { extractDir: "/course" });
+    await python.loadPackage(part.packages, QUIET);
+    unfollow();
+    loaded.add(part);
+  }
+}
+
+function readKept() {
+  return python.FS.analyzePath(KEPT).exists ? python.FS.readFile(KEPT, { encoding: "utf8" }) : null;
+}
+
+async function run({ number, source, progress }) {
+  if (progress !== null && progress !== kept) {
+    python.FS.mkdirTree(HOME);
+    python.FS.writeFile(KEPT, progress);
+    kept = progress;
+  }
+  const began = performance.now();
+  await loadFor(source);
+  const right = page.run(number, source);
+  kept = readKept();
+  return { right, kept, milliseconds: performance.now() - began, heap: python._module.HEAPU8.length };
+}
+
+async function answer(told) {
+  if (told.type === "start") return start(told);
+  if (told.type === "comm") return page.hear(JSON.stringify(told));
+  const work = told.type === "run" ? run(told) : { cells: JSON.parse(page.cells_above(told.sources, told.number)) };
+  postMessage({ type: "answer", id: told.id, ...(await work) });
+}
+
+function fail(error) {
+  const text = String(error?.message || error);
+  postMessage({ type: "failed", text: text.trim().split("\n").pop() });
+}
+
+/* One after the other: a widget's message waits for the cell that runs. */
+let last = Promise.resolve();
+addEventListener("message", ({ data }) => {
+  last = last.then(() => answer(data)).catch(fail);
+});
+/* What Pyodide does beside its promise: a runtime that does not come, or is none. */
+addEventListener("unhandledrejection", ({ reason }) => fail(reason));

@@ -1,0 +1,106 @@
+/* Offers the page's own Python: Edit and Run at every code cell, Run page, Stop and Reset in the bar, and the choice of
+   where cells run. It loads nothing until a reader asks: then site/engine/page takes over. */
+(() => {
+  "use strict";
+
+  const root = document.documentElement;
+  const BASE = new URL("../engine/", document.currentScript.src);
+  const STORE = "tile-by-tile.engine";
+  const served = /\/book\//.test(location.pathname); // by site/serve.py, which has kernels of its own
+  const bar = document.querySelector(".live-bar");
+  const controls = document.createElement("div");
+  controls.className = "engine-bar";
+  controls.innerHTML = `
+    <button type="button" data-part="run" class="live-start">Run page</button>
+    <button type="button" data-part="stop" hidden>Stop</button>
+    <button type="button" data-part="reset" hidden>Reset</button>
+    <label>Python <select aria-label="Where Python runs">
+      <option value="page">in this page</option>
+      <option value="server">${served ? "on this machine" : "on Binder"}</option>
+    </select></label>
+    <span class="live-state" data-part="state" role="status"></span>
+    <button type="button" data-part="above" hidden>Run the cells above</button>`;
+  bar.append(controls);
+  const choice = controls.querySelector("select");
+  const part = (name) => controls.querySelector(`[data-part=${name}]`);
+  let page = null;
+
+  /** Where cells run: what the reader chose last, or what is nearest. */
+  function remembered() {
+    let kept = null;
+    try {
+      kept = localStorage.getItem(STORE);
+    } catch {
+      // A browser that keeps nothing: the default.
+    }
+    return ["page", "server"].includes(kept) ? kept : served ? "server" : "page";
+  }
+
+  function choose(engine) {
+    root.dataset.engine = choice.value = engine;
+  }
+
+  function fail(text) {
+    controls.dataset.state = "failed";
+    part("state").textContent = text;
+    part("run").disabled = false;
+    controls.dataset.done = Number(controls.dataset.done ?? 0) + 1;
+  }
+
+  /** What keeps this browser from running Python in a page; empty when nothing does. */
+  function lacks() {
+    if (location.protocol === "file:")
+      return "A page opened as a file cannot run Python. Type “make serve” in the course’s folder, or read it online.";
+    if (!window.WebAssembly) return "This browser has no WebAssembly, or forbids it: the recorded outputs stand.";
+    if (!window.Worker) return "This browser has no workers, or forbids them: the recorded outputs stand.";
+    return "";
+  }
+
+  async function load() {
+    const missing = lacks();
+    if (missing) throw new Error(missing);
+    let manifest;
+    try {
+      const answer = await fetch(new URL("manifest.json", BASE), { cache: "no-cache" });
+      if (!answer.ok) throw new Error(answer.status);
+      manifest = await answer.json();
+    } catch {
+      throw new Error("The site did not send its Python: is the network gone? Try again.");
+    }
+    const folder = new URL(`${manifest.folder}/`, BASE).href;
+    const { Page } = await import(`${folder}page.js`);
+    return new Page(manifest, folder, controls);
+  }
+
+  /** The page that runs, loaded once; what fails is told, and may be tried again. */
+  async function withPage(work) {
+    page ??= load();
+    try {
+      return await work(await page);
+    } catch (error) {
+      page = null;
+      fail(error.message);
+    }
+  }
+
+  choose(remembered());
+  choice.onchange = () => {
+    try {
+      localStorage.setItem(STORE, choice.value);
+    } catch {
+      // Chosen for this page alone.
+    }
+    if (root.dataset.live !== undefined) location.reload(); // thebe has made the cells its own
+    else choose(choice.value);
+  };
+  part("run").onclick = () => withPage((there) => there.runPage());
+  part("stop").onclick = () => withPage((there) => there.stop());
+  part("reset").onclick = () => withPage((there) => there.reset());
+  addEventListener("click", ({ target }) => {
+    const action = target.closest?.(".cell-tools [data-do]")?.dataset.do;
+    if (!action) return;
+    const element = target.closest(".cell");
+    withPage((there) => there[action](there.cellOf(element)));
+  });
+  window.pagePython = () => page; // for tests
+})();

@@ -1,0 +1,120 @@
+"""What the site serves for the pages' Python: a folder named by its contents, and a manifest."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import json
+import zipfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from engine import fetch, pack
+
+from tests.site.conftest import ROOT
+
+
+@dataclass
+class Fake:
+    """A distribution with files of a few bytes."""
+
+    wheels: dict[str, Path] = field(default_factory=dict)
+
+    def read(self, name: str) -> bytes:
+        """A file that repeats its name; Python's own library, with a module for nobody here."""
+        if name == pack.LIBRARY:
+            modules = ("json/__init__.py", "pdb.py", "encodings/utf_8.py", "encodings/big5.py")
+            return pack.archive((module, b"") for module in modules)
+        return name.encode() * 50
+
+    @property
+    def lock(self) -> dict[str, Any]:
+        """A lock that knows more packages than there are."""
+        names = ("numpy", "contourpy", "matplotlib", "other")
+        entry = {"sha256": "0" * 64, "depends": ["numpy", "other"]}
+        return {"info": {"python": "3.13"}, "packages": {name: entry for name in names}}
+
+
+def wheel(folder: Path, name: str) -> Path:
+    """A wheel with something for everyone."""
+    made = folder / f"{name}-1-py3-none-any.whl"
+    with zipfile.ZipFile(made, "w") as files:
+        for file in ("__init__.py", "core.so", "typed.pyi", "include/a.h", "tests/test_a.py"):
+            files.writestr(f"{name}/{file}", file * 9)
+    return made
+
+
+@pytest.fixture
+def distribution(tmp_path) -> Fake:
+    """A small distribution that draws."""
+    names = ("numpy", "contourpy", "matplotlib")
+    return Fake({name: wheel(tmp_path, name) for name in names})
+
+
+def test_every_file_is_named_with_its_size_on_the_way(distribution, tmp_path):
+    manifest = pack.write(distribution, tmp_path / "engine")
+    folder = tmp_path / "engine" / manifest["folder"]
+    assert json.loads((tmp_path / "engine" / "manifest.json").read_text()) == manifest
+    sizes = dict(manifest["first"])
+    for part in manifest["later"]:
+        sizes |= part["files"]
+    assert sizes.keys() == {file.name for file in folder.iterdir()}
+    for name, size in sizes.items():
+        data = (folder / name).read_bytes()
+        packed = name.endswith((".whl", ".zip"))
+        assert size == (len(data) if packed else len(gzip.compress(data, 6))), name
+
+
+def test_what_draws_waits_for_a_word(distribution, tmp_path):
+    manifest = pack.write(distribution, tmp_path / "engine")
+    drawing = manifest["later"][-1]
+    assert drawing["packages"] == ["contourpy", "matplotlib"] and "plots" in drawing["words"]
+    assert not [name for name in manifest["first"] if "matplotlib" in name]
+    assert [name for name in manifest["first"] if name.startswith("numpy")]
+    assert not [name for name in manifest["first"] if name in ("rich.zip", "markdown.zip")]
+
+
+def test_the_lock_names_what_is_served(distribution, tmp_path):
+    manifest = pack.write(distribution, tmp_path / "engine")
+    folder = tmp_path / "engine" / manifest["folder"]
+    packages = json.loads((folder / fetch.LOCK).read_text())["packages"]
+    assert packages.keys() == distribution.wheels.keys()
+    for entry in packages.values():
+        data = (folder / entry["file_name"]).read_bytes()
+        assert entry["sha256"] == hashlib.sha256(data).hexdigest()
+        assert "other" not in entry["depends"]
+
+
+def test_a_wheel_loses_what_nobody_imports(tmp_path):
+    kept = zipfile.ZipFile(io.BytesIO(pack.slim(wheel(tmp_path, "numpy").read_bytes(), pack.IDLE)))
+    assert sorted(kept.namelist()) == ["numpy/__init__.py", "numpy/core.so"]
+
+
+def test_pythons_library_loses_what_nobody_reaches(distribution, tmp_path):
+    manifest = pack.write(distribution, tmp_path / "engine")
+    library = zipfile.ZipFile(tmp_path / "engine" / manifest["folder"] / pack.LIBRARY)
+    assert library.namelist() == ["json/__init__.py", "encodings/utf_8.py"]
+
+
+def test_the_folder_is_named_by_what_is_in_it(distribution, tmp_path):
+    first = pack.write(distribution, tmp_path / "engine")["folder"]
+    assert pack.write(distribution, tmp_path / "engine")["folder"] == first
+    del distribution.wheels["matplotlib"]
+    other = pack.write(distribution, tmp_path / "engine")["folder"]
+    assert other != first
+    assert not (tmp_path / "engine" / first).exists(), "what was there before is gone"
+
+
+def test_the_course_is_whole_in_its_archive(distribution, tmp_path):
+    manifest = pack.write(distribution, tmp_path / "engine")
+    packed = zipfile.ZipFile(tmp_path / "engine" / manifest["folder"] / "course.zip")
+    names = set(packed.namelist())
+    for path in ("kernels/rungs/tiled.py", "kernels/rungs/tiled.cu", "inpage/cells.py"):
+        assert path in names
+    assert {name for name in names if name.startswith("chapters/records/")}
+    assert {"traitlets/__init__.py", "platformdirs/__init__.py"} <= names
+    assert not [name for name in names if "__pycache__" in name or name.startswith("kernels/cli")]
+    assert packed.read("kernels/__init__.py") == (ROOT / "kernels/__init__.py").read_bytes()

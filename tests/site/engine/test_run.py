@@ -1,0 +1,167 @@
+"""Cells run in the page, in Chromium: as they stand, changed, stopped, failing; without NumPy."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from tests.site.engine.conftest import after, cell, run, shown, state, write
+
+ENDLESS = "while True:\n    pass"
+
+
+def test_nothing_is_loaded_before_a_click(opened, bare_book):
+    page = opened(bare_book, "page")
+    page.wait_for_load_state("networkidle")
+    loaded = page.evaluate("performance.getEntriesByType('resource').map((e) => e.name)")
+    assert any(name.endswith("engine.js") or "engine.js?" in name for name in loaded)
+    assert not [name for name in loaded if "/_static/engine/" in name]
+
+
+def test_a_cell_runs_with_those_that_give_it_its_names(opened, bare_book):
+    page = opened(bare_book, "page")
+    assert run(page, 2) == "48 elements\n"
+    assert not cell(page, 2).locator(".cell_output:not(.engine-output)").is_visible()
+    assert state(page).startswith("Ready, after")
+
+
+def test_a_changed_cell_runs_as_it_is_then_and_reset_brings_it_back(opened, bare_book):
+    page = opened(bare_book, "page")
+    write(page, 2, "tile = 8\nprint(scale * tile)")
+    after(page, lambda: page.keyboard.press("Shift+Enter"))
+    assert shown(page, 2) == "24\n"
+    page.click("[data-part=reset]")
+    assert cell(page, 2).locator("textarea").count() == 0
+    assert "tile = 16" in cell(page, 2).locator("pre").first.inner_text()
+    assert run(page, 2) == "48 elements\n"
+
+
+def test_the_editor_indents_and_lets_go(opened, bare_book):
+    page = opened(bare_book, "page")
+    write(page, 2, "")
+    for text in ("if scale:", "print(scale)"):
+        page.keyboard.type(text)
+        page.keyboard.press("Enter")
+    editor = cell(page, 2).locator("textarea")
+    assert editor.input_value() == "if scale:\n    print(scale)\n    "
+    page.keyboard.press("Escape")
+    assert page.evaluate("document.activeElement.dataset.do") == "run"
+
+
+def test_an_error_is_one_line_that_leads_to_its_own(opened, bare_book):
+    page = opened(bare_book, "page")
+    write(page, 2, "def half(n):\n    return n / 0\n\nhalf(scale)")
+    said = run(page, 2)
+    assert said.startswith("ZeroDivisionError: division by zero")
+    assert "A cell failed" in state(page)
+    cell(page, 2).locator(".engine-error button").click()
+    selected = page.evaluate("() => { const { value, selectionStart: a, selectionEnd: b } ="
+                             " document.activeElement; return value.slice(a, b); }")  # fmt: skip
+    assert selected == "half(scale)" or selected == "    return n / 0"
+    write(page, 2, "scale = (")
+    assert "SyntaxError" in run(page, 2)
+
+
+def test_run_page_runs_all_of_it_as_far_as_it_goes(opened, bare_book):
+    page = opened(bare_book, "page")
+    after(page, lambda: page.click("[data-part=run]"))
+    assert shown(page, 2) == "48 elements\n"
+    # The third needs the course, and the course NumPy: its recorded output stands.
+    assert "needs numpy" in shown(page, 3)
+    assert "ZeroDivisionError" in shown(page, 4)
+
+
+@pytest.mark.parametrize("isolated", [False, True])
+def test_a_run_is_stopped_within_a_second(opened, bare_book, isolated):
+    page = opened(bare_book, "page", isolated=isolated)
+    run(page, 2)
+    write(page, 4, ENDLESS)
+    cell(page, 4).locator("[data-do=run]").click()
+    page.wait_for_function("document.querySelector('.engine-bar').dataset.state === 'running'")
+    page.wait_for_timeout(300)
+    began = time.monotonic()
+    said = after(page, lambda: page.click("[data-part=stop]"))
+    assert time.monotonic() - began < 20, "and it did not wait for Python"
+    write(page, 4, "print(tile)")
+    if isolated:
+        assert "still there" in said
+        assert not page.is_visible("[data-part=above]")
+    else:
+        assert "gone" in said
+        after(page, lambda: page.click("[data-part=above]"))
+        assert shown(page, 2) == "48 elements\n"
+    assert run(page, 4) == "16\n"
+
+
+def test_a_cell_that_takes_all_memory_gets_an_error(opened, bare_book):
+    page = opened(bare_book, "page")
+    write(
+        page,
+        2,
+        "held = [bytearray(50_000_000)]\nwhile True:\n    held.append(bytearray(50_000_000))",
+    )
+    assert "MemoryError" in run(page, 2)
+    write(page, 2, "held = None\nprint(1 + 1)")
+    assert run(page, 2) == "2\n"
+
+
+def test_a_cell_that_prints_without_end_is_cut(opened, bare_book):
+    page = opened(bare_book, "page")
+    write(page, 2, "for i in range(100_000):\n    print('again and again')")
+    said = run(page, 2)
+    assert "cut here" in said and len(said) < 250_000
+
+
+@pytest.mark.parametrize("file", ["manifest.json", "course.zip", "pyodide.asm.wasm", "worker.js"])
+def test_a_file_that_does_not_come_is_told_in_a_line(opened, bare_book, file):
+    gone = {file}
+    page = opened(bare_book, "page", gone=gone)
+    run(page, 2)
+    said = state(page)
+    assert page.get_attribute(".engine-bar", "data-state") == "failed"
+    assert said and "\n" not in said
+    recorded = cell(page, 2).locator(".cell_output:not(.engine-output)")
+    assert recorded.count() == 0 or recorded.is_visible()
+    gone.clear()  # the network is back
+    assert run(page, 2) == "48 elements\n"
+
+
+def test_a_page_from_a_file_says_that_it_cannot(browser, bare_book):
+    page = browser.new_page()
+    page.goto((bare_book / "page.html").as_uri())
+    run(page, 2)
+    assert "opened as a file" in state(page)
+    page.close()
+
+
+def test_a_browser_without_webassembly_is_told(opened, bare_book):
+    page = opened(bare_book, "page")
+    page.evaluate("delete window.WebAssembly")
+    run(page, 2)
+    assert "no WebAssembly" in state(page)
+
+
+def test_where_cells_run_is_chosen_and_remembered(opened, bare_book):
+    page = opened(bare_book, "page")
+    page.select_option(".engine-bar select", "server")
+    assert not page.is_visible("[data-part=run]") and page.is_visible(
+        ".live-start:not([data-part])"
+    )
+    assert not cell(page, 2).locator(".cell-tools").is_visible()
+    page.reload()
+    assert page.input_value(".engine-bar select") == "server"
+
+
+SHIFT = """() => new Promise((done) => {
+  let sum = 0;
+  const add = (list) => list.getEntries().forEach((entry) => (sum += entry.value));
+  new PerformanceObserver(add).observe({ type: "layout-shift", buffered: true });
+  setTimeout(() => done(sum), 500);
+})"""
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_nothing_moves_when_the_buttons_come(opened, bare_book, width):
+    page = opened(bare_book, "page", viewport={"width": width, "height": 800})
+    assert page.evaluate(SHIFT) < 0.01
