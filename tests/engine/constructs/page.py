@@ -57,11 +57,19 @@ def text() -> str:
 
     parts = [HEAD.format(version=version("numba-cuda"), summary=summary())]
     for section, group in groupby(judged(), key=lambda found: found[0].section):
-        lines = [f"| {r.construct} | {v} | {_cell(line)} |\n" for r, v, line in group]
+        lines = [
+            f"| {_cell(row.construct)} | {verdict} | {_cell(_code(line))} |\n"
+            for row, verdict, line in group
+        ]
         parts.append(f"\n## {section}\n\n{ROW_HEAD}{''.join(lines)}")
     return "".join(parts)
 
 
-def _cell(line: str) -> str:
-    """A message in a cell of a table: code, so that nothing in it counts as Markdown."""
-    return f"`` {line} ``".replace("|", "\\|") if line else ""
+def _code(line: str) -> str:
+    """A message as code, so that nothing in it counts as Markdown."""
+    return f"`` {line} ``" if line else ""
+
+
+def _cell(text: str) -> str:
+    """Text for a cell of a table, which ends at the next bar."""
+    return text.replace("|", "\\|")
