@@ -92,7 +92,7 @@ def control(name: str, number: int, asked: Field) -> str:
     """The control of one field."""
     label, fault = html.escape(asked.label), f'aria-describedby="{name}-fault"'
     data = (
-        f'data-kind="{asked.kind}" data-unit="{html.escape(asked.unit)}" '
+        f'data-asks="{asked.kind}" data-unit="{html.escape(asked.unit)}" '
         f'data-by="{"recorded" if asked.recorded else "it’s"}" data-label="{label}"'
     )
     if asked.kind == "words":

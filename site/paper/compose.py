@@ -22,7 +22,7 @@ STYLE = Path(__file__).with_name("paper.css")
 #: What only a screen has, and the rules by which a page prints alone.
 SCREEN = (
     "script, noscript, *:not(defs) > style, button, input, a.headerlink, .live-bar, .tick, .moved, "
-    ".only-dark, .start, .total, .widget-fallback > p"
+    ".only-dark, .start, .total, .widget-fallback > p, .cell-tools, .predict .stage, .calibration"
 )
 #: A place named in an attribute: clip paths and markers of drawings, labels.
 PLACES = re.compile(r"(?<=url\(#)[^)\s]+(?=\))")
@@ -156,6 +156,8 @@ def cover(title: str, pages: list[Page], home: str) -> str:
 
 def tidy(article: Tag, address: str) -> None:
     """Take out of a page what only a screen has."""
+    for each in article.select(SCREEN):
+        each.decompose()
     for still in article.select(".widget:not([data-kind=Quiz]) > .widget-fallback"):
         still.insert_before(note(STILL, address))
     for form in article.select("form"):
@@ -165,8 +167,6 @@ def tidy(article: Tag, address: str) -> None:
         if badges.strip() == "badges":
             badges.find_next_sibling("p").decompose()
         badges.extract()
-    for each in article.select(SCREEN):
-        each.decompose()
     for image in article.select("img[loading]"):
         del image["loading"]
     for frame in article.select("a.image-reference"):

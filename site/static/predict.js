@@ -66,7 +66,7 @@
   };
 
   /** What there is to say of a field once it is open. */
-  function verdict({ dataset: { kind, label, unit, by } }, field, said, is) {
+  function verdict({ dataset: { asks: kind, label, unit, by } }, field, said, is) {
     if (kind === "words") return said === undefined ? "The answer is below." : `You wrote: ${said}`;
     if (is === null)
       return `${label}: ${said === undefined ? "the answer is below" : "noted; compare it with the output"}.`;
@@ -111,7 +111,7 @@
         mark.setAttribute("width", value > 0 ? Math.min(room, value * mark.dataset.per) : 0);
       }
       fields.forEach((field, i) => {
-        if (field.dataset.kind !== "sketch") return;
+        if (field.dataset.asks !== "sketch") return;
         field.querySelectorAll("label").forEach((label, j) => {
           label.style.setProperty("--is", (said === undefined ? NaN : is[i]?.[j]) / field.dataset.top);
           if (said?.[i]) label.querySelector("input").value = said[i][j];
@@ -160,7 +160,7 @@
     const kept = () => {
       const said = window.guesses.get(page, ids);
       const whole =
-        said && said.length === fields.length && fields.every((field, i) => fits[field.dataset.kind](said[i]));
+        said && said.length === fields.length && fields.every((field, i) => fits[field.dataset.asks](said[i]));
       settle(said === null || whole ? said : undefined);
     };
 
@@ -168,7 +168,7 @@
       event.preventDefault();
       try {
         close(
-          fields.map((field) => taken[field.dataset.kind](field)),
+          fields.map((field) => taken[field.dataset.asks](field)),
           true,
         );
       } catch (reason) {

@@ -97,7 +97,6 @@ def there(row: Row) -> Verdict:
     """The row as Numba compiles it, and executed if its instructions are known."""
     from numba import typeof, types
 
-    cuda = judges._compiler()
     signature = types.void(
         *(
             types.Array(typeof(a).dtype, a.ndim, "C") if isinstance(a, np.ndarray) else types.int64
@@ -108,9 +107,7 @@ def there(row: Row) -> Verdict:
         warnings.simplefilter("ignore")
         try:
             kernel = module_of(row, "numba").kernel.py_func
-            text, _ = cuda.compile(
-                kernel, signature, device=False, abi="numba", cc=judges.CAPABILITY
-            )
+            text = judges.ptx_of(kernel, signature)
         except Exception as error:
             return Verdict(judges.one_line(error))
         try:

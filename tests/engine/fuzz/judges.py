@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import re
 import warnings
+from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import cache
 from unittest import mock
 
 import numpy as np
@@ -85,46 +85,45 @@ ENGINE = "from kernels.engine.microscope import api as cuda"
 
 
 # ------------------------------------------------------------------------------- the compiler
-@cache
-def _compiler():
-    """Numba's compiler for a GPU that is not there: no multiply-add but where it is written."""
+@dataclass
+class Device:
+    """A GPU that is not there."""
+
+    compute_capability: tuple[int, int] = CAPABILITY
+
+
+def ptx_of(kernel, signature) -> str:
+    """The PTX of a plain function as a kernel, for a GPU that is not there.
+
+    Numba is left as it was found: what else a test compiles has its multiply-adds.
+    """
     import numba.cuda.compiler
     import numba.cuda.dispatcher
     from numba import cuda
     from numba.cuda.cudadrv import nvvm
 
-    class Device:
-        compute_capability = CAPABILITY
+    with ExitStack() as changed:
+        for module in (numba.cuda.dispatcher, numba.cuda.compiler):
+            changed.enter_context(mock.patch.object(module, "get_current_device", Device))
+        changed.enter_context(mock.patch.object(nvvm, "compile_ir", as_written(nvvm.compile_ir)))
+        text, _ = cuda.compile(kernel, signature, device=False, abi="numba", cc=CAPABILITY)
+    return text
 
-    for module in (numba.cuda.dispatcher, numba.cuda.compiler):
-        module.get_current_device = lambda: Device
-    as_written(nvvm)
-    return cuda
 
-
-def as_written(nvvm) -> None:
-    """Keep NVVM from merging a product and a sum: which ones it merges is its own choice."""
-    found = nvvm.compile_ir
-    nvvm.compile_ir = lambda ir, **options: found(ir, **(options | {"fma": False}))
+def as_written(compile_ir):
+    """NVVM without merged products and sums: which ones it merges is its own choice."""
+    return lambda ir, **options: compile_ir(ir, **(options | {"fma": False}))
 
 
 def compiled(program: Program) -> tuple[str, str]:
     """PTX of a program, or why Numba refuses it."""
-    cuda = _compiler()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             module = from_source(f"from numba import cuda\n{program.source}", f"n{program.seed}")
-            text, _ = cuda.compile(
-                module.kernel.py_func,
-                signature_of(program),
-                device=False,
-                abi="numba",
-                cc=CAPABILITY,
-            )
+            return ptx_of(module.kernel.py_func, signature_of(program)), ""
         except Exception as error:
             return "", one_line(error)
-    return text, ""
 
 
 def signature_of(program: Program):
@@ -189,8 +188,8 @@ class OnGPU:
         from numba import cuda
         from numba.cuda.cudadrv import nvvm
 
-        if not hasattr(nvvm, "as_written"):
-            nvvm.as_written = as_written(nvvm)
+        if not hasattr(nvvm, "merges"):  # a worker does nothing but judge
+            nvvm.merges, nvvm.compile_ir = nvvm.compile_ir, as_written(nvvm.compile_ir)
         self.program, self.cuda, self.refused = program, cuda, ""
         module = from_source(f"from numba import cuda\n{program.source}", f"n{program.seed}")
         self.kernel = module.kernel

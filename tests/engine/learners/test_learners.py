@@ -60,9 +60,8 @@ def test_numba_compiles_it_to_code_that_computes_the_same(theme, one):
     pytest.importorskip("numba_cuda")
     from numba import typeof, types
 
-    cuda = judges._compiler()
     kernel, arguments, wanted = there(theme, one.name).make()
-    text, _ = cuda.compile(
+    text = judges.ptx_of(
         kernel.py_func,
         types.void(
             *(
@@ -72,9 +71,6 @@ def test_numba_compiles_it_to_code_that_computes_the_same(theme, one):
                 for a in arguments
             )
         ),
-        device=False,
-        abi="numba",
-        cc=judges.CAPABILITY,
     )
     if one.shared_bytes:
         pytest.skip("dynamic shared memory is not executed without a GPU")
