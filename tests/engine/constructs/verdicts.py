@@ -103,11 +103,10 @@ def there(row: Row) -> Verdict:
             for a in arguments()
         )
     )
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), judges.compiler() as ptx_of:
         warnings.simplefilter("ignore")
         try:
-            kernel = module_of(row, "numba").kernel.py_func
-            text = judges.ptx_of(kernel, signature)
+            text = ptx_of(module_of(row, "numba").kernel.py_func, signature)
         except Exception as error:
             return Verdict(judges.one_line(error))
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from unittest import mock
 
@@ -92,22 +92,26 @@ class Device:
     compute_capability: tuple[int, int] = CAPABILITY
 
 
-def ptx_of(kernel, signature) -> str:
-    """The PTX of a plain function as a kernel, for a GPU that is not there.
+@contextmanager
+def compiler():
+    """Numba's compiler for a GPU that is not there: a function from a kernel and types to PTX.
 
-    Numba is left as it was found: what else a test compiles has its multiply-adds.
+    Afterwards Numba is as it was found: what else a test compiles has its multiply-adds.
     """
     import numba.cuda.compiler
     import numba.cuda.dispatcher
     from numba import cuda
     from numba.cuda.cudadrv import nvvm
 
+    def ptx_of(function, signature) -> str:
+        text, _ = cuda.compile(function, signature, device=False, abi="numba", cc=CAPABILITY)
+        return text
+
     with ExitStack() as changed:
         for module in (numba.cuda.dispatcher, numba.cuda.compiler):
             changed.enter_context(mock.patch.object(module, "get_current_device", Device))
         changed.enter_context(mock.patch.object(nvvm, "compile_ir", as_written(nvvm.compile_ir)))
-        text, _ = cuda.compile(kernel, signature, device=False, abi="numba", cc=CAPABILITY)
-    return text
+        yield ptx_of
 
 
 def as_written(compile_ir):
@@ -117,7 +121,7 @@ def as_written(compile_ir):
 
 def compiled(program: Program) -> tuple[str, str]:
     """PTX of a program, or why Numba refuses it."""
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), compiler() as ptx_of:
         warnings.simplefilter("ignore")
         try:
             module = from_source(f"from numba import cuda\n{program.source}", f"n{program.seed}")

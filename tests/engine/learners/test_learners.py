@@ -60,18 +60,13 @@ def test_numba_compiles_it_to_code_that_computes_the_same(theme, one):
     pytest.importorskip("numba_cuda")
     from numba import typeof, types
 
-    kernel, arguments, wanted = there(theme, one.name).make()
-    text = judges.ptx_of(
-        kernel.py_func,
-        types.void(
-            *(
-                types.Array(typeof(a).dtype, a.ndim, "C")
-                if isinstance(a, np.ndarray)
-                else typeof(a)
-                for a in arguments
-            )
-        ),
-    )
+    with judges.compiler() as ptx_of:
+        kernel, arguments, wanted = there(theme, one.name).make()
+        kinds = (
+            types.Array(typeof(a).dtype, a.ndim, "C") if isinstance(a, np.ndarray) else typeof(a)
+            for a in arguments
+        )
+        text = ptx_of(kernel.py_func, types.void(*kinds))
     if one.shared_bytes:
         pytest.skip("dynamic shared memory is not executed without a GPU")
     try:
