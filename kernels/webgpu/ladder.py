@@ -87,12 +87,13 @@ class Rung:
     Parameters
     ----------
     name : str
-        The name of its file.
     title : str
     choices : tuple of dict
         The options to choose from, the default first and the smallest last.
     follows : str
         The rung in `kernels.LADDER` that it does the same as, with the same options.
+    files : tuple of str
+        The files whose texts make its own, in their order; by default that of its name.
     buffers : int
         Tiles of each matrix in shared memory.
     bytes : int
@@ -109,6 +110,7 @@ class Rung:
     title: str
     choices: tuple[dict[str, int], ...]
     follows: str
+    files: tuple[str, ...] = ()
     buffers: int = 0
     bytes: int = 4
     padded: bool = False
@@ -124,7 +126,8 @@ class Rung:
     @property
     def text(self) -> str:
         """The text, without the options."""
-        return wgsl.text(self.name)
+        number = f"alias Number = f{8 * self.bytes};\n"
+        return "\n".join([number, *map(wgsl.text, self.files or (self.name,))])
 
     def choice(self, **options: int) -> Choice:
         """The rung with these options, or with its defaults; ValueError for others than offered."""
@@ -192,19 +195,21 @@ RUNGS: dict[str, Rung] = {
         Rung(
             "vectorized", LADDER["vectorized"].title,
             _thread_tiles((128, 128, 16, 8, 8), (64, 64, 16, 4, 4), (32, 32, 8, 4, 4)),
-            "vectorized", buffers=1,
+            "vectorized", files=("fours", "vectorized"), buffers=1,
         ),
         Rung(
             "warp_tiled", LADDER["warp_tiled"].title, _WARP, "warp_tiled",
-            buffers=2, padded=True,
+            files=("fours", "warps", "warp_tiled"), buffers=2, padded=True,
         ),
         Rung(
             "warp_shuffled", "Warp tiles, shuffled", _WARP, "warp_tiled",
-            buffers=2, padded=True, enable="subgroups", feature="subgroups", subgroup=32,
+            files=("fours", "warps", "warp_shuffled"), buffers=2, padded=True,
+            enable="subgroups", feature="subgroups", subgroup=32,
         ),
         Rung(
             "warp_half", "Warp tiles, fp16 in memory", _WARP, "warp_tiled",
-            buffers=2, padded=True, bytes=2, enable="f16", feature="shader-f16",
+            files=("fours", "warps", "warp_tiled"), buffers=2, padded=True, bytes=2,
+            enable="f16", feature="shader-f16",
         ),
     )
 }  # fmt: skip

@@ -1,13 +1,12 @@
 // Loads of 16 bytes: threads move four neighbours at once, between all memories.
 
 alias Element = vec4f;
-alias Result = vec4f;
 
 const ACROSS = BN / TN; // threads
 const DOWN = BM / TM;
 const THREADS = ACROSS * DOWN;
 
-// The tile of A is stored on its side: then the elements that a thread needs for one k are
+// The tile of A is stored transposed: then the elements that a thread needs for one k are
 // neighbours, as those of B are.
 var<workgroup> sA: array<array<vec4f, BM / 4>, BK>;
 var<workgroup> sB: array<array<vec4f, BN / 4>, BK>;
@@ -25,20 +24,6 @@ fn load_A(row: u32, k: u32) -> vec4f {
 fn load_B(k: u32, col: u32) -> vec4f {
   if (k < p.K && col < p.N) { return kept(B[k * (p.ldb / 4) + col / 4], col, p.N); }
   return vec4f();
-}
-
-fn store_C(row: u32, col: u32, four: vec4f) {
-  if (row < p.M && col < p.N) { // guard
-    let at = row * (p.ldc / 4) + col / 4;
-    // One component at a time where the row ends within the four.
-    if (col + 4 <= p.N) {
-      C[at] = four;
-    } else {
-      C[at].x = four.x;
-      if (col + 1 < p.N) { C[at].y = four.y; }
-      if (col + 2 < p.N) { C[at].z = four.z; }
-    }
-  }
 }
 
 @compute @workgroup_size(THREADS)

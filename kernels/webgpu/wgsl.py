@@ -2,7 +2,7 @@
 
 WGSL has no macros and no way to ask for unrolled loops. So the options become constants at the top,
 as they are macros of the C++ twins, and every loop that ends its first line with ``// unroll`` is
-written out. The page does the same with the same texts: ``kernels/lab/widgets/your_gpu/wgsl.js``.
+written out. The page does the same with the same texts: ``site/static/gpu/wgsl.js``.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def unrolled(lines: list[str], constants: Mapping[str, int]) -> list[str]:
             written.append(line)
             continue
         closing = f"{loop[1]}}}"
-        body = [inner for inner in iter(lambda: next(rest), closing)]  # noqa: B023
+        body = list(iter(lambda: next(rest), closing))  # noqa: B023
         step = value(loop["step"] or "1", constants)
         for number in range(0, value(loop["end"], constants), step):
             here = [re.sub(rf"\b{loop['name']}\b", f"{number}u", inner) for inner in body]

@@ -13,7 +13,7 @@ from kernels.webgpu.ladder import RUNGS, Choice, described
 
 CHOICES = [Choice(rung, options) for rung in RUNGS.values() for options in rung.choices]
 NAMES = [f"{choice.rung.name}-{'-'.join(map(str, choice.options.values()))}" for choice in CHOICES]
-SIZES = {"f32": 4, "f16": 2, "vec4f": 16, "Four": 8}
+SIZES = {"f32": 4, "vec4f": 16}
 
 
 def constants(text: str) -> dict[str, int]:
@@ -35,8 +35,9 @@ def test_threads_and_shared_memory_are_those_of_the_text(choice):
     threads = [value(part, names) for part in re.search(r"_size\((.+)\)", text)[1].split(",")]
     assert prod(threads) == prod(choice.block)
     declared = re.findall(r"var<workgroup> \w+: ((?:array<)+)(\w+)((?:, [^,>]+>)+);", text)
+    sizes = SIZES | {"Element": 4 * choice.rung.bytes}
     held = sum(
-        SIZES[kind] * prod(value(each, names) for each in re.findall(r", ([^,>]+)>", sides))
+        sizes[kind] * prod(value(each, names) for each in re.findall(r", ([^,>]+)>", sides))
         for _, kind, sides in declared
     )
     assert held == choice.shared_bytes and bool(declared) == (choice.rung.buffers > 0)
