@@ -94,7 +94,7 @@
     }
 
     close() {
-      this.leaving ??= new Refusal("The GPU was given back: start again.");
+      this.leaving ??= new Refusal("The GPU was released: start again.");
       this.device.destroy();
     }
 
@@ -118,7 +118,7 @@
       const late = new Promise((_, fail) => {
         timer = setTimeout(() => {
           this.leaving ??= new Refusal(
-            `The GPU hasn't ${what} for ${patience / 1000} s, so it was given back: reload the page, and try smaller sizes.`,
+            `The GPU hasn't ${what} for ${patience / 1000} s, so it was released: reload the page, and try smaller sizes.`,
           );
           this.device.destroy();
           fail(this.leaving);

@@ -40,7 +40,7 @@
         view.say("Stopping …");
       };
       const waiting = () =>
-        document.hidden && view.say("Paused, because the page is hidden: it goes on when you come back.");
+        document.hidden && view.say("Paused, because the page is hidden: it resumes when you come back.");
       view.complain("");
       view.stop.hidden = false;
       view.stop.addEventListener("click", stop);
@@ -145,7 +145,7 @@
         const flops = await gpu.peakFlops(fma, signal);
         next("A copy …");
         const { rate } = await gpu.peakCopy(copy, signal);
-        next("Looking for a size that this GPU bears …");
+        next("Looking for a size that suits this GPU …");
         const slow = rungs[0],
           first = { rung: slow, choice: chosen(slow, gpu), prologue, signal };
         const side = Number(size.value) || (await gpu.size(first)),
