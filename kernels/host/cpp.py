@@ -14,8 +14,12 @@ from kernels.engine import cupy, on_gpu, why_cpu
 __all__ = ["RUNGS", "SOURCES", "compiled", "load", "source"]
 
 RUNGS = ROOT / "kernels" / "rungs"
-#: Every CUDA C++ file of the course by its name, without ``.cu``.
-SOURCES = {path.stem: path for path in sorted((ROOT / "kernels").rglob("*.cu"))}
+#: Every file of kernels in CUDA C++ by its name, without ``.cu``; a program with a ``main`` is none.
+SOURCES = {
+    path.stem: path
+    for path in sorted((ROOT / "kernels").rglob("*.cu"))
+    if path.parent != ROOT / "kernels" / "program"
+}
 
 
 def source(name: str, headers: bool = True) -> str:
