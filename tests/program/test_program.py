@@ -69,7 +69,9 @@ def test_it_says_what_it_takes(program):
 
 
 def test_without_a_gpu_it_names_the_call_that_failed(program):
-    done = subprocess.run([program], capture_output=True, text=True, env={"CUDA_VISIBLE_DEVICES": ""})
+    done = subprocess.run(
+        [program], capture_output=True, text=True, env={"CUDA_VISIBLE_DEVICES": ""}
+    )
     assert done.returncode == FAILED
     assert re.fullmatch(r"matmul: cudaError\w+: .+ \(matmul\.cu:\d+\)\n", done.stderr)
 
@@ -99,9 +101,7 @@ def test_cmake_builds_it(tmp_path):
 @pytest.fixture(scope="module")
 def beside_the_library(tmp_path_factory):
     """The program built with cuBLAS for the GPU at hand."""
-    return build(
-        tmp_path_factory.mktemp("library"), "-arch=native", "-DWITH_CUBLAS", "-lcublas"
-    )
+    return build(tmp_path_factory.mktemp("library"), "-arch=native", "-DWITH_CUBLAS", "-lcublas")
 
 
 @pytest.mark.gpu
@@ -131,7 +131,14 @@ def test_a_wrong_kernel_is_noticed(tmp_path):
     assert wrong != text
     (copy / "rungs" / "tiled.cu").write_text(wrong, encoding="utf-8")
     subprocess.run(
-        ["nvcc", "-std=c++17", "-arch=native", copy / "program" / "matmul.cu", "-o", copy / "matmul"],
+        [
+            "nvcc",
+            "-std=c++17",
+            "-arch=native",
+            copy / "program" / "matmul.cu",
+            "-o",
+            copy / "matmul",
+        ],
         check=True,
     )
     done = run(copy / "matmul", "256")
