@@ -32,7 +32,7 @@ def matmul(A: jax.Array, B: jax.Array, rung: str = "tiled") -> jax.Array:
     A, B : jax.Array of float32, shapes (M, K) and (K, N)
         On one device: a CUDA GPU, or the CPU.
     rung : str
-        A rung that takes float32: ``"tiled"``, ``"warp_tiled"``, … On a CPU it needs a Numba kernel.
+        A rung that takes float32, such as ``"warp_tiled"``; on a CPU it needs a Numba kernel.
 
     Returns
     -------

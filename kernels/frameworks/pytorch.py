@@ -29,7 +29,7 @@ def matmul(A: torch.Tensor, B: torch.Tensor, rung: str = "tiled") -> torch.Tenso
         Both on one CUDA device, or both on the CPU. On a GPU, a tensor that is not contiguous is
         copied first.
     rung : str
-        A rung that takes float32: ``"tiled"``, ``"warp_tiled"``, … On a CPU it needs a Numba kernel.
+        A rung that takes float32, such as ``"warp_tiled"``; on a CPU it needs a Numba kernel.
 
     Returns
     -------

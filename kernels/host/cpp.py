@@ -14,7 +14,7 @@ from kernels.engine import cupy, on_gpu, why_cpu
 __all__ = ["RUNGS", "SOURCES", "compiled", "load", "source"]
 
 RUNGS = ROOT / "kernels" / "rungs"
-#: Every file of kernels in CUDA C++ by its name, without ``.cu``; a program with a ``main`` is none.
+#: Every file of CUDA C++ kernels by its name, without ``.cu``; the program has a ``main`` instead.
 SOURCES = {
     path.stem: path
     for path in sorted((ROOT / "kernels").rglob("*.cu"))

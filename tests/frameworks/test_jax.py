@@ -1,4 +1,4 @@
-"""The ladder on arrays of JAX: right and differentiable; elements are eighths, so sums are exact."""
+"""The ladder on arrays of JAX: right and differentiable. Elements are eighths, so sums are exact."""
 
 import subprocess
 import sys
