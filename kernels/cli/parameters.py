@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from kernels import host
+from kernels.distributed.algorithms import ALGORITHMS
 from kernels.distributed.grid import Grid
 from kernels.host.earlier import RENAMED
 from kernels.rungs.order import LADDER, Rung
@@ -47,6 +48,13 @@ class RungName(click.ParamType):
         near = get_close_matches(value, LADDER, n=1)
         meant = f"did you mean {near[0]!r}? " if near else ""
         raise LookupError(f"no rung {value!r}: {meant}There are {', '.join(LADDER)}")
+
+
+class Way(RungName):
+    """The name of a rung, or of an algorithm for several GPUs that no rung shares."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Rung | str:
+        return value if value in ALGORITHMS else super().convert(value, param, ctx)
 
 
 class Sizes(click.ParamType):

@@ -45,7 +45,7 @@ class Job:
 
     algorithm: str
     grid: Grid
-    folder: str
+    folder: str = ""
     pieces: int = 1
     out_dtype: str = "float32"
     local: str = "cublas"

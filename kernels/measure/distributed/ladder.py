@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,8 @@ import numpy as np
 from kernels.distributed import machine
 from kernels.distributed.algorithms import ALGORITHMS, schedule
 from kernels.distributed.copies import Copies
-from kernels.distributed.grid import Grid, cut
+from kernels.distributed.grid import Grid
+from kernels.distributed.schedule import Schedule
 from kernels.distributed.worker import Job, carry_out, product
 from kernels.measure import probes
 from kernels.measure.bench.case import REST
@@ -80,17 +81,29 @@ def timings(
     M: int, N: int, K: int, dtype: str, gpus: int, names: tuple[str, ...] = tuple(ALGORITHMS)
 ) -> Tables:
     """All versions of some algorithms for A (M×K) and B (K×N): rows of the table ``timings``."""
-    problem = Problem(M, N, K, dtype)
-    try:
-        rows = [row for version in versions(gpus, names) for row in _copies(problem, **version)]
-        if M == N == K and M in COMPARED:
-            rows += _processes(problem, gpus)
-            rows += _libraries(problem, gpus)
-        alone = [_one_gpu(problem, out) for out in dict.fromkeys(("float32", dtype))]
-        return {"timings": [*alone, *rows]}
-    finally:
-        del problem
+    problem, rows = Problem(M, N, K, dtype), []
+
+    def add(measure: Callable[..., list[dict[str, Any]]], *of: Any, **version: Any) -> None:
+        try:
+            rows.extend(measure(problem, *of, **version))
+        except Exception as error:  # the others are measured all the same
+            what = " ".join(map(str, (measure.__name__, *version.values())))
+            warnings.warn(f"not measured: {what}: {one_line(error)}", stacklevel=2)
         machine.free_memory()
+
+    for out_dtype in dict.fromkeys(("float32", dtype)):
+        add(one_gpu, out_dtype)
+    for version in versions(gpus, names):
+        add(by_copies, **version)
+    if M == N == K and M in COMPARED:
+        with tempfile.TemporaryDirectory() as name:
+            problem.save(Path(name))
+            for group in in_processes(gpus, dtype):
+                add(by_processes, Path(name), group)
+            add(by_torch, Path(name), gpus)
+        if dtype != "bfloat16":  # CuPy has no such numbers
+            add(by_cupy, gpus)
+    return {"timings": rows}
 
 
 def _row(problem: Problem, rung: str, engine: str, gpus: int, options: dict[str, Any],
@@ -102,116 +115,105 @@ def _row(problem: Problem, rung: str, engine: str, gpus: int, options: dict[str,
     }  # fmt: skip
 
 
-def _one_gpu(problem: Problem, out_dtype: str) -> dict[str, Any]:
+def one_gpu(problem: Problem, out_dtype: str) -> list[dict[str, Any]]:
     """cuBLAS on one GPU alone."""
     launch = problem.one_gpu(out_dtype)
     (found,) = time_in_turn([launch], flush_l2=False, limit=LIMIT, rest=REST)
     row = _row(problem, "cublas", "library", 1, {}, out_dtype, probes.timing(found))
-    return {**row, "cublas_gflops": row["gflops"], "correct": True}
+    return [{**row, "cublas_gflops": row["gflops"], "correct": True}]
 
 
-def _copies(
+def by_copies(
     problem: Problem, name: str, grid: Grid, pieces: int, overlap: bool
-) -> Iterator[dict[str, Any]]:
-    """One version, driven by one process: launch by launch, and as one graph."""
+) -> list[dict[str, Any]]:
+    """One version, driven by one process: launch by launch and, if it is short, as one graph."""
     plan = schedule(name, problem.M, problem.N, problem.K, grid, pieces)
-    # What is added to in every step needs float32; otherwise C is as A and B.
-    out_dtype = "float32" if plan.accumulates else problem.dtype
+    out_dtype = result_dtype(plan, problem)
     options = {"grid": str(grid), "pieces": pieces, "overlap": overlap}
-    run = None
+    received = [plan.received(rank, problem.A.dtype.itemsize) for rank in range(grid.size)]
+    run = Copies(plan, problem.A, problem.B, out_dtype, overlap)
     try:
-        run = Copies(plan, problem.A, problem.B, out_dtype, overlap)
-        one = problem.one_gpu(out_dtype)
+        one, rows = problem.one_gpu(out_dtype), []
         for graph in (False, True) if problem.flop <= 2 * LAUNCHED else (False,):
             launch: Callable[[], object] = run.captured() if graph else run.run
             run.poison()
             with run.leading():
                 launch()
-            found = {**problem.check(run.C), "received": _received(plan, problem)}
+            checked = problem.check(run.C)
             with run.leading():
-                beside, all_gpus = time_in_turn(
+                beside, found = time_in_turn(
                     [one, launch], flush_l2=False, limit=LIMIT, warmup=1, rest=REST
                 )
-            yield _row(
-                problem, name, "copies", grid.size, {**options, "graph": graph}, out_dtype,
-                probes.timing(all_gpus), **found,
-                cublas_gflops=float(f"{problem.flop / beside.median / 1e9:.5g}"),
+            cublas = float(f"{problem.flop / beside.median / 1e9:.5g}")
+            rows.append(
+                _row(
+                    problem, name, "copies", grid.size, {**options, "graph": graph}, out_dtype,
+                    probes.timing(found), **checked, received=received, cublas_gflops=cublas,
+                )
             )  # fmt: skip
-    except Exception as error:  # the others are measured all the same
-        warnings.warn(f"not measured: {name} {options}: {one_line(error)}", stacklevel=2)
+        return rows
     finally:
-        if run is not None:
-            run.close()
+        run.close()
 
 
-def _received(plan: Any, problem: Problem) -> list[int]:
-    """Bytes that each rank receives."""
-    return [plan.received(rank, problem.A.dtype.itemsize) for rank in range(plan.grid.size)]
+def result_dtype(plan: Schedule, problem: Problem) -> str:
+    """The format of C: that of A and B, or float32 where sums are added to it step by step."""
+    return "float32" if plan.accumulates else problem.dtype
 
 
-def _processes(problem: Problem, gpus: int) -> Iterator[dict[str, Any]]:
-    """Versions with one process for each GPU, over NCCL."""
-    grid = squarest(gpus)
+def in_processes(gpus: int, dtype: str) -> list[list[Job]]:
+    """What is measured with one process for each GPU, in groups that are started together."""
+    all_gpus, grid = Grid(gpus), squarest(gpus)
     usual = [
-        ("rows", Grid(gpus), 1, True, "cublas"), ("rows", Grid(gpus), 1, False, "cublas"),
-        ("rows", Grid(gpus), 2, True, "cublas"), ("ring", Grid(gpus), 1, True, "cublas"),
-        ("summa", grid, 1, True, "cublas"), ("summa", grid, 4, True, "cublas"),
-        ("split_k", Grid(gpus), 1, True, "cublas"),
+        Job("rows", all_gpus), Job("rows", all_gpus, overlap=False),
+        Job("rows", all_gpus, pieces=4), Job("ring", all_gpus),
+        Job("summa", grid), Job("summa", grid, pieces=4), Job("split_k", all_gpus),
     ]  # fmt: skip
-    own = [("rows", Grid(gpus), 1, True, LOCAL[problem.dtype])]
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        problem.save(folder)
-        yield from _carried_out(problem, folder, usual)
-        yield from _carried_out(problem, folder, own)
+    return [usual, [Job("rows", all_gpus, local=LOCAL[dtype])]]
 
 
-def _carried_out(
-    problem: Problem, folder: Path, versions: list[tuple[Any, ...]]
-) -> Iterator[dict[str, Any]]:
-    jobs, outs = [], []
-    for name, grid, pieces, overlap, local in versions:
-        plan = schedule(name, problem.M, problem.N, problem.K, grid, pieces)
-        outs.append("float32" if plan.accumulates else problem.dtype)
+def by_processes(problem: Problem, folder: Path, jobs: list[Job]) -> list[dict[str, Any]]:
+    """Versions with one process for each GPU; the folder holds A and B."""
+    todo = []
+    for job in jobs:
+        plan = schedule(job.algorithm, problem.M, problem.N, problem.K, job.grid, job.pieces)
         place = Path(tempfile.mkdtemp(dir=folder))
         for matrix in ("A.npy", "B.npy"):
             (place / matrix).symlink_to(folder / matrix)
-        jobs.append(Job(name, grid, str(place), pieces, outs[-1], local, overlap, REPEATS))
-    try:
-        found = carry_out(jobs, TRANSPORT, PATIENCE)
-    except Exception as error:
-        warnings.warn(f"not measured: {versions}: {one_line(error)}", stacklevel=2)
-        return
-    for job, ranks, out in zip(jobs, found, outs, strict=True):
+        out_dtype = result_dtype(plan, problem)
+        todo.append(replace(job, folder=str(place), out_dtype=out_dtype, repeats=REPEATS))
+    rows = []
+    for job, ranks in zip(todo, carry_out(todo, TRANSPORT, PATIENCE), strict=True):
         seconds = np.max([rank.seconds for rank in ranks], axis=0).tolist()
         options = {"grid": str(job.grid), "pieces": job.pieces, "overlap": job.overlap,
                    "local": job.local}  # fmt: skip
-        yield _row(
-            problem, job.algorithm, TRANSPORT, job.grid.size, options, out, probes.spread(seconds),
-            **problem.check(product(job)), received=[rank.received for rank in ranks],
+        rows.append(
+            _row(
+                problem, job.algorithm, TRANSPORT, job.grid.size, options, job.out_dtype,
+                probes.spread(seconds), **problem.check(product(job)),
+                received=[rank.received for rank in ranks],
+            )
         )  # fmt: skip
+    return rows
 
 
-def _libraries(problem: Problem, gpus: int) -> Iterator[dict[str, Any]]:
-    """Other libraries: CuPy's distributed arrays and PyTorch's DTensor."""
-    rows = partial(_row, problem, engine="library", gpus=gpus, options={}, out_dtype=problem.dtype)
-    if problem.dtype != "bfloat16":  # CuPy has no such numbers
-        try:
-            C, seconds = peers.cupy_rows(problem, gpus, REPEATS)
-            yield rows(rung="cupyx.distributed", seconds=probes.spread(seconds), **problem.check(C))
-            del C
-        except Exception as error:
-            warnings.warn(f"not measured: cupyx.distributed: {one_line(error)}", stacklevel=2)
-        machine.free_memory()
-    try:
-        with tempfile.TemporaryDirectory() as name:
-            folder = Path(name)
-            problem.save(folder)
-            found = peers.dtensor(folder, gpus, problem.dtype, REPEATS)
-            for way, seconds in found.items():
-                spans = cut(problem.M, gpus, "M")
-                blocks = [np.load(folder / f"{way}-{rank}.npy") for rank in range(len(spans))]
-                checked = problem.check(np.concatenate(blocks))
-                yield rows(rung=way, seconds=probes.spread(seconds), **checked)
-    except Exception as error:
-        warnings.warn(f"not measured: DTensor: {one_line(error)}", stacklevel=2)
+def by_cupy(problem: Problem, gpus: int) -> list[dict[str, Any]]:
+    """CuPy's distributed arrays."""
+    C, seconds = peers.cupy_rows(problem, gpus, REPEATS)
+    return [_library(problem, "cupyx.distributed", gpus, C, seconds)]
+
+
+def by_torch(problem: Problem, folder: Path, gpus: int) -> list[dict[str, Any]]:
+    """PyTorch's DTensor, B replicated and gathered; the folder holds A and B."""
+    rows = []
+    for name, seconds in peers.dtensor(folder, gpus, problem.dtype, REPEATS).items():
+        blocks = [np.load(folder / f"{name}-{rank}.npy") for rank in range(gpus)]
+        rows.append(_library(problem, name, gpus, np.concatenate(blocks), seconds))
+    return rows
+
+
+def _library(
+    problem: Problem, name: str, gpus: int, C: Any, seconds: list[float]
+) -> dict[str, Any]:
+    found, checked = probes.spread(seconds), problem.check(C)
+    return _row(problem, name, "library", gpus, {}, problem.dtype, found, **checked)
