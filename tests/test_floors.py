@@ -19,7 +19,7 @@ FLOORS = [
     ("engine",),
     ("host",),
     ("rungs", "patterns"),
-    ("webgpu", "frameworks"),
+    ("webgpu", "distributed", "frameworks"),
     ("records",),
     ("measure",),
     ("tuning",),

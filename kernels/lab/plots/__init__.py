@@ -8,6 +8,7 @@ from kernels.lab.plots.absorbed import absorbed
 from kernels.lab.plots.barriers import two_barriers
 from kernels.lab.plots.block_order import block_order
 from kernels.lab.plots.buffers import double_buffer
+from kernels.lab.plots.calls import call_costs, graph_of_calls
 from kernels.lab.plots.charts import (
     bandwidth,
     break_even,
@@ -69,6 +70,7 @@ from kernels.lab.plots.savings import block_loads, savings
 from kernels.lab.plots.schedule import Bar, schedule, six_steps, streams
 from kernels.lab.plots.significand import significand
 from kernels.lab.plots.slots import slots
+from kernels.lab.plots.speed_of_light import speed_of_light
 from kernels.lab.plots.spread import spread_tile
 from kernels.lab.plots.stream_k import stream_k
 from kernels.lab.plots.tiles import tile_steps
@@ -81,14 +83,14 @@ from kernels.lab.plots.wide import wide_loads
 __all__ = [
     "A", "B", "C", "CPP", "ENGINE_TITLES", "HATCH", "INK", "LIBRARY", "MEMORY", "NUMBA", "PALETTE",
     "THREAD", "TILE", "Bar", "Picture", "absorbed", "bandwidth", "bank_layouts", "bit_formats",
-    "block_loads", "block_order", "break_even", "canvas", "cells", "circular_buffer", "climb",
-    "copy_paths", "demand", "detection", "dies", "divergence", "double_buffer", "empty",
-    "error_growth", "figure", "flat_memory", "fragments", "heat", "hiding", "hierarchy",
-    "in_flight", "indices", "kitchen", "ladder", "latency", "load_path", "mapping", "mappings",
-    "mark", "multicast", "outer_product", "overhang", "overwritten", "pending", "problems",
-    "product", "pyramid", "rates", "rereading", "roofline", "rung_label", "rungs", "savings",
-    "schedule", "show", "significand", "six_steps", "slots", "spread_tile", "stream_k", "streams",
-    "structs_and_fields", "svg", "sweep", "tile_levels", "tile_steps", "transfers",
-    "transpose_path", "two_barriers", "two_loads", "warp_shapes", "waterfall", "wide_loads",
-    "zero_fill",
+    "block_loads", "block_order", "break_even", "call_costs", "canvas", "cells", "circular_buffer",
+    "climb", "copy_paths", "demand", "detection", "dies", "divergence", "double_buffer", "empty",
+    "error_growth", "figure", "flat_memory", "fragments", "graph_of_calls", "heat", "hiding",
+    "hierarchy", "in_flight", "indices", "kitchen", "ladder", "latency", "load_path", "mapping",
+    "mappings", "mark", "multicast", "outer_product", "overhang", "overwritten", "pending",
+    "problems", "product", "pyramid", "rates", "rereading", "roofline", "rung_label", "rungs",
+    "savings", "schedule", "show", "significand", "six_steps", "slots", "speed_of_light",
+    "spread_tile", "stream_k", "streams", "structs_and_fields", "svg", "sweep", "tile_levels",
+    "tile_steps", "transfers", "transpose_path", "two_barriers", "two_loads", "warp_shapes",
+    "waterfall", "wide_loads", "zero_fill",
 ]  # fmt: skip

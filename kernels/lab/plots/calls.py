@@ -63,12 +63,11 @@ def graph_of_calls(calls: int = 4, prepare: float = 3, work: float = 1) -> Figur
     for y in (0, 4.5):
         for row, name in enumerate(("host", "GPU")):
             ax.text(-0.3, y + 0.9 + 1.4 * row, name, ha="right", va="center", fontsize=9)
-    for call in range(calls):
-        begin = prepare * (call + 1)
-        boxes(ax, [(call * prepare, 0.4)], prepare, 1, A, "//")
-        boxes(ax, [(begin, 1.8)], work, 1, C, "..")
-        boxes(ax, [(prepare + work * call, 6.3)], work, 1, C, "..")
-    boxes(ax, [(0, 4.9)], prepare, 1, A, "//")
+    prepared = [(call * prepare, 0.4, prepare, 1) for call in range(calls)]
+    boxes(ax, [*prepared, (0, 4.9, prepare, 1)], A, hatch="//")
+    run = [((call + 1) * prepare, 1.8, work, 1) for call in range(calls)]
+    at_once = [(prepare + call * work, 6.3, work, 1) for call in range(calls)]
+    boxes(ax, [*run, *at_once], C)
     ax.annotate("", (span, 8.0), (0, 8.0), arrowprops=dict(arrowstyle="-|>", color=INK))
     ax.text(span, 8.3, "time", ha="right", va="top", fontsize=8)
     return fig

@@ -28,7 +28,9 @@ def speed_of_light(reports: Mapping[str, Report]) -> Figure:
     reports : dict of str to Report
         By the kernel's name, in the order of drawing.
     """
-    fig, axes = figure(5.2, 0.5 + 1.15 * len(reports), rows=len(reports), sharex=True, squeeze=False)
+    fig, axes = figure(
+        5.2, 0.5 + 1.15 * len(reports), rows=len(reports), sharex=True, squeeze=False
+    )
     for ax, (name, report) in zip(axes[:, 0], reports.items(), strict=True):
         for place, (line, (colour, hatch)) in enumerate(LINES.items()):
             share = float(report.value(line, SECTION).split()[0])
