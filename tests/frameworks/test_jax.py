@@ -1,4 +1,4 @@
-"""The ladder on arrays of JAX: right and differentiable. Elements are eighths, so sums are exact."""
+"""The ladder on arrays of JAX: right and differentiable. With eighths, every sum is exact."""
 
 import subprocess
 import sys

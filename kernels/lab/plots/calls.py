@@ -1,4 +1,4 @@
-"""What a call costs: the same product called in several ways, and how a graph of calls saves time."""
+"""What a call costs: one product called in several ways, and the time a graph of calls saves."""
 
 from __future__ import annotations
 

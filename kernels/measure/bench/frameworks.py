@@ -8,6 +8,7 @@ from typing import Any
 from kernels.engine import cupy
 from kernels.measure.bench.step import Step, Tables
 from kernels.measure.probes import repeat, spread
+from kernels.rungs.order import LADDER
 
 SIZES = (64, 256, 1024)
 RUNGS = ("tiled", "warp_tiled")
@@ -31,7 +32,6 @@ def operators() -> Tables:
 
 def measured(torch: Any, size: int) -> Iterator[dict[str, Any]]:
     """Seconds per product from the first call to the last result, and whether it was right."""
-    from kernels import LADDER
     from kernels.frameworks.pytorch import matmul
 
     generator = torch.Generator("cuda").manual_seed(1)
