@@ -243,7 +243,9 @@ class Typist(Statements):
             return self.fixed(code.flow.once[n.id])
         if isinstance(n, ast.Constant):
             return values.literal(n.value)
-        v = self.constant(n) if self.is_constant(n) else MISSING
+        if not isinstance(n, ast.Name) or n.id in code.locals:  # nor an attribute such as math.pi
+            return MISSING
+        v = self.constant(n)
         return v if isinstance(v, (np.generic, str, type(None))) else MISSING
 
     def branch(self, s: ast.If) -> bool:
