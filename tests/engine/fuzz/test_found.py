@@ -79,6 +79,18 @@ VALUES = {
     "NaN is not even greater than or equal to nothing": """
         out_i8[i, 0] = math.fabs(f4_16[t]) >= -0.0
         out_i8[i, 1] = abs(f8_16[t]) < 0.0 or f8_16[t] != f8_16[t]""",
+    "the index of a thread has 32 bits": """
+        out_i8[i, 0] = cuda.clz(cuda.threadIdx.x) + 100 * cuda.ffs(cuda.blockDim.x)
+        out_i8[i, 1] = cuda.brev(cuda.threadIdx.x) ^ cuda.popc(-cuda.laneid)
+        out_i8[i, 2] = cuda.clz(cuda.threadIdx.x + 1) + 100 * cuda.clz(i)
+        out_i8[i, 3] = min(cuda.threadIdx.x, cuda.warpsize) << 40
+        out_f8[i, 0] = abs(cuda.blockIdx.x - cuda.threadIdx.x) / 3""",
+    "a condition on a constant of a module is a condition": """
+        if math.pi < 0.1:
+            v = 2.5
+        else:
+            v = 1
+        out_f8[i, 0] = v / 3""",
     "signed and unsigned meet": """
         v = u8_16[t]
         if t % 2:
@@ -163,6 +175,9 @@ REFUSED = {
     "a tuple of unlike numbers": """
         for k in (0, 0.5, i4_16[t]):
             out_f8[i, 0] = k""",
+    "an index and other whole numbers in one tuple": """
+        for k in (cuda.threadIdx.x, i, 3 - 8):
+            out_i8[i, 0] = k""",
     "bits of a float that was an integer at first": """
         v = uint8(i4_16[t] & 15)
         for k in range(5):
