@@ -120,11 +120,10 @@ def _dynamic(run, dtype) -> Array:
     )
     array = run.shared[key] = Array(buffer, 0, (n,), (1,))
     if run.tracer is not None:
-        run.tracer.watch(buffer, s.warps_per_block)
         views = [k for k in run.shared if isinstance(k, tuple) and k[0] == "dynamic"]
-        if len(views) > 1:  # written under one type, read under another: nothing to complain of
-            for k in views:
-                run.tracer.written.pop(run.shared[k].buffer, None)
+        run.tracer.watch(buffer, s.warps_per_block)
+        if len(views) > 1:
+            run.tracer.watch_together([run.shared[k].buffer for k in views], s.warps_per_block)
     return array
 
 
