@@ -15,7 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from . import flow, functions, groups, intrinsics, memory, values
+from . import flow, functions, groups, intrinsics, memory, signatures, values
 from .compiled import Compiled
 from .errors import KernelError, Unsupported
 from .expressions import is_device_function
@@ -540,6 +540,7 @@ class Typist(Statements):
         code = code_of(target)
         arguments, named = self.passed(n, m)
         given = code.bind(arguments, named, f"line {n.lineno}: {code.name}")
+        given = signatures.passed(target, f"line {n.lineno}: {code.name}", given)
         try:
             callee = self.version(target, code, {k: self.plain(v) for k, v in given.items()}, n)
         except Unsupported:
