@@ -81,6 +81,10 @@ async function fetched(name) {
   return (await fetch(new URL(name, base))).arrayBuffer();
 }
 
+function unzipped(data) {
+  return new Response(new Blob([data]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
+}
+
 /** A content policy or a locked browser may forbid WebAssembly though its name is there: an empty module tells. */
 function runsWebAssembly() {
   try {
@@ -101,7 +105,7 @@ async function start(told) {
   limitMemory();
   checkFiles();
   const unfollow = follow(manifest.first);
-  const course = fetched("course.zip"); // beside the runtime, not after it
+  const course = fetched("course.zip.gz").then(unzipped); // beside the runtime, not after it
   course.catch(() => {}); // lost, and told
   const [{ loadPyodide }] = await Promise.all(["pyodide.mjs", "pyodide.asm.js"].map(imported));
   const settings = { indexURL: base, packages: manifest.packages, env: ENVIRONMENT };

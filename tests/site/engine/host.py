@@ -16,7 +16,7 @@ ISOLATED = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Embedder-Policy": "require-corp",
 }
-PACKED = (".whl", ".zip", ".png")
+PACKED = (".whl", ".zip", ".gz", ".png")
 
 
 @lru_cache(maxsize=256)

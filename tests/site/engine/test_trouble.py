@@ -18,7 +18,7 @@ def spin():
 spin[64, 256]()"""
 FIRST = (
     "pyodide.mjs", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json",
-    "course.zip",
+    "course.zip.gz",
 )  # fmt: skip
 SCRIPTS = ("page.js", "output.js", "worker.js")
 NO_STORE = "Object.defineProperty(window, 'localStorage', { get() { throw new Error('no'); } });"
@@ -59,7 +59,7 @@ def test_a_file_that_does_not_come_is_told_in_a_line(opened, bare_book, file, fa
     assert run(page, 2) == "48 elements\n"
 
 
-@pytest.mark.parametrize("file", ["pyodide.asm.wasm", "python_stdlib.zip", "course.zip"])
+@pytest.mark.parametrize("file", ["pyodide.asm.wasm", "python_stdlib.zip", "course.zip.gz"])
 def test_a_file_with_another_checksum_is_refused(opened, bare_book, file):
     page = opened(bare_book, "page", faults={file: "wrong"})
     assert f"{file} did not arrive whole and unchanged" in refused(page)
