@@ -1,7 +1,7 @@
 """Python's own library for pages: what a start imports is compiled, what nobody reaches is gone.
 
 A page would spend half of its start on compiling. A Python compiles for its own version alone: here
-it is Pyodide, under Node (`library.mjs`) with `compiling` inside it. Node comes with npm.
+it is Pyodide, under Node (`library.mjs`) with `compiling` inside it.
 """
 
 from __future__ import annotations
@@ -46,8 +46,6 @@ def library(files: dict[str, bytes]) -> bytes:
         try:
             command = ["node", HERE / "library.mjs", folder, HERE / "compiling.py"]
             subprocess.run(command, check=True, capture_output=True, text=True)
-        except FileNotFoundError:
-            sys.exit("The pages' own Python is compiled by Node: install it, or PAGE_PYTHON=off")
         except subprocess.CalledProcessError as error:
             said = error.stderr.strip().splitlines() or ["no reason given"]
             sys.exit(f"The pages' own Python doesn't start under Node: {said[-1]}")

@@ -49,9 +49,3 @@ def test_files_that_do_not_start_are_told_in_a_line(files):
     said = str(told.value)
     assert said.endswith("doesn't start under Node: ZeroDivisionError: division by zero")
     assert "\n" not in said
-
-
-def test_without_node_the_way_out_is_named(files, monkeypatch, tmp_path):
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(SystemExit, match="Node: install it, or PAGE_PYTHON=off"):
-        library.library(files)
