@@ -63,7 +63,17 @@ function checkFiles() {
   };
 }
 
-/** Load something; fails with the first file that does not come. Pyodide only warns of some, and waits for others. */
+/** Pyodide only warns of a runtime that this browser cannot run, or that comes as another type, and waits for ever. */
+function checkRuntime() {
+  const { instantiateStreaming } = WebAssembly;
+  WebAssembly.instantiateStreaming = (...what) =>
+    instantiateStreaming(...what).catch((error) => {
+      lose(new Error(`This browser cannot run Python here (${error.message}): the recorded outputs stand.`));
+      throw error;
+    });
+}
+
+/** Load something; fails with the first file that does not come. Pyodide itself goes on without it. */
 function whole(load) {
   return new Promise((resolve, reject) => {
     lose = reject;
@@ -104,6 +114,7 @@ async function start(told) {
   if (!runsWebAssembly()) throw new Error("This site or this browser forbids WebAssembly: the recorded outputs stand.");
   limitMemory();
   checkFiles();
+  checkRuntime();
   const unfollow = follow(manifest.first);
   const course = fetched("course.zip.gz").then(unzipped); // beside the runtime, not after it
   course.catch(() => {}); // lost, and told

@@ -100,7 +100,12 @@ def test_what_a_content_policy_forbids_is_told(opened, bare_book, policy, said):
     assert said in refused(page)
 
 
-@pytest.mark.parametrize("name", ["WebAssembly", "Worker"])
+def test_a_runtime_that_a_browser_does_not_take_is_told(opened, bare_book):
+    page = opened(bare_book, "page", faults={"pyodide.asm.wasm": "untyped"})
+    assert "This browser cannot run Python here" in refused(page)
+
+
+@pytest.mark.parametrize("name", ["WebAssembly", "Worker", "DecompressionStream"])
 def test_an_old_browser_is_told(opened, bare_book, name):
     page = opened(bare_book, "page")
     page.evaluate(f"delete window.{name}")
