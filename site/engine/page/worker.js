@@ -31,8 +31,9 @@ function limitMemory() {
 function follow(files) {
   const sizes = new Map(Object.entries(files));
   const total = [...sizes.values()].reduce((sum, size) => sum + size, 0);
+  const began = performance.now();
   let done = 0;
-  const tell = () => postMessage({ type: "progress", done, total });
+  const tell = () => postMessage({ type: "progress", done, total, seconds: (performance.now() - began) / 1000 });
   const watch = new PerformanceObserver((list) => {
     for (const entry of list.getEntries()) {
       const name = new URL(entry.name).pathname.split("/").pop();
