@@ -2,7 +2,7 @@
 import { Cell } from "./cell.js";
 import { Python } from "./python.js";
 
-const LARGE = 300 * 2 ** 20; // bytes of memory that are worth a word
+const LARGE = 200 * 2 ** 20; // bytes of memory that are worth a word
 const megabytes = (bytes) => (bytes / 1e6).toFixed(1);
 
 export class Page {
