@@ -33,10 +33,12 @@ from kernels.lab.plots.flat import flat_memory
 from kernels.lab.plots.flight import in_flight
 from kernels.lab.plots.formats import bit_formats
 from kernels.lab.plots.fragments import fragments
+from kernels.lab.plots.gradients import gradients
 from kernels.lab.plots.hiding import hiding
 from kernels.lab.plots.indices import indices
 from kernels.lab.plots.kitchen import kitchen
 from kernels.lab.plots.lanes import divergence
+from kernels.lab.plots.late_error import late_error
 from kernels.lab.plots.layouts import bank_layouts, structs_and_fields
 from kernels.lab.plots.levels import tile_levels
 from kernels.lab.plots.load_path import load_path
@@ -85,12 +87,12 @@ __all__ = [
     "THREAD", "TILE", "Bar", "Picture", "absorbed", "bandwidth", "bank_layouts", "bit_formats",
     "block_loads", "block_order", "break_even", "call_costs", "canvas", "cells", "circular_buffer",
     "climb", "copy_paths", "demand", "detection", "dies", "divergence", "double_buffer", "empty",
-    "error_growth", "figure", "flat_memory", "fragments", "graph_of_calls", "heat", "hiding",
-    "hierarchy", "in_flight", "indices", "kitchen", "ladder", "latency", "load_path", "mapping",
-    "mappings", "mark", "multicast", "outer_product", "overhang", "overwritten", "pending",
-    "problems", "product", "pyramid", "rates", "rereading", "roofline", "rung_label", "rungs",
-    "savings", "schedule", "show", "significand", "six_steps", "slots", "speed_of_light",
-    "spread_tile", "stream_k", "streams", "structs_and_fields", "svg", "sweep", "tile_levels",
-    "tile_steps", "transfers", "transpose_path", "two_barriers", "two_loads", "warp_shapes",
-    "waterfall", "wide_loads", "zero_fill",
+    "error_growth", "figure", "flat_memory", "fragments", "gradients", "graph_of_calls", "heat",
+    "hiding", "hierarchy", "in_flight", "indices", "kitchen", "ladder", "late_error", "latency",
+    "load_path", "mapping", "mappings", "mark", "multicast", "outer_product", "overhang",
+    "overwritten", "pending", "problems", "product", "pyramid", "rates", "rereading", "roofline",
+    "rung_label", "rungs", "savings", "schedule", "show", "significand", "six_steps", "slots",
+    "speed_of_light", "spread_tile", "stream_k", "streams", "structs_and_fields", "svg", "sweep",
+    "tile_levels", "tile_steps", "transfers", "transpose_path", "two_barriers", "two_loads",
+    "warp_shapes", "waterfall", "wide_loads", "zero_fill",
 ]  # fmt: skip
