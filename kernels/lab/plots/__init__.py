@@ -74,7 +74,6 @@ from kernels.lab.plots.stream_k import stream_k
 from kernels.lab.plots.tiles import tile_steps
 from kernels.lab.plots.transposes import transpose_path
 from kernels.lab.plots.two_loads import two_loads
-from kernels.lab.plots.warps import warp_shapes
 from kernels.lab.plots.waterfall import waterfall
 from kernels.lab.plots.wide import wide_loads
 
@@ -89,6 +88,5 @@ __all__ = [
     "product", "pyramid", "rates", "rereading", "roofline", "rung_label", "rungs", "savings",
     "schedule", "show", "significand", "six_steps", "slots", "spread_tile", "stream_k", "streams",
     "structs_and_fields", "svg", "sweep", "tile_levels", "tile_steps", "transfers",
-    "transpose_path", "two_barriers", "two_loads", "warp_shapes", "waterfall", "wide_loads",
-    "zero_fill",
+    "transpose_path", "two_barriers", "two_loads", "waterfall", "wide_loads", "zero_fill",
 ]  # fmt: skip
