@@ -84,7 +84,11 @@ function render({ model, el }) {
       { class: "words" },
       // The longest sentence keeps its room.
       make("div", { class: "say" }, say, make("p", { class: "room", "aria-hidden": "true" }, nodes(longest))),
-      make("div", { class: "hands" }, sliders.map((each) => each.element)),
+      make(
+        "div",
+        { class: "hands" },
+        sliders.map((each) => each.element),
+      ),
     ),
   );
   el.append(root);

@@ -447,7 +447,8 @@ function drawShared({ M, N, K, T, row, col, moment, own, barriers, names, hatch 
       const d = stale[name].map(({ r, c }) => `M${x0 + c * cell} ${y0 + r * cell}h${cell}v${cell}h${-cell}z`).join("");
       const { r, from, t } = first,
         low = y0 + r * cell;
-      const told = from < 0 ? "read before it’s there" : from < t ? `read: still tile ${from}` : `read: already tile ${from}`;
+      const told =
+        from < 0 ? "read before it’s there" : from < t ? `read: still tile ${from}` : `read: already tile ${from}`;
       parts.push(
         draw("path", { class: "stale", d }),
         label(x0 + size / 2, r > T / 2 ? low - 7 : low + cell + 16, told, { class: "strong stale-name halo" }),
@@ -774,7 +775,12 @@ function render({ model, el }) {
   // The static book has no kernel behind it: no button there that could only say so.
   host.picture.append(
     views,
-    make("div", { class: "board" }, stage, make("div", { class: "side" }, make("div", { class: "view-code" }, code), sum)),
+    make(
+      "div",
+      { class: "board" },
+      stage,
+      make("div", { class: "side" }, make("div", { class: "view-code" }, code), sum),
+    ),
     make("p", { class: "source" }, hint, model.widget_manager ? "" : [" ", yourGpu]),
   );
   host.notes.append(race);
