@@ -13,7 +13,7 @@ from tests.lab.widgets.redraws import MOST, redraw_share
 from tests.records import synthetic
 
 PROFILES = [(width, mode) for width in (1280, 390) for mode in ("light", "dark")]
-SLIDER = keys.Slider("Tile", "tile", 5)
+SLIDER = keys.Slider("Moment", "step", 1)
 STILLS = [
     TilePlayer(M=13, N=7, K=19, tile=8, speeds=[]),
     TilePlayer(M=13, N=7, K=19, tile=5, speeds=[]),
