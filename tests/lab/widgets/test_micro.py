@@ -45,8 +45,8 @@ def sentence(widget) -> str:
 def drawn(markup) -> list[str]:
     """The kinds of the cells in a picture, with how many there are."""
     kinds = {}
-    for cell in markup.select("[data-kind]"):
-        kind = cell["data-kind"]
+    for cell in markup.select("[data-is]"):
+        kind = cell["data-is"]
         kinds[kind] = kinds.get(kind, 0) + cell.get("d", "M").count("M")
     kinds.pop(" ", None)
     return sorted(kinds.items())
@@ -127,9 +127,9 @@ def test_keys_change_the_picture_and_the_sentence(mounted, width, mode):
     high = widget.bounding_box()["height"]
     keys.press(widget, "slider", "Filled", "ArrowRight", "ArrowRight")
     assert sentence(widget) == "4 of 6, 67%."
-    assert widget.locator("[data-kind=a]").count() == 4
+    assert widget.locator("[data-is=a]").count() == 4
     keys.press(widget, "slider", "Filled", "End")
-    assert widget.locator("[data-kind=a]").count() == 6
+    assert widget.locator("[data-is=a]").count() == 6
     assert widget.bounding_box()["height"] == high
     assert (page.errors, page.foreign, page.overflow <= 0) == ([], [], True)
 

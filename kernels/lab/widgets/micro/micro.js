@@ -115,7 +115,7 @@ function render({ model, el }) {
     cells.forEach((grid, g) => {
       const wanted = unpacked(kinds[g]);
       grid.forEach((cell, n) => {
-        if (cell.dataset.kind !== wanted[n]) cell.dataset.kind = wanted[n];
+        if (cell.dataset.is !== wanted[n]) cell.dataset.is = wanted[n];
       });
     });
     if (dragged) ["cx", "cy"].forEach((name, i) => grip.setAttribute(name, hands[0][i]));

@@ -47,7 +47,7 @@ def _cells(grid: list, kinds: str) -> str:
         corner = f"M{x + number % columns * width:g} {y + number // columns * height:g}"
         drawn[kind] = drawn.get(kind, "") + f"{corner}h{across:g}v{down:g}h-{across:g}z"
     drawn.pop(" ", None)
-    return "".join(f'<path data-kind="{kind}" d="{d}"/>' for kind, d in drawn.items())
+    return "".join(f'<path data-is="{kind}" d="{d}"/>' for kind, d in drawn.items())
 
 
 def _words(sentence: str) -> str:
