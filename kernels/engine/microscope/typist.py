@@ -451,6 +451,8 @@ class Typist(Statements):
         wide = self.widened(n, v)
         if type_of(wide) != type_of(v):
             self.compiled.widened[n] = type_of(wide)
+        else:
+            self.compiled.widened.pop(n, None)
         return wide
 
     @classmethod
