@@ -29,7 +29,8 @@ def recorded(tmp_path, monkeypatch):
 
 def unfold(page) -> None:
     """Open the set-up, the numbers and what the microscope says."""
-    page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true })")
+    folds = page.locator(".tile-player details")
+    folds.evaluate_all("(all) => all.forEach((fold) => { fold.open = true })")
 
 
 @pytest.fixture
