@@ -25,6 +25,8 @@ TOKEN = "a-token-of-the-test"
 SETUP = f"import sys\nsys.path.insert(0, {str(ROOT)!r})\nfrom kernels.lab import figures, widgets"
 #: For each widget one of its sliders.
 SLIDERS = {kind: keys.tests_of(kind).SLIDER for kind in widgets.__all__ if kind != "Quiz"}
+#: What a widget draws, in itself.
+DRAWN = ".picture, .micro > svg"
 #: How a notebook makes those that are nothing without settings.
 MADE = {"Micro": "figures.thread_tile()"}
 SETTINGS = {
@@ -95,13 +97,13 @@ def test_in_jupyterlab_every_widget_takes_a_key_and_the_kernel_sees_it(browser, 
         kind = keys.tests_of(name).__name__.rpartition("test_")[2].replace("_", "-")
         widget = page.locator(f".jp-OutputArea .tile-widget.{kind}")
         slider = widget.get_by_role("slider", name=label, exact=True)
-        before = widget.locator("svg").first.inner_html()
+        before = widget.locator(DRAWN).first.inner_html()
         slider.focus()
         page.keyboard.press("ArrowRight")
         page.wait_for_function(
-            "([kind, before]) => document.querySelector("
-            "`.jp-OutputArea .${kind} svg`).innerHTML !== before",
-            arg=[kind, before],
+            "([kind, drawn, before]) => document.querySelector(`.jp-OutputArea .${kind}`)"
+            ".querySelector(drawn).innerHTML !== before",
+            arg=[kind, DRAWN, before],
         )
         assert slider.input_value() == str(value if shown is None else shown)
     quiz = page.locator(".jp-OutputArea .quiz")
