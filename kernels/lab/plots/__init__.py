@@ -78,7 +78,6 @@ from kernels.lab.plots.stream_k import stream_k
 from kernels.lab.plots.tiles import tile_steps
 from kernels.lab.plots.transposes import transpose_path
 from kernels.lab.plots.two_loads import two_loads
-from kernels.lab.plots.warps import warp_shapes
 from kernels.lab.plots.waterfall import waterfall
 from kernels.lab.plots.wide import wide_loads
 
@@ -94,5 +93,5 @@ __all__ = [
     "rung_label", "rungs", "savings", "schedule", "show", "significand", "six_steps", "slots",
     "speed_of_light", "spread_tile", "stream_k", "streams", "structs_and_fields", "svg", "sweep",
     "tile_levels", "tile_steps", "transfers", "transpose_path", "two_barriers", "two_loads",
-    "warp_shapes", "waterfall", "wide_loads", "zero_fill",
+    "waterfall", "wide_loads", "zero_fill",
 ]  # fmt: skip
