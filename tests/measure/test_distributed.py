@@ -40,6 +40,7 @@ def two_gpus(monkeypatch):
     monkeypatch.setattr(problem, "gemm", lambda *arrays: lambda: None)
     monkeypatch.setattr(ladder, "LIMIT", 0.01)
     monkeypatch.setattr(ladder, "REPEATS", 2)
+    monkeypatch.setattr(ladder, "MOST", 2)
     monkeypatch.setattr(ladder, "TRANSPORT", "mailbox")
     monkeypatch.setattr(ladder, "LOCAL", dict.fromkeys(ladder.DTYPES, "cublas"))
     return fakes
