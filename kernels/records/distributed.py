@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from kernels.distributed.cost import Machine
-from kernels.records.record import DEFAULT_GPU, Record, load, names
+from kernels.records.record import DEFAULT_GPU, Record, Row, load, names
 
-__all__ = ["load_gpus", "machine", "recorded"]
+__all__ = ["load_gpus", "machine", "recorded", "speed_up"]
 
 
 def recorded() -> list[int]:
@@ -31,3 +31,9 @@ def machine(record: Record, dtype: str = "float32") -> Machine:
     copies = sorted(record.rows("peer_copies", what="both ways"), key=lambda row: row["bytes"])
     small, large = copies[0], copies[-1]
     return Machine(flops, large["bytes_per_second"], small.median)
+
+
+def speed_up(record: Record, row: Row) -> float:
+    """How many times as fast as cuBLAS on one GPU, which gave a C of the same format."""
+    same = {name: row[name] for name in ("dtype", "out_dtype", "M", "N", "K")}
+    return record.row("timings", rung="cublas", gpus=1, **same).median / row.median

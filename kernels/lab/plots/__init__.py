@@ -32,6 +32,7 @@ from kernels.lab.plots.flat import flat_memory
 from kernels.lab.plots.flight import in_flight
 from kernels.lab.plots.formats import bit_formats
 from kernels.lab.plots.fragments import fragments
+from kernels.lab.plots.gpus import gpu_links, holdings, link_times, received, speed_ups
 from kernels.lab.plots.hiding import hiding
 from kernels.lab.plots.indices import indices
 from kernels.lab.plots.kitchen import kitchen
@@ -83,12 +84,12 @@ __all__ = [
     "THREAD", "TILE", "Bar", "Picture", "absorbed", "bandwidth", "bank_layouts", "bit_formats",
     "block_loads", "block_order", "break_even", "canvas", "cells", "circular_buffer", "climb",
     "copy_paths", "demand", "detection", "dies", "divergence", "double_buffer", "empty",
-    "error_growth", "figure", "flat_memory", "fragments", "heat", "hiding", "hierarchy",
-    "in_flight", "indices", "kitchen", "ladder", "latency", "load_path", "mapping", "mappings",
-    "mark", "multicast", "outer_product", "overhang", "overwritten", "pending", "problems",
-    "product", "pyramid", "rates", "rereading", "roofline", "rung_label", "rungs", "savings",
-    "schedule", "show", "significand", "six_steps", "slots", "spread_tile", "stream_k", "streams",
-    "structs_and_fields", "svg", "sweep", "tile_levels", "tile_steps", "transfers",
-    "transpose_path", "two_barriers", "two_loads", "warp_shapes", "waterfall", "wide_loads",
-    "zero_fill",
+    "error_growth", "figure", "flat_memory", "fragments", "gpu_links", "heat", "hiding",
+    "hierarchy", "holdings", "in_flight", "indices", "kitchen", "ladder", "latency", "link_times",
+    "load_path", "mapping", "mappings", "mark", "multicast", "outer_product", "overhang",
+    "overwritten", "pending", "problems", "product", "pyramid", "rates", "received", "rereading",
+    "roofline", "rung_label", "rungs", "savings", "schedule", "show", "significand", "six_steps",
+    "slots", "speed_ups", "spread_tile", "stream_k", "streams", "structs_and_fields", "svg",
+    "sweep", "tile_levels", "tile_steps", "transfers", "transpose_path", "two_barriers",
+    "two_loads", "warp_shapes", "waterfall", "wide_loads", "zero_fill",
 ]  # fmt: skip
