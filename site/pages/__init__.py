@@ -59,7 +59,11 @@ def finish_page(
         change(body)
     for script in ("parts", "scroll"):
         load(app, script)
-    if predict.dress(body, page, app):
+    exercises = app.env.metadata[page].get("exercises", [])
+    predicts = predict.dress(body, page, app)
+    if predicts or exercises or page == progress.PAGE:
+        load(app, "kept")
+    if predicts:
         load(app, "guesses")
         # Without it the answers are in view.
         load(app, "predict", onerror="document.documentElement.dataset.unasked = ''")
@@ -73,7 +77,6 @@ def finish_page(
         your_gpu.fill(body)
         for script in your_gpu.SCRIPTS:
             load(app, script)
-    exercises = app.env.metadata[page].get("exercises", [])
     if page == progress.PAGE:
         progress.fill(body, app)
         calibration.fill(body, app)

@@ -53,7 +53,7 @@ def call(capsys, line):
         ("run qqq 64", "no rung 'qqq': There are swapped, naive"),
         ("run naive 64 --tile 8", "naive has no option 'tile': it takes block=8|16|32"),
         ("run tiled 64 --engine rust", "'rust' is not one of 'numba', 'cpp'"),
-        ("trace tiled 64 --tilee 8", "No such option '--tilee'. Did you mean '--tile'?"),
+        ("run tiled 64 --ttile 8", "No such option '--ttile'. Did you mean '--tile'?"),
         ("trace tiled none", "size 'none' is not a whole number"),
         ("trace tiled 100000", "size 100000 is too large to trace: use 4096 or less"),
         ("compare --sizes 64,,100", "size '' is not a whole number"),
