@@ -101,16 +101,6 @@ def test_what_each_algorithm_receives():
     }
 
 
-@pytest.mark.parametrize(
-    ("name", "gpus"), [("rows", 5), ("ring", 5), ("summa", "4x4"), ("summa", "3x4"), ("summa", "4")]
-)
-def test_nobody_sends_one_matrix_to_two_ranks_in_a_step(name, gpus):
-    plan = schedule(name, 48, 48, 48, gpus)
-    for step in plan.steps:
-        senders = [(move.source, move.tile.matrix) for move in step.fetches]
-        assert len(set(senders)) == len(senders)
-
-
 def test_the_ring_sends_to_one_neighbour_only():
     plan = schedule("ring", 64, 64, 64, 4)
     assert {(move.source - move.to) % 4 for move in plan.moves} == {1}

@@ -1,14 +1,12 @@
 """SUMMA: blocks of A, B and C on a grid of p × q GPUs; panels of A and B move.
 
-K is cut into panels. Columns of A and the same rows of B make up a panel; the ranks that hold it
-send its part of A along their row of the grid and its part of B along their column, and every rank
-adds the product of both to its block of C. Here each rank begins with another panel, so that in no
-step a rank has to send one tile to many. On a square grid of P ranks each receives about 2/√P of a
-matrix, where rows alone take a whole one.
+In step k, the ranks that hold panel k of A (some of its columns) send it along their row of the
+grid, those that hold panel k of B (the same rows of B) send it along their column, and every rank
+adds the product of both to its block of C. On a square grid of P ranks each receives about
+2/√P of a matrix, where rows alone take a whole one.
 
 Source: R. A. van de Geijn and J. Watts, *SUMMA: scalable universal matrix multiplication
-algorithm*, Concurrency: Practice and Experience 9(4), 1997. The order of the panels is that of
-L. E. Cannon, *A cellular computer to implement the Kalman filter algorithm*, 1969.
+algorithm*, Concurrency: Practice and Experience 9(4), 1997.
 """
 
 from math import lcm
@@ -24,15 +22,14 @@ def summa(M: int, N: int, K: int, grid: Grid, pieces: int = 1) -> Schedule:
     panels = cut(K, lcm(p, q) * pieces, "K")
     holds: list[list[Tile]] = [[] for _ in range(grid.size)]
     steps = []
-    for step in range(len(panels)):
+    for k, panel in enumerate(panels):
+        # Whose columns of A, and whose rows of B, the panel belongs to.
+        column, row = k * q // len(panels), k * p // len(panels)
         fetches, products = [], []
         for rank in range(grid.size):
             i, j = grid.place(rank)
-            k = (step + i * len(panels) // p + j * len(panels) // q) % len(panels)
-            a, b = Tile("A", rows[i], panels[k]), Tile("B", panels[k], cols[j])
+            a, b = Tile("A", rows[i], panel), Tile("B", panel, cols[j])
             products.append(Product(rank, a, b))
-            # Whose columns of A, and whose rows of B, the panel belongs to.
-            column, row = k * q // len(panels), k * p // len(panels)
             for tile, owner in ((a, grid.rank(i, column)), (b, grid.rank(row, j))):
                 if owner == rank:
                     holds[rank].append(tile)

@@ -63,4 +63,46 @@ HIDDEN = NumberExercise(
     },
 )
 
-EXERCISES = (TRAFFIC, HIDDEN)
+SCALING = NumberExercise(
+    name="how-it-scales",
+    chapter=CHAPTER,
+    title="strong and weak scaling",
+    hints=(
+        "The speed-up is the time of one GPU over the time of all, and the efficiency is the"
+        " speed-up over their number.",
+        "On four GPUs, the arithmetic takes 20 ms, and 5 ms of traffic show.",
+        "With four times the rows, each GPU has the arithmetic of one, and the same B to get.",
+    ),
+    after="The same traffic costs a fifth of the time of the small product, and a seventeenth of"
+    " the large one's. Before you add GPUs, ask whether the problem will grow with them.",
+    answers={"speed_up": 3.2, "efficiency": 80, "weak_efficiency": 80 / 85 * 100},
+    mistakes={
+        ("speed_up", 4): "5 ms of traffic aren't hidden",
+        ("speed_up", 80 / 21.25): "the traffic isn't divided by four: each GPU has 5 ms of it",
+        ("efficiency", 320): "divide the speed-up by the number of GPUs",
+        ("weak_efficiency", 80): "now each GPU has 80 ms of arithmetic",
+    },
+    allowance=0.01,
+)
+
+MEMORY = NumberExercise(
+    name="memory-of-ranks",
+    chapter=CHAPTER,
+    title="what each GPU must hold",
+    hints=(
+        "A matrix of 65536 × 65536 in fp32 has 2³² elements, and so 16 GiB.",
+        "With B replicated: a quarter of A, all of B, a quarter of C.",
+        "With rows: a quarter of each, and two buffers with a quarter of B in each.",
+    ),
+    after="The two buffers are the price of the overlap: half of B's memory on four GPUs, and less"
+    " on more. Cut what moves into pieces, and they shrink again.",
+    answers={"replicated": 24, "rows": 20, "rows_in_4_pieces": 14},
+    mistakes={
+        ("replicated", 12): "all of B is on every GPU",
+        ("rows", 12): "the next part of B needs room while this one is multiplied",
+        ("rows", 16): "there are two buffers: one is multiplied from while the other is filled",
+        ("rows_in_4_pieces", 20): "each buffer only holds a piece, a sixteenth of B",
+    },
+)
+
+EXERCISES = (TRAFFIC, HIDDEN, SCALING, MEMORY)

@@ -34,24 +34,22 @@ function schedule({ algorithm, p, q, size, pieces }) {
     cols = cut(size, q),
     panels = cut(size, ((p * q) / gcd(p, q)) * pieces);
   const holds = ranks.map(() => []);
-  // Each rank begins with another panel, so that none has to send one tile to many.
-  const steps = panels.map((_, step) =>
-    ranks.map((rank) => {
+  const steps = panels.map((panel, k) => {
+    const column = Math.floor((k * q) / panels.length),
+      row = Math.floor((k * p) / panels.length);
+    return ranks.map((rank) => {
       const i = Math.floor(rank / q),
-        j = rank % q,
-        k = (step + (i * panels.length) / p + (j * panels.length) / q) % panels.length;
-      const column = Math.floor((k * q) / panels.length),
-        row = Math.floor((k * p) / panels.length);
-      const a = tile("A", rows[i], panels[k]),
-        b = tile("B", panels[k], cols[j]);
+        j = rank % q;
+      const a = tile("A", rows[i], panel),
+        b = tile("B", panel, cols[j]);
       const owners = [
         { tile: a, source: i * q + column },
         { tile: b, source: row * q + j },
       ];
       for (const each of owners) if (each.source === rank) holds[rank].push(each.tile);
       return { a, b, came: owners.filter(({ source }) => source !== rank) };
-    }),
-  );
+    });
+  });
   return { steps, holds };
 }
 
