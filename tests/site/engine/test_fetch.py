@@ -43,6 +43,7 @@ def kept(tmp_path, monkeypatch):
     """A folder with a small Pyodide in the place of the real one."""
     monkeypatch.delenv("PAGE_PYTHON", raising=False)
     monkeypatch.delenv("PAGE_PYTHON_WHEELS", raising=False)
+    monkeypatch.setattr(fetch.shutil, "which", lambda program: program)
     folder = tmp_path / "kept"
     folder.mkdir()
     archive = folder / f"pyodide-{fetch.PYODIDE.version}.tgz"
@@ -114,9 +115,10 @@ def test_without_the_distribution_there_is_no_engine(kept):
         fetch.fetch(kept, source="http://127.0.0.1:9/")
 
 
-def test_without_npm_there_is_no_engine(tmp_path, monkeypatch):
+@pytest.mark.parametrize("missing", ["npm", "node"])
+def test_without_npm_and_its_node_there_is_no_engine(tmp_path, monkeypatch, missing):
     monkeypatch.delenv("PAGE_PYTHON", raising=False)
-    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(fetch.shutil, "which", lambda program: program != missing)
     with pytest.raises(fetch.NoEngine, match="comes from npm"):
         fetch.fetch(tmp_path / "kept")
 
