@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from kernels.distributed.cost import Machine
-from kernels.records.record import DEFAULT_GPU, Record, Row, load, names
+from kernels.records.record import DEFAULT_GPU, SEVERAL, Record, Row, folder, read
 
 __all__ = ["load_gpus", "machine", "recorded", "speed_up"]
 
 
 def recorded() -> list[int]:
     """For how many GPUs of the default kind there is a record, such as ``[2, 4]``."""
-    heads = [name.removeprefix(f"{DEFAULT_GPU}x") for name in names()]
-    return sorted(int(head) for head in heads if head.isdigit())
+    found = (SEVERAL.fullmatch(path.stem) for path in folder().glob(f"{DEFAULT_GPU}x*.json"))
+    return sorted(int(name[2]) for name in found if name and name[1] == DEFAULT_GPU)
 
 
 def load_gpus(gpus: int) -> Record:
     """The record of so many GPUs; empty, and false, if there is none."""
-    return load(f"{DEFAULT_GPU}x{gpus}") if gpus in recorded() else Record("")
+    if gpus not in recorded():
+        return Record("")
+    return read(folder() / f"{DEFAULT_GPU}x{gpus}.json")
 
 
 def machine(record: Record, dtype: str = "float32") -> Machine:

@@ -1,6 +1,21 @@
 /* A product on several GPUs, step by step. The formulas equal those of kernels/distributed. */
 
-import { make, draw, clamp, integer, quantity, percent, stillness, frame, slider, choice, button, followSize, put, follow } from "../common.js";
+import {
+  make,
+  draw,
+  clamp,
+  integer,
+  quantity,
+  percent,
+  stillness,
+  frame,
+  slider,
+  choice,
+  button,
+  followSize,
+  put,
+  follow,
+} from "../common.js";
 
 /** A size in parts that differ by one at most: pairs of start and end. */
 function cut(size, parts) {
@@ -94,7 +109,14 @@ function render({ model, el }) {
   const set = (name) => (value) => put(model, { [name]: value });
   const power = (name) => (value) => put(model, { [name]: 2 ** value });
   const algorithm = choice("Algorithm", Object.entries(NAMES), (value) => put(model, { algorithm: value, step: 0 }));
-  const itemsize = choice("Numbers", [[4, "4 bytes"], [2, "2 bytes"]], (value) => put(model, { itemsize: Number(value) }));
+  const itemsize = choice(
+    "Numbers",
+    [
+      [4, "4 bytes"],
+      [2, "2 bytes"],
+    ],
+    (value) => put(model, { itemsize: Number(value) }),
+  );
   const grid = (name) => (value) => put(model, { [name]: value, step: 0 });
   const sliders = {
     p: slider("Rows of GPUs", { min: 1, max: 4, change: grid("p") }),
@@ -115,23 +137,40 @@ function render({ model, el }) {
   play.addEventListener("click", () => {
     if (ticking !== null) return stop();
     play.textContent = "Pause";
-    ticking = setInterval(() => {
-      const last = Number(sliders.step.input.max),
-        next = Math.min(model.get("step"), last) + 1;
-      put(model, { step: next > last ? 0 : next });
-    }, stillness() ? 2500 : 1200);
+    ticking = setInterval(
+      () => {
+        const last = Number(sliders.step.input.max),
+          next = Math.min(model.get("step"), last) + 1;
+        put(model, { step: next > last ? 0 : next });
+      },
+      stillness() ? 2500 : 1200,
+    );
   });
   host.onClose(stop);
-  host.controls.append(algorithm.element, itemsize.element, ...Object.values(sliders).map((each) => each.element), play);
+  host.controls.append(
+    algorithm.element,
+    itemsize.element,
+    ...Object.values(sliders).map((each) => each.element),
+    play,
+  );
   const image = draw("svg", { role: "img" });
   host.picture.append(image);
-  host.notes.append(make("p", { class: "source keys" }, "Light: held from the start. Dark: multiplied in this step, and the block of C that it is added to. Dashed: came from another GPU."));
+  host.notes.append(
+    make(
+      "p",
+      { class: "source keys" },
+      "Light: held from the start. Dark: multiplied in this step, and the block of C that it is added to. Dashed: came from another GPU.",
+    ),
+  );
 
   function matrix(x, y, side, name, size, held, used, came) {
     const box = ({ rows, cols }, kind) =>
       draw("rect", {
-        x: x + (cols[0] / size) * side, y: y + (rows[0] / size) * side,
-        width: Math.max(1, (long(cols) / size) * side), height: Math.max(1, (long(rows) / size) * side), class: kind,
+        x: x + (cols[0] / size) * side,
+        y: y + (rows[0] / size) * side,
+        width: Math.max(1, (long(cols) / size) * side),
+        height: Math.max(1, (long(rows) / size) * side),
+        class: kind,
       });
     return [
       ...held.map((tile) => box(tile, `held ${name}`)),
@@ -166,7 +205,16 @@ function render({ model, el }) {
         const name = used.matrix,
           of = (tiles) => tiles.filter((tile) => tile.matrix === name);
         parts.push(
-          ...matrix(x + 5 + place * (side + 5), y + 19, side, name, size, of(holds[rank]), used, of(came.map(({ tile }) => tile))),
+          ...matrix(
+            x + 5 + place * (side + 5),
+            y + 19,
+            side,
+            name,
+            size,
+            of(holds[rank]),
+            used,
+            of(came.map(({ tile }) => tile)),
+          ),
         );
       }
     });
@@ -175,20 +223,36 @@ function render({ model, el }) {
       strip = 24,
       most = Math.max(found.seconds, found.arithmetic + found.traffic);
     const at = (time) => left + (time / most) * (width - left - 12);
-    for (const [row, [kind, label]] of [["link", "link"], ["units", "arithmetic"]].entries()) {
+    for (const [row, [kind, label]] of [
+      ["link", "link"],
+      ["units", "arithmetic"],
+    ].entries()) {
       parts.push(draw("text", { x: 0, y: top + row * strip + 15, class: "small" }, label));
       found.moments.forEach((moment, number) => {
         const [from, to] = moment[kind];
         if (to > from)
           parts.push(
-            draw("rect", { x: at(from), y: top + row * strip, width: Math.max(1, at(to) - at(from)), height: strip - 5, class: `${kind}${number === step ? " now" : ""}` }),
+            draw("rect", {
+              x: at(from),
+              y: top + row * strip,
+              width: Math.max(1, at(to) - at(from)),
+              height: strip - 5,
+              class: `${kind}${number === step ? " now" : ""}`,
+            }),
           );
       });
     }
     const bottom = top + 2 * strip;
     parts.push(
-      draw("path", { class: "axis", d: `M${left} ${bottom}H${at(most)}M${at(found.seconds)} ${top - 4}V${bottom + 4}` }),
-      draw("text", { x: clamp(at(found.seconds), left + 30, width - 34), y: bottom + 16, class: "number small" }, quantity(found.seconds, "s")),
+      draw("path", {
+        class: "axis",
+        d: `M${left} ${bottom}H${at(most)}M${at(found.seconds)} ${top - 4}V${bottom + 4}`,
+      }),
+      draw(
+        "text",
+        { x: clamp(at(found.seconds), left + 30, width - 34), y: bottom + 16, class: "number small" },
+        quantity(found.seconds, "s"),
+      ),
     );
     image.setAttribute("viewBox", `0 0 ${width} ${bottom + 22}`);
     image.style.maxWidth = `${width}px`;
@@ -207,7 +271,10 @@ function render({ model, el }) {
       shows = found.seconds - found.arithmetic;
     const senders = steps[step][0].came.map(({ tile, source }) => `${tile.matrix} from GPU ${source}`);
     const first = senders.length ? `GPU 0 gets ${senders.join(" and ")}` : "GPU 0 has what it needs";
-    image.setAttribute("aria-label", `${gpus} GPUs in step ${step} of ${steps.length}, each with its tiles of A, B and C; below, link and arithmetic over time.`);
+    image.setAttribute(
+      "aria-label",
+      `${gpus} GPUs in step ${step} of ${steps.length}, each with its tiles of A, B and C; below, link and arithmetic over time.`,
+    );
     host.say(
       `${NAMES[settings.algorithm]}, step ${step + 1} of ${steps.length}: ${first}. ${quantity(found.arithmetic, "s")} of arithmetic and ${quantity(found.traffic, "s")} of traffic take ${quantity(found.seconds, "s")} together; ${quantity(Math.max(0, shows), "s")} of the traffic shows. That's ${speedup.toFixed(2)} times one GPU.`,
     );
