@@ -177,6 +177,7 @@ function render({ model, el }) {
       box(used, `used ${name}`),
       ...came.map((tile) => box(tile, "came")),
       draw("rect", { x, y, width: side, height: side, class: "whole" }),
+      draw("text", { x: x + side / 2, y: y - 4, class: "number small" }, name),
     ];
   }
 
@@ -190,8 +191,8 @@ function render({ model, el }) {
     const step = clamp(model.get("step"), 0, steps.length - 1);
     const width = Math.max(280, Math.min(720, host.picture.clientWidth)),
       wide = width / q,
-      side = Math.min(46, (wide - 26) / 3),
-      high = side + 34;
+      side = Math.min(64, (wide - 26) / 3),
+      high = side + 48;
     const parts = [];
     steps[step].forEach(({ a, b, came }, rank) => {
       const x = (rank % q) * wide + 3,
@@ -207,7 +208,7 @@ function render({ model, el }) {
         parts.push(
           ...matrix(
             x + 5 + place * (side + 5),
-            y + 19,
+            y + 33,
             side,
             name,
             size,
