@@ -12,6 +12,7 @@ import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
+import book
 import pytest
 import vendor
 from engine import fetch
@@ -157,3 +158,17 @@ def test_it_may_be_left_out(kept, monkeypatch):
 def test_the_pin_is_one_of_npm():
     assert len(base64.b64decode(fetch.PYODIDE.sha512)) == 64
     assert isinstance(fetch.PYODIDE, vendor.Package)
+
+
+def test_a_book_without_it_says_why_and_none_is_published(monkeypatch, capsys):
+    def gone():
+        raise fetch.NoEngine("there is no network")
+
+    monkeypatch.setattr(book.fetch, "fetch", gone)
+    monkeypatch.setenv("PAGE_PYTHON", "")
+    assert book.pages_python() is None
+    said = capsys.readouterr().out
+    assert said == "The pages will not run Python by themselves: there is no network.\n"
+    monkeypatch.setenv("PAGE_PYTHON", "required")
+    with pytest.raises(SystemExit, match="is required: there is no network"):
+        book.pages_python()
