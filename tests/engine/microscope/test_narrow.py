@@ -14,10 +14,9 @@ from kernels.lab import trace
 from kernels.rungs.order import LADDER
 from tests.engine.microscope.cases import from_source
 
-POSITIONS = (
-    "argmax argmin argsort argwhere bincount digitize flatnonzero lexsort nonzero searchsorted"
-)
-SUMS = ("cumsum", "prod", "sum")
+POSITIONS = "argmax argmin argsort argwhere flatnonzero lexsort nonzero searchsorted".split()
+SUMS = "cumsum prod sum".split()
+MADE = "array asarray full".split()
 RACE = from_source(
     """
 from kernels.engine import cuda, float32
@@ -41,24 +40,41 @@ class Narrow:
 
     def __getattr__(self, name):
         found = getattr(np, name)
-        if name == "arange":
-            return lambda *a, dtype=None: narrowed(np.arange(*a, dtype=dtype), dtype)
-        if name in POSITIONS.split():
-            return lambda *a, **k: narrowed(found(*a, **k), None)
+        if name in POSITIONS:
+            return lambda *a, **k: narrowed(found(*a, **k))
         if name in SUMS:
-            return lambda a, *r, dtype=None, **k: (
-                narrowed(found(a, *r, **k), np.asarray(a).dtype.itemsize > 4 or None)
-                if dtype is None
-                else found(a, *r, dtype=dtype, **k)
-            )
+            return lambda v, *a, **k: summed(found, v, a, k)
+        if name in MADE:
+            return lambda v, *a, **k: made(found, v, a, k)
         return found
 
+    @staticmethod
+    def arange(*a, dtype=None):
+        return np.arange(*a, dtype=dtype) if dtype else narrowed(np.arange(*a))
 
-def narrowed(v, stated):
-    """Whole numbers of 64 bits as such of 32, unless their type was stated."""
+    @staticmethod
+    def bincount(v, weights=None, minlength=0):
+        assert v.dtype.itemsize <= 4, "cannot cast safely"
+        return narrowed(np.bincount(v, weights, minlength))
+
+
+def narrowed(v):
+    """Whole numbers of 64 bits as such of 32."""
     if isinstance(v, tuple):
-        return tuple(narrowed(x, stated) for x in v)
-    return v.astype(np.int32) if stated is None and v.dtype == np.int64 else v
+        return tuple(map(narrowed, v))
+    return v.astype(np.int32) if v.dtype == np.int64 else v
+
+
+def summed(found, v, a, k):
+    """A sum: what has 64 bits keeps them."""
+    wide = np.asarray(v).dtype.itemsize > 4 or "dtype" in k
+    return found(v, *a, **k) if wide else narrowed(found(v, *a, **k))
+
+
+def made(found, v, a, k):
+    """An array: Python's numbers become the narrow type unless another is stated."""
+    stated = a or "dtype" in k or isinstance(v, np.ndarray | np.generic)
+    return found(v, *a, **k) if stated else narrowed(found(v, *a, **k))
 
 
 def tiled():
