@@ -2,8 +2,8 @@
 
 A page's body is a tree, which `code`, `text`, `predict`, `widgets`, `your_gpu`, `progress`,
 `calibration` and `engine` change in turn. `maths` writes formulas, `moved` leads old addresses on,
-`head` describes a page and chooses its scripts, `theme` drops what no page uses, and `styles` makes
-one style sheet of what is left.
+`head` describes a page and chooses its scripts, `fonts` holds its letters, `theme` drops what no
+page uses, and `styles` makes one style sheet of what is left.
 """
 
 from __future__ import annotations
@@ -26,9 +26,13 @@ from . import (  # noqa: E402
     calibration,
     code,
     engine,
+    floorplan,
+    fonts,
     head,
+    hero,
     maths,
     moved,
+    place,
     predict,
     progress,
     text,
@@ -46,7 +50,8 @@ def finish_page(
     head.choose_files(context, wait=doctree is not None)
     theme.name_toggles(context)
     tags = head.describe(app, page, context.get("title", ""), doctree)
-    context["metatags"] = context.get("metatags", "") + tags
+    context["metatags"] = fonts.ask(page) + context.get("metatags", "") + tags
+    load(app, "search")
     if doctree is None:
         return
     body = BeautifulSoup(context["body"], "html.parser")
@@ -57,8 +62,12 @@ def finish_page(
         code.name_folds, text.keep_units, text.let_keys_scroll, text.shape_drawings,
     ):  # fmt: skip
         change(body)
-    for script in ("parts", "scroll"):
+    place.tell_lengths(context, body)
+    for script in ("parts", "scroll", "place", "glossary", "code"):
         load(app, script)
+    if body.select_one("a.start"):
+        hero.fill(body)
+        load(app, "hero")
     if predict.dress(body, page, app):
         load(app, "guesses")
         # Without it the answers are in view.
@@ -90,6 +99,7 @@ def finish_page(
         if app.config.page_python:
             engine.equip(body)
             load(app, "engine")
+        floorplan.dress(body, page)
     context["body"] = str(body) + moved.leave(app, page)
 
 
@@ -120,6 +130,7 @@ def add_static(app: Sphinx) -> None:
     for source, name in ((SITE / "static", "book"), (SITE / "vendor", "vendor")):
         shutil.copytree(source, static / name, dirs_exist_ok=True)
     widgets.write(static / "book")
+    fonts.write(static / "book")
 
 
 def use_own_files(app: Sphinx, config: Config) -> None:
