@@ -19,7 +19,7 @@ FLOORS = [
     ("engine",),
     ("host",),
     ("rungs", "patterns"),
-    ("webgpu",),
+    ("webgpu", "distributed"),
     ("records",),
     ("measure",),
     ("tuning",),

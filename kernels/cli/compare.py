@@ -14,9 +14,11 @@ from rich.table import Table
 from kernels import host, records
 from kernels.basics import files
 from kernels.basics.units import percent
+from kernels.cli import gpus as on_gpus
 from kernels.cli.console import out, progress
 from kernels.cli.counting import TRACED, traced
-from kernels.cli.parameters import Sizes, spelled
+from kernels.cli.parameters import Grids, Sizes, spelled
+from kernels.distributed.grid import Grid
 from kernels.engine import on_gpu, why_cpu
 from kernels.measure import oracle
 from kernels.measure.bench.ladder import SIZES, timings
@@ -26,15 +28,19 @@ from kernels.rungs.order import ENGINE_TITLES, LADDER
 
 @click.command()
 @click.option("--sizes", type=Sizes(), help="Such as 1024,2048,4096; M = N = K.")
+@click.option("--gpus", type=Grids(), help="The algorithms for this many GPUs instead.")
 @click.option("--json", "file", type=click.Path(path_type=Path, dir_okay=False), help="Also here.")
-def compare(sizes: tuple[int, ...] | None, file: Path | None) -> None:
+def compare(sizes: tuple[int, ...] | None, gpus: Grid | None, file: Path | None) -> None:
     """Run every rung against cuBLAS: the ladder in one table.
 
     Without a GPU, small sizes are traced by the microscope and of large ones the record is shown.
     """
     if file:
         files.check_folder(file.absolute().parent)
-    about = _compare_on_gpu(sizes or SIZES) if on_gpu else _compare_on_cpu(sizes)
+    if gpus:
+        about = on_gpus.compare(gpus, sizes or on_gpus.SIZES, "float32")
+    else:
+        about = _compare_on_gpu(sizes or SIZES) if on_gpu else _compare_on_cpu(sizes)
     if file:
         files.replace_text(file, json.dumps(about, indent=1, ensure_ascii=False) + "\n")
         out.print(f"written to {file}", markup=False)

@@ -8,6 +8,8 @@ from typing import Any
 import click
 
 from kernels import host
+from kernels.distributed.algorithms import ALGORITHMS
+from kernels.distributed.grid import Grid
 from kernels.host.earlier import RENAMED
 from kernels.rungs.order import LADDER, Rung
 
@@ -48,6 +50,13 @@ class RungName(click.ParamType):
         raise LookupError(f"no rung {value!r}: {meant}There are {', '.join(LADDER)}")
 
 
+class Way(RungName):
+    """The name of a rung, or of an algorithm for several GPUs that no rung shares."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Rung | str:
+        return value if value in ALGORITHMS else super().convert(value, param, ctx)
+
+
 class Sizes(click.ParamType):
     """Sizes with commas between them."""
 
@@ -73,6 +82,15 @@ class Shape(click.ParamType):
         if len(sizes) not in (1, 3):
             raise ValueError(f"size {value!r} has {len(sizes)} parts: use N or MxNxK, such as 4096")
         return tuple(sizes * (3 // len(sizes)))
+
+
+class Grids(click.ParamType):
+    """A number of GPUs, or p × q of them."""
+
+    name = "gpus"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Grid:
+        return value if isinstance(value, Grid) else Grid.parse(value)
 
 
 def rung_options(command: Any) -> Any:

@@ -7,9 +7,12 @@ from pathlib import Path
 from kernels import records
 from kernels.basics import files
 from kernels.cli.console import near, out, progress
+from kernels.distributed import machine
+from kernels.distributed.grid import Grid
 from kernels.measure.bench import run
 from kernels.measure.bench.plan import steps
 from kernels.measure.bench.provenance import device_facts, provenance
+from kernels.measure.distributed import run as distributed
 
 
 def measured(folder: Path | None) -> Path:
@@ -25,6 +28,20 @@ def measured(folder: Path | None) -> Path:
 
         facts = device_facts()
         return run.run(todo, about=about, facts=facts, folder=folder, report=report)
+
+
+def measured_gpus(gpus: int, folder: Path | None) -> Path:
+    """Measure products on several GPUs, into a record in this folder; its file."""
+    machine.check_gpus(Grid(gpus))
+    about = provenance()
+    files.check_folder(folder or records.folder())
+    with progress() as bar:
+        task = bar.add_task("", total=None)
+
+        def report(name: str, done: int, total: int) -> None:
+            bar.update(task, description=name, completed=done, total=total)
+
+        return distributed.measured(gpus, about, device_facts(), folder, report)
 
 
 def write_front_pages(record: records.Record) -> None:

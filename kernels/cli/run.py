@@ -8,9 +8,12 @@ import click
 
 from kernels import host, lab, records
 from kernels.basics.units import percent, quantity
+from kernels.cli import gpus as on_gpus
 from kernels.cli.console import busy, facts, out
 from kernels.cli.counting import traced
-from kernels.cli.parameters import SIZE, RungName, given, rung_options
+from kernels.cli.parameters import SIZE, Grids, Way, Whole, given, rung_options
+from kernels.distributed.algorithms import ALGORITHMS
+from kernels.distributed.grid import Grid
 from kernels.engine import cupy, on_gpu, why_cpu
 from kernels.host import half
 from kernels.measure import oracle, peers
@@ -18,28 +21,51 @@ from kernels.measure.bench.case import launch
 from kernels.measure.bench.resources import used
 from kernels.measure.timing import time as time_launch
 from kernels.measure.timing import time_in_turn
-from kernels.rungs.order import ENGINE_TITLES, Rung
+from kernels.rungs.order import ENGINE_TITLES, LADDER, Rung
 
+DTYPES = ("float32", "float16", "bfloat16")
+PIECES = Whole("pieces", "use a small number such as 2")
 #: The largest size whose product the interpreter finishes in less than a minute.
 INTERPRETED = 2048
 
 
 @click.command()
-@click.argument("rung", type=RungName())
+@click.argument("rung", type=Way())
 @click.argument("size", type=SIZE, required=False)
 @click.option("-m", "M", type=SIZE, help="Rows of A and C, if not SIZE.")
 @click.option("-n", "N", type=SIZE, help="Columns of B and C, if not SIZE.")
 @click.option("-k", "K", type=SIZE, help="Columns of A and rows of B, if not SIZE.")
+@click.option("--gpus", type=Grids(), help="On this many GPUs, such as 4 or 2x2.")
+@click.option("--dtype", type=click.Choice(list(DTYPES)), help="With --gpus: float32 by default.")
+@click.option("--pieces", type=PIECES, help="With --gpus: parts of what moves in a step.")
+@click.option(
+    "--transport",
+    type=click.Choice(["copies", "nccl"]),
+    help="With --gpus: one process with copies, or one for each GPU with NCCL.",
+)
+@click.option("--local", help="With --gpus: what multiplies on each, cublas or a rung.")
 @click.option("--engine", type=click.Choice(["numba", "cpp"]), help="By default the rung's first.")
 @rung_options
 def run(
-    rung: Rung, size: int | None, M: int | None, N: int | None, K: int | None,
-    engine: str | None, **options: int | None,
+    rung: Rung | str, size: int | None, M: int | None, N: int | None, K: int | None,
+    gpus: Grid | None, dtype: str | None, pieces: int | None, transport: str | None,
+    local: str | None, engine: str | None, **options: int | None,
 ) -> None:  # fmt: skip
     """Multiply matrices of SIZE with RUNG: check the result, time it, compare with cuBLAS."""
     shape = (M or size, N or size, K or size)
     if None in shape:
         raise click.UsageError("give SIZE, or all of -m, -n and -k")
+    of_gpus = {"--dtype": dtype, "--pieces": pieces, "--transport": transport, "--local": local}
+    name = rung if isinstance(rung, str) else rung.name
+    if gpus:
+        return on_gpus.run(name, shape, gpus, dtype or "float32", pieces or 1,
+                           transport or "copies", local or "cublas")  # fmt: skip
+    if name in ALGORITHMS and name not in LADDER:
+        raise ValueError(f"{name} is for several GPUs: add --gpus, such as --gpus 2")
+    if any(of_gpus.values()):
+        first = next(option for option, value in of_gpus.items() if value)
+        raise ValueError(f"{first} is for several GPUs: add --gpus, such as --gpus 2")
+    rung = LADDER[name]
     M, N, K = shape
     if not on_gpu and "numba" not in rung.engines:
         raise RuntimeError(

@@ -13,13 +13,9 @@ from typing import Any
 import numpy as np
 
 from kernels.engine import cupy
-from kernels.host import half
+from kernels.host.cublas import gemm
 
 __all__ = ["TITLES", "cublas", "launches"]
-
-#: cuBLAS's numbers for formats, for sums in float32, and for "choose the algorithm yourself".
-FORMATS = {"float32": 0, "float16": 2, "bfloat16": 14}
-SUMS_IN_FLOAT32, ANY = 68, -1
 
 #: What a table calls them.
 TITLES = {"triton": "Triton"}
@@ -37,20 +33,7 @@ def cublas(A: Any, B: Any, C: Any) -> Callable[[], object]:
     """
     if A.dtype == np.float32:
         return lambda: cupy.matmul(A, B, out=C)
-    (M, K), N = A.shape, B.shape[1]
-    library, handle = cupy.cuda.cublas, cupy.cuda.device.get_cublas_handle()
-    of_inputs, of_result = (FORMATS[half.dtype_of(array)] for array in (A, C))
-    one, zero = np.array(1, np.float32), np.array(0, np.float32)
-
-    def launch() -> None:
-        # It reads columns where we have rows: Cᵀ = Bᵀ·Aᵀ is the same product.
-        library.gemmEx(
-            handle, library.CUBLAS_OP_N, library.CUBLAS_OP_N, N, M, K,
-            one.ctypes.data, B.data.ptr, of_inputs, N, A.data.ptr, of_inputs, K,
-            zero.ctypes.data, C.data.ptr, of_result, N, SUMS_IN_FLOAT32, ANY,
-        )  # fmt: skip
-
-    return launch
+    return gemm(A, B, C)
 
 
 def launches(A: Any, B: Any, C: Any) -> Iterator[tuple[str, Callable[[], object]]]:

@@ -34,7 +34,8 @@ MEASURED = frozenset(counters.NAMES) | frozenset(
     "seconds gflops cublas_gflops bytes_per_second share_of_copy correct flushed date cycles ns "
     "registers local_bytes blocks_per_sm occupancy library cores "
     "begins ends end findings lines max_error max_relative_error "
-    "unguarded_seconds guard_cost loop today backend wgpu".split()
+    "unguarded_seconds guard_cost loop today backend wgpu "
+    "received counted said took left_processes left_bytes path peer".split()
 )
 #: The figure a table is there to give, and its unit, for one-line reading.
 HEADLINE = {"gflops": ("FLOP/s", 1e9), "bytes_per_second": ("B/s", 1), "ns": ("s", 1e-9)}

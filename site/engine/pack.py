@@ -7,6 +7,7 @@ use certain words.
 
 from __future__ import annotations
 
+import base64
 import gzip
 import hashlib
 import io
@@ -65,7 +66,8 @@ def write(distribution: fetch.Distribution, target: Path, course: Path = ROOT) -
     -------
     dict
         The manifest: ``folder``, ``python``, ``first`` and ``later`` with the bytes of each file
-        as a server sends it compressed.
+        as a server sends it compressed, and ``integrity`` with the checksum of each, as browsers
+        take it.
     """
     files = {name: distribution.read(name) for name in fetch.PYODIDE.files}
     files[LIBRARY] = slim(files[LIBRARY], UNREACHED)
@@ -90,6 +92,7 @@ def write(distribution: fetch.Distribution, target: Path, course: Path = ROOT) -
         "packages": [fetch.FIRST] if fetch.FIRST in wheels else [],
         "first": {name: size for name, size in sizes.items() if name not in waits},
         "later": later,
+        "integrity": {name: integrity(data) for name, data in files.items()},
     }
     shutil.rmtree(target, ignore_errors=True)
     folder = target / manifest["folder"]
@@ -166,6 +169,11 @@ def archive(files: Iterable[tuple[str, bytes]]) -> bytes:
 def sent(name: str, data: bytes) -> int:
     """The bytes of a file on the way to a browser: what is not packed yet is compressed."""
     return len(data) if name.endswith((".whl", ".zip")) else len(gzip.compress(data, 6))
+
+
+def integrity(data: bytes) -> str:
+    """The checksum by which a browser refuses another file."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(data).digest()).decode()}"
 
 
 def digest(files: dict[str, bytes]) -> str:

@@ -68,7 +68,11 @@ def finish_page(
     if body.select_one("a.start"):
         hero.fill(body)
         load(app, "hero")
-    if predict.dress(body, page, app):
+    exercises = app.env.metadata[page].get("exercises", [])
+    predicts = predict.dress(body, page, app)
+    if predicts or exercises or page == progress.PAGE:
+        load(app, "kept")
+    if predicts:
         load(app, "guesses")
         # Without it the answers are in view.
         load(app, "predict", onerror="document.documentElement.dataset.unasked = ''")
@@ -82,7 +86,6 @@ def finish_page(
         your_gpu.fill(body)
         for script in your_gpu.SCRIPTS:
             load(app, script)
-    exercises = app.env.metadata[page].get("exercises", [])
     if page == progress.PAGE:
         progress.fill(body, app)
         calibration.fill(body, app)

@@ -68,7 +68,9 @@
       throw new Error("The site did not send its Python: is the network gone? Try again.");
     }
     const folder = new URL(`${manifest.folder}/`, BASE).href;
-    const { Page } = await import(`${folder}page.js`);
+    const { Page } = await import(`${folder}page.js`).catch(() => {
+      throw new Error("The scripts that run cells did not load: reload the page.");
+    });
     return new Page(manifest, folder, controls);
   }
 

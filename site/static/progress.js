@@ -1,51 +1,28 @@
-/* Ticks for exercises, in the chapters and in the list of them all; the list also tells what the quizzes keep. All of it
-   lies in this browser's storage, under one key. Whatever is found there that could not be ours counts as nothing. */
+/* Ticks for exercises, in the chapters and in the list of them all; the list also tells what the quizzes keep. kept.js
+   holds all of it. */
 (() => {
   "use strict";
 
-  const KEY = "tile-by-tile.progress";
-  const isPlain = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
-  const part = (object, key) =>
-    isPlain(object) && Object.prototype.hasOwnProperty.call(object, key) && isPlain(object[key]) ? object[key] : {};
-  let keeps = true;
-
-  function read() {
-    let kept = null;
-    try {
-      kept = JSON.parse(localStorage.getItem(KEY));
-    } catch (error) {
-      if (!(error instanceof SyntaxError)) keeps = false;
-    }
-    return isPlain(kept) && kept.format === 1 ? kept : { format: 1 };
-  }
-
-  function write(kept) {
-    try {
-      if (kept) localStorage.setItem(KEY, JSON.stringify(kept));
-      else localStorage.removeItem(KEY);
-    } catch {
-      keeps = false;
-    }
-  }
+  const { KEY, own, part, read, write, keeps } = window.kept;
 
   /** The names of an exercise: the present one, then those that it had before. */
   const namesOf = ({ exercise, was }) => [exercise, ...(was?.split(" ") ?? [])];
   const isDone = (page, names) => names.some((id) => part(part(read(), "exercises"), page)[id] === true);
 
   function setDone(page, names, on) {
-    const kept = read(),
-      exercises = part(kept, "exercises"),
+    const all = read(),
+      exercises = part(all, "exercises"),
       ours = { ...part(exercises, page) };
     for (const id of names) delete ours[id];
     if (on) ours[names[0]] = true;
-    write({ ...kept, exercises: { ...exercises, [page]: ours } });
+    write({ ...all, exercises: { ...exercises, [page]: ours } });
   }
 
   /** How many questions of a quiz are answered, and how many at the first try; `rights` names each question's right option. */
   function score(name, rights) {
-    const kept = part(part(read(), "quizzes"), name),
+    const quiz = part(part(read(), "quizzes"), name),
       all = Object.entries(rights);
-    const tried = ([id]) => (Object.prototype.hasOwnProperty.call(kept, id) && Array.isArray(kept[id]) ? kept[id] : []);
+    const tried = ([id]) => (Array.isArray(own(quiz, id)) ? quiz[id] : []);
     const solved = all.filter((question) => tried(question).includes(question[1]));
     return {
       of: all.length,
@@ -77,7 +54,7 @@
     const sum = (key) => scores.reduce((n, each) => n + each[key], 0);
     total.textContent =
       `${done.filter(Boolean).length} of ${done.length} exercises done, ${sum("solved")} of ${sum("of")} questions answered, ${sum("first")} of them at the first try.` +
-      (keeps ? "" : " This browser keeps nothing for this page: it is forgotten when you leave.");
+      (keeps() ? "" : " This browser keeps nothing for this page: it is forgotten when you leave.");
   }
 
   forget?.addEventListener("click", () => {

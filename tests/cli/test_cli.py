@@ -53,10 +53,20 @@ def call(capsys, line):
         ("run qqq 64", "no rung 'qqq': There are swapped, naive"),
         ("run naive 64 --tile 8", "naive has no option 'tile': it takes block=8|16|32"),
         ("run tiled 64 --engine rust", "'rust' is not one of 'numba', 'cpp'"),
-        ("run tiled 64 --tilee 8", "No such option '--tilee'. Did you mean '--tile'?"),
+        ("run tiled 64 --ttile 8", "No such option '--ttile'. Did you mean '--tile'?"),
         ("trace tiled none", "size 'none' is not a whole number"),
         ("trace tiled 100000", "size 100000 is too large to trace: use 4096 or less"),
         ("compare --sizes 64,,100", "size '' is not a whole number"),
+        ("run summa 64", "summa is for several GPUs: add --gpus, such as --gpus 2"),
+        ("run tiled 64 --pieces 2", "--pieces is for several GPUs: add --gpus"),
+        ("run tiled 64 --gpus 2", "no algorithm 'tiled': there are replicated, rows, ring"),
+        ("run rows 64 --gpus 2x2", "rows puts GPUs in one row, not 2x2: use 4, or summa"),
+        ("run rows 1 --gpus 2", "M = 1 is too small for 2 parts: use fewer GPUs"),
+        ("run rows 64 --gpus two", "'two' is no number of GPUs: use a number such as 4, or 2x2"),
+        ("run rows 64 --gpus 2 --local x", "nothing multiplies as 'x': use cublas, swapped"),
+        ("run rows 64 --gpus 2 --local mma", "mma takes float16 and bfloat16, not float32"),
+        ("run rows 64 --gpus 2 --local tiled", "--local tiled needs a process for each GPU"),
+        ("compare --gpus 0", "'0' is no number of GPUs"),
         ("compare --sizes 64,-3", "size must be at least 1, got -3: use a whole number"),
         ("compare --sizes 33 --json /dev/null/x.json", "cannot write to the folder /dev/null"),
         ("record --engine cpu --preview /dev/null/x", "cannot write to the folder /dev/null/x"),
@@ -361,3 +371,35 @@ def test_a_chapter_that_changed_since_is_executed_again(capsys, chapters, a_gpu_
     assert call(capsys, "record")[0] == 0
     assert executed == ["01-one", "02-two", "01-one", "02-two"]
     assert stored(one).outputs[0].text == "6\n"
+
+
+@without_gpu
+@pytest.mark.parametrize("line", ["run summa 96 --gpus 2x2", "run rows 70 --gpus 3 --pieces 2"])
+def test_without_gpus_a_product_on_several_is_simulated(capsys, line):
+    code, told, _ = call(capsys, line)
+    assert code == 0
+    assert "simulated  no GPU" in told
+    assert "right: all" in told
+
+
+@without_gpu
+def test_a_large_product_on_several_gpus_is_only_counted(capsys):
+    code, told, _ = call(capsys, "run summa 16384 --gpus 2x2 --dtype bfloat16")
+    assert code == 0
+    assert "at most 268 MB into one GPU" in told
+    assert "try 2048 or less" in told
+
+
+@without_gpu
+def test_algorithms_are_compared_by_what_they_move(capsys):
+    code, told, _ = call(capsys, "compare --gpus 2")
+    assert code == 0
+    assert "nothing is measured here" in told
+    assert "537 MB" in told
+
+
+@without_gpu
+def test_a_record_of_several_gpus_needs_them(capsys):
+    code, _, told = call(capsys, "bench --gpus 2")
+    assert code == 2
+    assert "2x1 needs 2 GPUs, and this machine has none" in told

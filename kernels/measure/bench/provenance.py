@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -42,10 +43,10 @@ def provenance() -> dict[str, Any]:
     }
 
 
-def versions() -> dict[str, str]:
-    """Versions of the packages that a figure depends on."""
+def versions(packages: Sequence[str] = PACKAGES) -> dict[str, str]:
+    """Versions of the packages that a figure depends on, as far as they are installed."""
     found = {}
-    for name in PACKAGES:
+    for name in packages:
         for package in (f"{name}-cuda13x", f"{name}-cuda12x") if name == "cupy" else (name,):
             try:
                 found[name] = version(package)

@@ -23,6 +23,7 @@ def run(
     facts: dict[str, Any],
     kept: Path | None = None,
     folder: Path | None = None,
+    name: str = "",
     report: Callable[[str, int, int], None] = lambda name, done, total: None,
 ) -> Path:
     """Do all steps, resume where an interrupted run stopped, and write the record.
@@ -37,6 +38,8 @@ def run(
         what the record is for fails: whoever has put it in place deletes it.
     folder : Path, optional
         Where the record goes; `records.folder` by default.
+    name : str
+        The record's, if not that of the GPU.
     report : callable
         Called with the name of a step, how many are done, and how many there are.
 
@@ -68,7 +71,7 @@ def run(
         for table, rows in done[step.name]["tables"].items():
             dated = [records.Row({**row, "date": about["date"]}) for row in rows]
             tables.setdefault(table, []).extend(dated)
-    new = records.Record(slug(about["gpu"]), about, facts, tables)
+    new = records.Record(name or slug(about["gpu"]), about, facts, tables)
     path = (folder or records.folder()) / f"{new.name}.json"
     if path.exists():
         new = records.merge(records.read(path), new)

@@ -50,8 +50,9 @@ function failure(area, { name, value, cell, line, traceback }, goTo) {
     way.onclick = () => goTo(cell, line);
     said.append(way);
   }
-  const whole = plainText(traceback);
-  area.append(make("div", { className: "output" }, said, make("details", {}, make("summary", {}, "All of it"), whole)));
+  const box = make("div", { className: "output" }, said);
+  if (traceback) box.append(make("details", {}, make("summary", {}, "All of it"), plainText(traceback)));
+  area.append(box);
 }
 
 /** Show one message of Python in a cell's area; `goTo(cell, line)` leads to a line of a cell. */

@@ -1,25 +1,9 @@
 /* The page's side of its Python: a worker that starts when it is first asked, answers in order, and can be stopped. */
-const KEPT = "tile-by-tile.exercises"; // what the exercises write, in this browser alone
+import { keep, progress } from "./progress.js";
+
 const INTERRUPT = 2; // SIGINT, in Pyodide's interrupt buffer
 const PATIENCE = 900; // milliseconds that Python has to obey it
-
-function readKept() {
-  try {
-    return localStorage.getItem(KEPT);
-  } catch {
-    return null;
-  }
-}
-
-/** Keep the exercises' progress; returns whether this browser does. */
-function writeKept(text) {
-  try {
-    localStorage.setItem(KEPT, text);
-    return true;
-  } catch {
-    return false;
-  }
-}
+const FORBIDDEN = "The worker that holds Python did not load, or is forbidden here: the recorded outputs stand.";
 
 export class Python {
   /** The engine's files are those of a manifest, at `base`; `tell` hears of the Python as a whole: (name, details). */
@@ -62,7 +46,7 @@ export class Python {
 
   launch() {
     this.flag = globalThis.crossOriginIsolated ? new Uint8Array(new SharedArrayBuffer(1)) : null;
-    this.worker = new Worker(`${this.base}worker.js`, { type: "module" });
+    this.worker = this.hire();
     return new Promise((resolve, reject) => {
       this.abandon = reject;
       this.worker.onmessage = ({ data }) => {
@@ -73,7 +57,7 @@ export class Python {
         } else this.receive(data);
       };
       this.worker.onerror = (event) => {
-        const text = event.message || "The worker that holds Python did not load.";
+        const text = event.message || FORBIDDEN;
         reject(new Error(text));
         this.fail(text);
       };
@@ -81,11 +65,19 @@ export class Python {
     });
   }
 
+  hire() {
+    try {
+      return new Worker(`${this.base}worker.js`, { type: "module" });
+    } catch {
+      throw new Error(FORBIDDEN);
+    }
+  }
+
   receive(data) {
     if (data.type === "progress") this.tell("loading", data);
     else if (data.type === "comm") this.listeners.get(data.id)?.(data);
     else if (data.type === "answer") {
-      if (data.kept && data.kept !== readKept() && !writeKept(data.kept)) this.tell("forgetful");
+      if (data.kept && !keep(data.kept)) this.tell("forgetful");
       this.waiting.get(data.id)?.resolve(data);
       this.waiting.delete(data.id);
     } else this.hears(data);
@@ -110,7 +102,7 @@ export class Python {
 
   /** Run a cell: resolves to { right, heap, milliseconds }, or with `died` or `stopped`. */
   run(number, source) {
-    return this.ask({ type: "run", number, source, progress: readKept() });
+    return this.ask({ type: "run", number, source, progress: progress() });
   }
 
   /** The numbers, from 0, of the cells to run before a cell. */

@@ -14,8 +14,9 @@ const PAGE = 65_536; // bytes of a page of WebAssembly's memory
 const QUIET = { messageCallback() {}, errorCallback() {} };
 
 let python, page, manifest, base;
-let kept = null; // what the exercises have written, as the page knows it
+let kept = null; // what the exercises have written, as the page told it or as it was told
 const loaded = new Set();
+let lose = () => {}; // hears of a file that did not come
 
 /** Keep the memory of Python within its limit: Emscripten tells Python that there is no more. */
 function limitMemory() {
@@ -45,28 +46,48 @@ function follow(files) {
   return () => watch.disconnect();
 }
 
-/** A file of the engine; an Error to be read when it does not come. */
-async function fetched(name) {
-  let answer;
-  try {
-    answer = await fetch(new URL(name, base));
-  } catch {
-    throw new Error(`${name} did not load: the network is gone.`);
-  }
-  if (!answer.ok) throw new Error(`${name} did not load (${answer.status}).`);
-  return answer.arrayBuffer();
+/** Fetch each file by its checksum, Pyodide's own included: the browser then takes it whole and right, or not at all.
+    What it had kept may be the wrong one: the second try goes to the network. */
+function checkFiles() {
+  const { fetch } = globalThis;
+  globalThis.fetch = async (address, options) => {
+    const name = new URL(address, base).pathname.split("/").pop();
+    const checked = { ...options, integrity: manifest.integrity[name] ?? "" };
+    try {
+      return await fetch(address, checked).catch(() => fetch(address, { ...checked, cache: "reload" }));
+    } catch {
+      const error = new Error(`${name} did not arrive whole and unchanged: is the network gone? Try again.`);
+      lose(error);
+      throw error;
+    }
+  };
 }
 
-/** Pyodide only warns of a runtime that does not come, and waits for ever: a promise that fails then. */
-function warned() {
-  const { warn } = console;
-  return new Promise((_, reject) => {
-    console.warn = (...what) => {
-      warn(...what);
-      if (String(what[0]).includes("instantiation failed"))
-        reject(new Error("pyodide.asm.wasm did not load, or not all of it."));
-    };
+/** Load something; fails with the first file that does not come. Pyodide only warns of some, and waits for others. */
+function whole(load) {
+  return new Promise((resolve, reject) => {
+    lose = reject;
+    load().then(resolve, reject);
   });
+}
+
+function imported(name) {
+  return import(new URL(name, base).href).catch(() => {
+    throw new Error(`${name} did not load: is the network gone? Try again.`);
+  });
+}
+
+async function fetched(name) {
+  return (await fetch(new URL(name, base))).arrayBuffer();
+}
+
+/** A content policy or a locked browser may forbid WebAssembly though its name is there: an empty module tells. */
+function runsWebAssembly() {
+  try {
+    return Boolean(new WebAssembly.Module(Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0)));
+  } catch {
+    return false;
+  }
 }
 
 async function start(told) {
@@ -76,15 +97,15 @@ async function start(told) {
   const mark = (name) => {
     marks[name] = Math.round(performance.now() - began);
   };
+  if (!runsWebAssembly()) throw new Error("This site or this browser forbids WebAssembly: the recorded outputs stand.");
   limitMemory();
+  checkFiles();
   const unfollow = follow(manifest.first);
   const course = fetched("course.zip"); // beside the runtime, not after it
-  course.catch(() => {}); // told below, once it is asked for
-  const { loadPyodide } = await import(new URL("pyodide.mjs", base).href);
+  course.catch(() => {}); // lost, and told
+  const [{ loadPyodide }] = await Promise.all(["pyodide.mjs", "pyodide.asm.js"].map(imported));
   const settings = { indexURL: base, packages: manifest.packages, env: ENVIRONMENT };
-  python = await Promise.race([loadPyodide(settings), warned()]);
-  const missing = manifest.packages.filter((name) => !(name in python.loadedPackages));
-  if (missing.length) throw new Error(`${missing} did not load, or is not what its checksum says.`);
+  python = await whole(() => loadPyodide(settings));
   mark("runtime");
   if (told.shared) python.setInterruptBuffer(told.shared);
   python.unpackArchive(await course, "zip", { extractDir: "/course" });
@@ -99,14 +120,24 @@ async function start(told) {
   postMessage({ type: "ready", marks });
 }
 
-/** Load what waits for a word that a cell uses. */
+/** Load what waits for a word that a cell uses; returns whether it came. */
 async function loadFor(source) {
+  try {
+    await loadWords(source);
+    return true;
+  } catch ({ message }) {
+    postMessage({ type: "error", name: "Not loaded", value: message });
+    return false;
+  }
+}
+
+async function loadWords(source) {
   const words = new Set(JSON.parse(page.words(source)));
   for (const part of manifest.later) {
     if (loaded.has(part) || !part.words.some((word) => words.has(word))) continue;
     const unfollow = follow(part.files);
     for (const name of part.archives) python.unpackArchive(await fetched(name), "zip", { extractDir: "/course" });
-    await python.loadPackage(part.packages, QUIET);
+    await whole(() => python.loadPackage(part.packages, QUIET));
     unfollow();
     loaded.add(part);
   }
@@ -120,13 +151,17 @@ async function run({ number, source, progress }) {
   if (progress !== null && progress !== kept) {
     python.FS.mkdirTree(HOME);
     python.FS.writeFile(KEPT, progress);
-    kept = progress;
   }
+  const before = readKept();
   const began = performance.now();
-  await loadFor(source);
-  const right = page.run(number, source);
+  const right = (await loadFor(source)) && page.run(number, source);
   kept = readKept();
-  return { right, kept, milliseconds: performance.now() - began, heap: python._module.HEAPU8.length };
+  return {
+    right,
+    kept: kept === before ? null : { before, after: kept },
+    milliseconds: performance.now() - began,
+    heap: python._module.HEAPU8.length,
+  };
 }
 
 async function answer(told) {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 from engine import fetch
@@ -14,6 +15,7 @@ from tests.site.conftest import FIXTURE, ROOT, built
 from tests.site.engine import standins
 from tests.site.engine.host import hosted
 
+NONE = MappingProxyType({})
 #: Milliseconds from a click to the end of a run, on any machine.
 PATIENCE = 60_000
 
@@ -64,12 +66,13 @@ def small_live_book(distribution, tmp_path_factory) -> Path:
 
 @pytest.fixture
 def opened(browser) -> Iterator[Callable]:
-    """Open a page of a book on a static host: ``opened(book, "page", isolated=True)``."""
+    """Open a page of a book on a static host: ``opened(book, "page", headers=ISOLATED)``."""
     with ExitStack() as stack:
 
-        def call(book: Path, name: str, *, isolated=False, gone=frozenset(), **options):
-            address = stack.enter_context(hosted(book, isolated=isolated, gone=gone))
+        def call(book: Path, name: str, *, headers=NONE, faults=NONE, script="", **options):
+            address = stack.enter_context(hosted(book, headers=headers, faults=faults))
             context = stack.enter_context(browser.new_context(**options))
+            context.add_init_script(script)
             page = context.new_page()
             page.set_default_timeout(PATIENCE)
             page.goto(f"{address}{name}.html")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import gzip
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache, partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import MappingProxyType
 
 #: With these a page may share memory with its worker: a run can be interrupted.
 ISOLATED = {
@@ -26,7 +27,7 @@ def sent(path: Path, changed: float) -> bytes:
 
 
 class Host(SimpleHTTPRequestHandler):
-    """Files of a folder, compressed."""
+    """Files of a folder, compressed; some of them gone, cut in the middle, or wrong."""
 
     protocol_version = "HTTP/1.1"
     extensions_map = SimpleHTTPRequestHandler.extensions_map | {
@@ -35,16 +36,25 @@ class Host(SimpleHTTPRequestHandler):
         ".wasm": "application/wasm",
     }
 
-    def __init__(self, *arguments, headers: dict[str, str], gone: set[str], **options) -> None:
-        self.added, self.gone = headers, gone
+    def __init__(
+        self, *arguments, headers: dict[str, str], faults: dict[str, str], **options
+    ) -> None:
+        self.added, self.faults = headers, faults
         super().__init__(*arguments, **options)
 
     def do_GET(self) -> None:
-        """Send a file, unless it is one of those that are gone."""
+        """Send a file, with the fault that it may have."""
         path = Path(self.translate_path(self.path))
-        if path.name in self.gone or not path.is_file():
+        fault = self.faults.get(path.name)
+        if fault == "gone" or not path.is_file():
             return self.send_error(404)
         data = sent(path, path.stat().st_mtime)
+        if fault == "wrong":
+            data = (
+                gzip.compress(path.read_bytes() + b" ")
+                if path.suffix not in PACKED
+                else data[:-1] + b" "
+            )
         self.send_response(200)
         self.send_header("Content-Type", self.guess_type(str(path)))
         self.send_header("Content-Length", str(len(data)))
@@ -54,17 +64,28 @@ class Host(SimpleHTTPRequestHandler):
         for name, value in self.added.items():
             self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(data)
+        if fault == "cut":
+            self.wfile.write(data[: len(data) // 2])
+            self.close_connection = True
+        else:
+            self.wfile.write(data)
 
     def log_message(self, *_) -> None:
         """Say nothing."""
 
 
 @contextmanager
-def hosted(folder: Path, *, isolated: bool = False, gone: set[str] = frozenset()) -> Iterator[str]:
-    """Serve a folder, and yield its address; files named in `gone` are not found."""
-    headers = ISOLATED if isolated else {}
-    handler = partial(Host, directory=str(folder), headers=headers, gone=gone)
+def hosted(
+    folder: Path,
+    *,
+    headers: Mapping[str, str] = MappingProxyType({}),
+    faults: Mapping[str, str] = MappingProxyType({}),
+) -> Iterator[str]:
+    """Serve a folder with more headers, and yield its address.
+
+    `faults` names files that are ``gone``, ``cut`` in the middle, or ``wrong`` by a byte.
+    """
+    handler = partial(Host, directory=str(folder), headers=headers, faults=faults)
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
 import hashlib
 import io
@@ -66,6 +67,15 @@ def test_every_file_is_named_with_its_size_on_the_way(distribution, tmp_path):
         data = (folder / name).read_bytes()
         packed = name.endswith((".whl", ".zip"))
         assert size == (len(data) if packed else len(gzip.compress(data, 6))), name
+
+
+def test_every_file_is_named_with_the_checksum_that_browsers_take(distribution, tmp_path):
+    manifest = pack.write(distribution, tmp_path / "engine")
+    folder = tmp_path / "engine" / manifest["folder"]
+    assert manifest["integrity"].keys() == {file.name for file in folder.iterdir()}
+    for name, named in manifest["integrity"].items():
+        digest = hashlib.sha256((folder / name).read_bytes()).digest()
+        assert named == f"sha256-{base64.b64encode(digest).decode()}", name
 
 
 def test_what_draws_waits_for_a_word(distribution, tmp_path):

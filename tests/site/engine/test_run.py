@@ -7,6 +7,7 @@ import time
 import pytest
 
 from tests.site.engine.conftest import after, cell, run, shown, state, write
+from tests.site.engine.host import ISOLATED
 
 ENDLESS = "while True:\n    pass"
 
@@ -72,9 +73,9 @@ def test_run_page_runs_all_of_it_as_far_as_it_goes(opened, bare_book):
     assert "ZeroDivisionError" in shown(page, 4)
 
 
-@pytest.mark.parametrize("isolated", [False, True])
-def test_a_run_is_stopped_within_a_second(opened, bare_book, isolated):
-    page = opened(bare_book, "page", isolated=isolated)
+@pytest.mark.parametrize("headers", [{}, ISOLATED])
+def test_a_run_is_stopped_within_a_second(opened, bare_book, headers):
+    page = opened(bare_book, "page", headers=headers)
     run(page, 2)
     write(page, 4, ENDLESS)
     cell(page, 4).locator("[data-do=run]").click()
@@ -84,7 +85,7 @@ def test_a_run_is_stopped_within_a_second(opened, bare_book, isolated):
     said = after(page, lambda: page.click("[data-part=stop]"))
     assert time.monotonic() - began < 20, "and it did not wait for Python"
     write(page, 4, "print(tile)")
-    if isolated:
+    if headers:
         assert "still there" in said
         assert not page.is_visible("[data-part=above]")
     else:
@@ -92,54 +93,6 @@ def test_a_run_is_stopped_within_a_second(opened, bare_book, isolated):
         after(page, lambda: page.click("[data-part=above]"))
         assert shown(page, 2) == "48 elements\n"
     assert run(page, 4) == "16\n"
-
-
-def test_a_cell_that_takes_all_memory_gets_an_error(opened, bare_book):
-    page = opened(bare_book, "page")
-    write(
-        page,
-        2,
-        "held = [bytearray(50_000_000)]\nwhile True:\n    held.append(bytearray(50_000_000))",
-    )
-    assert "MemoryError" in run(page, 2)
-    write(page, 2, "held = None\nprint(1 + 1)")
-    assert run(page, 2) == "2\n"
-
-
-def test_a_cell_that_prints_without_end_is_cut(opened, bare_book):
-    page = opened(bare_book, "page")
-    write(page, 2, "for i in range(100_000):\n    print('again and again')")
-    said = run(page, 2)
-    assert "cut here" in said and len(said) < 250_000
-
-
-@pytest.mark.parametrize("file", ["manifest.json", "course.zip", "pyodide.asm.wasm", "worker.js"])
-def test_a_file_that_does_not_come_is_told_in_a_line(opened, bare_book, file):
-    gone = {file}
-    page = opened(bare_book, "page", gone=gone)
-    run(page, 2)
-    said = state(page)
-    assert page.get_attribute(".engine-bar", "data-state") == "failed"
-    assert said and "\n" not in said
-    recorded = cell(page, 2).locator(".cell_output:not(.engine-output)")
-    assert recorded.count() == 0 or recorded.is_visible()
-    gone.clear()  # the network is back
-    assert run(page, 2) == "48 elements\n"
-
-
-def test_a_page_from_a_file_says_that_it_cannot(browser, bare_book):
-    page = browser.new_page()
-    page.goto((bare_book / "page.html").as_uri())
-    run(page, 2)
-    assert "opened as a file" in state(page)
-    page.close()
-
-
-def test_a_browser_without_webassembly_is_told(opened, bare_book):
-    page = opened(bare_book, "page")
-    page.evaluate("delete window.WebAssembly")
-    run(page, 2)
-    assert "no WebAssembly" in state(page)
 
 
 def test_where_cells_run_is_chosen_and_remembered(opened, bare_book):
