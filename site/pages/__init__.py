@@ -32,6 +32,7 @@ from . import (  # noqa: E402
     hero,
     maths,
     moved,
+    opening,
     place,
     predict,
     progress,
@@ -60,6 +61,7 @@ def finish_page(
             script.decompose()
     for change in (
         code.name_folds, text.keep_units, text.let_keys_scroll, text.shape_drawings,
+        opening.fold,
     ):  # fmt: skip
         change(body)
     place.tell_lengths(context, body)

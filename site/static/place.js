@@ -10,7 +10,7 @@
   document.body.removeAttribute("data-bs-spy"); // the theme's own way loses its place
 
   const bar = document.createElement("span");
-  bar.className = "here";
+  bar.className = "whereabouts";
   bar.hidden = true;
   bar.innerHTML = '<span></span><span class="section"></span><span></span>';
   const parts = [...bar.children];

@@ -44,10 +44,10 @@ def test_the_list_follows_and_keeps_in_view(opened, share):
 
 def test_the_bar_of_a_phone_says_where(opened):
     page = opened(viewport={"width": 390, "height": 800})
-    assert not page.locator(".here").is_visible()
+    assert not page.locator(".whereabouts").is_visible()
     page.evaluate("scrollTo(0, document.documentElement.scrollHeight / 2)")
-    page.wait_for_function("document.querySelector('.here').textContent")
-    chapter, section, share = page.locator(".here > span").all_inner_texts()
+    page.wait_for_function("document.querySelector('.whereabouts').textContent")
+    chapter, section, share = page.locator(".whereabouts > span").all_inner_texts()
     assert chapter == "4" and section
     assert 40 < int(share.split()[-2]) < 60
 
