@@ -1,9 +1,10 @@
 """Sphinx extension: what turns the chapters into pages that need no other host and no kernel.
 
-A page's body is a tree, which `code`, `text`, `predict`, `widgets`, `your_gpu`, `progress`,
-`calibration` and `engine` change in turn. `maths` writes formulas, `moved` leads old addresses on,
-`head` describes a page and chooses its scripts, `fonts` holds its letters, `theme` drops what no
-page uses, and `styles` makes one style sheet of what is left.
+A page's body is a tree, which `code`, `text`, `opening`, `hero`, `place`, `predict`, `widgets`,
+`your_gpu`, `progress`, `calibration`, `engine` and `floorplan` change in turn. `maths` writes
+formulas, `moved` leads old addresses on, `head` describes a page and chooses its scripts, `fonts`
+holds its letters, `search` and `glossary` its words, `theme` drops what no page uses, and `styles`
+makes one style sheet of what is left.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import shutil
 import sys
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from bs4 import BeautifulSoup, Comment, Tag
 from docutils import nodes
@@ -51,7 +53,8 @@ def finish_page(
     head.choose_files(context, wait=doctree is not None)
     theme.name_toggles(context)
     tags = head.describe(app, page, context.get("title", ""), doctree)
-    context["metatags"] = fonts.ask(page) + context.get("metatags", "") + tags
+    base = f'<base href="{urlsplit(app.config.html_baseurl).path}">' if page == "404" else ""
+    context["metatags"] = base + fonts.ask(page) + context.get("metatags", "") + tags
     load(app, "search")
     if doctree is None:
         return
@@ -65,16 +68,13 @@ def finish_page(
     ):  # fmt: skip
         change(body)
     place.tell_lengths(context, body)
-    for script in ("parts", "scroll", "place", "glossary", "code"):
+    for script in ("parts", "scroll", "place", "glossary", "code", "kept", "totals", "done"):
         load(app, script)
     if body.select_one("a.start"):
         hero.fill(body)
         load(app, "hero")
     exercises = app.env.metadata[page].get("exercises", [])
-    predicts = predict.dress(body, page, app)
-    if predicts or exercises or page == progress.PAGE:
-        load(app, "kept")
-    if predicts:
+    if predict.dress(body, page, app):
         load(app, "guesses")
         # Without it the answers are in view.
         load(app, "predict", onerror="document.documentElement.dataset.unasked = ''")
@@ -140,6 +140,7 @@ def add_static(app: Sphinx) -> None:
 
 def use_own_files(app: Sphinx, config: Config) -> None:
     """Name the templates, the logo and the favicon, wherever the pages lie."""
+    config.html_additional_pages = {"404": "404.html"}
     config.templates_path = [str(SITE / "templates")]
     config.html_logo = str(SITE / "static" / "logo.svg")
     config.html_favicon = str(SITE / "static" / "favicon.svg")

@@ -1,4 +1,4 @@
-"""The opening of a page: what it takes and gives folds into one line, so that the idea comes first."""
+"""The opening of a page: what it takes and gives folds into a line, and the idea comes first."""
 
 from __future__ import annotations
 

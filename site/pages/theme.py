@@ -12,7 +12,7 @@ from bs4 import Tag
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
-from . import glossary, search, styles
+from . import glossary, progress, search, styles
 
 #: Files of the theme that no page asks for: icon fonts (book.css draws the icons) and source maps.
 UNUSED = [
@@ -60,6 +60,7 @@ def finish_site(app: Sphinx, error: Exception | None) -> None:
     write_map(app, out / "sitemap.xml")
     glossary.write(app)
     search.write(app)
+    progress.write(app)
     for unused in [path for pattern in UNUSED for path in static.glob(pattern)]:
         if "vendor/thebe" in unused.as_posix():
             continue  # its licences

@@ -72,6 +72,10 @@
     if (link) location.href = link.href;
   });
 
+  addEventListener("beforeprint", () => {
+    for (const terms of document.querySelectorAll("details.terms")) terms.open = true;
+  });
+
   const calm = matchMedia("(prefers-reduced-motion: reduce)");
   addEventListener("click", (event) => {
     const hash = event.target.closest?.("a[href^='#']")?.hash;

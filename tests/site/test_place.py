@@ -82,3 +82,28 @@ def test_the_plan_is_drawn_for_its_width(opened, width, shown):
     drawn = page.locator(".floor svg:visible")
     assert drawn.count() == 1 and shown in drawn.get_attribute("class")
     assert drawn.locator(".lit").count() and drawn.bounding_box()["y"] < 800
+
+
+def test_a_chapter_shows_how_much_of_it_is_done(opened):
+    page = opened()
+    link = page.locator(".bd-sidebar-primary nav a.current").first
+    assert "begun" not in link.get_attribute("class")
+    page.locator("input[data-exercise]").first.check()
+    page.wait_for_function("document.querySelector('.bd-sidebar-primary a.current.begun')")
+    assert link.get_attribute("title").endswith("% of its exercises and questions done")
+
+
+def test_a_chapter_opens_with_its_idea(opened):
+    page = opened(viewport={"width": 390, "height": 844})
+    first = page.locator(".bd-article > section > p:not(:has(a))").first
+    assert first.bounding_box()["y"] < 844
+    terms = page.locator("details.terms")
+    assert "45 minutes" in terms.locator("summary").inner_text()
+    assert not terms.locator("p").first.is_visible()
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert terms.locator("p").first.is_visible()
+
+
+def test_an_address_that_is_not_there_has_a_page(book):
+    page = (book / "404.html").read_text("utf-8")
+    assert "<base href=" in page.partition("<script")[0] and "No page here" in page
