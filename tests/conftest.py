@@ -76,23 +76,30 @@ def pytest_collection_modifyitems(items):
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator:
-    """Chromium, as site/browser.py finds it; where CI is set its absence is a failure."""
-    from browser import NoBrowser, launch
+def playwright() -> Iterator:
+    """What drives browsers."""
     from playwright.sync_api import sync_playwright
 
-    with sync_playwright() as playwright:
-        try:
-            chromium = launch(playwright)
-        except NoBrowser as error:
-            if os.environ.get("CI"):
-                pytest.fail(str(error))
-            pytest.skip(f"{BROWSERLESS}{error}")
-        chromium.new_page, chromium.new_context = map(
-            patient, (chromium.new_page, chromium.new_context)
-        )
-        yield chromium
-        chromium.close()
+    with sync_playwright() as driver:
+        yield driver
+
+
+@pytest.fixture(scope="session")
+def browser(playwright) -> Iterator:
+    """Chromium, as site/browser.py finds it; where CI is set its absence is a failure."""
+    from browser import NoBrowser, launch
+
+    try:
+        chromium = launch(playwright)
+    except NoBrowser as error:
+        if os.environ.get("CI"):
+            pytest.fail(str(error))
+        pytest.skip(f"{BROWSERLESS}{error}")
+    chromium.new_page, chromium.new_context = map(
+        patient, (chromium.new_page, chromium.new_context)
+    )
+    yield chromium
+    chromium.close()
 
 
 def patient(opened: Callable) -> Callable:

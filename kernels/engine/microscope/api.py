@@ -87,11 +87,13 @@ class Kernel:
     Attributes
     ----------
     py_func : function
+    signature : object
+        Its types as the decorator was given them; None if it takes those of its arguments.
     """
 
-    def __init__(self, function, **options):
+    def __init__(self, function, signature=None, **options):
         code_of(function)
-        self.py_func, self.targetoptions = function, options
+        self.py_func, self.signature, self.targetoptions = function, signature, options
         functools.update_wrapper(self, function)
 
     def __getitem__(self, configuration) -> Launcher:
@@ -168,16 +170,14 @@ class _Nothing:
 def jit(function=None, *, device: bool = False, **options):
     """Make a kernel, or a device function with ``device=True``.
 
-    Numba's options (``fastmath``, ``lineinfo``, ``max_registers``, …) and signatures are taken
-    and change nothing here: types follow the arguments.
+    Numba's options (``fastmath``, ``lineinfo``, ``max_registers``, …) are taken and change nothing
+    here. Types follow the arguments, unless a signature names them.
     """
     make = DeviceFunction if device else Kernel
     if isinstance(function, types.FunctionType):
         return make(function, **options)
     signature = options.pop("signature", function)
-    if device and signature is not None:
-        options["signature"] = signature
-    return lambda f: make(f, **options)
+    return lambda f: make(f, signature, **options)
 
 
 reduce = Reduce

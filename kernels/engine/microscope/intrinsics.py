@@ -28,18 +28,19 @@ LOCAL_LIMIT_TOGETHER = 1 << 30  # bytes the interpreter holds at once
 
 
 def coordinate(run, c: names.Coordinate):
-    """The value of ``cuda.threadIdx.x`` and its like."""
+    """The value of ``cuda.threadIdx.x`` and its like: an int32."""
     if c.name == "threadIdx":
-        return run.lanes.thread_idx[c.axis]
-    if c.name == "blockIdx":
-        return run.lanes.block_idx[c.axis]
-    if c.name == "blockDim":
-        return np.int64(run.session.block[c.axis])
-    if c.name == "gridDim":
-        return np.int64(run.session.grid[c.axis])
-    if c.name == "warpsize":
-        return np.int64(WARP)
-    return run.lanes.thread % WARP
+        v = run.lanes.thread_idx[c.axis]
+    elif c.name == "blockIdx":
+        v = run.lanes.block_idx[c.axis]
+    elif c.name == "laneid":
+        v = run.lanes.thread % WARP
+    elif c.name == "warpsize":
+        v = WARP
+    else:
+        extents = {"blockDim": run.session.block, "gridDim": run.session.grid}
+        v = extents[c.name][c.axis]
+    return v.astype(np.int32) if isinstance(v, np.ndarray) else np.int32(v)
 
 
 def call(run, name: str, n: ast.Call, m):
@@ -119,11 +120,10 @@ def _dynamic(run, dtype) -> Array:
     )
     array = run.shared[key] = Array(buffer, 0, (n,), (1,))
     if run.tracer is not None:
-        run.tracer.watch(buffer, s.warps_per_block)
         views = [k for k in run.shared if isinstance(k, tuple) and k[0] == "dynamic"]
-        if len(views) > 1:  # written under one type, read under another: nothing to complain of
-            for k in views:
-                run.tracer.written.pop(run.shared[k].buffer, None)
+        run.tracer.watch(buffer, s.warps_per_block)
+        if len(views) > 1:
+            run.tracer.watch_together([run.shared[k].buffer for k in views], s.warps_per_block)
     return array
 
 

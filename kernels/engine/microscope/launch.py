@@ -13,7 +13,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from . import values
+from . import signatures, values
 from .arguments import bind, contents, host_array, private
 from .compiled import Compiled
 from .errors import KernelError, StopRun
@@ -368,7 +368,7 @@ def execute(function, grid, block, given: tuple, shared_bytes: int = 0) -> None:
         raise KernelError(why)
     check_grid(grid, block)
     _check_dynamic(shared_bytes)
-    arguments = bind(code, given, host_array)
+    arguments = signatures.applied(function, code.name, bind(code, given, host_array))
     compiled = compiled_for(function, code, arguments)
     launch = Launch(compiled, grid, block, arguments, None, shared_bytes)
     launch.run(range(grid[0] * grid[1] * grid[2]), "lockstep")
@@ -436,7 +436,7 @@ def trace(
         blocks=len(chosen), schedule=schedule,
     )  # fmt: skip
     tracer = Tracer(result, ast.unparse)
-    arguments = bind(code, args, private)
+    arguments = signatures.applied(kernel, code.name, bind(code, args, private))
     why = block_problem(block)
     if why:
         tracer.problem((Kind.BLOCK_LIMIT,), Problem(Kind.BLOCK_LIMIT, message=why), 1)

@@ -126,7 +126,8 @@ class Tracer:
             self._heat(buffer, op).add(elements + k, mask, lanes)
         if buffer in self.races:
             for some in cells if width > 1 else [cells]:
-                self.races[buffer].note(Access(site, some, mask, lanes))
+                for unit in self._units(buffer, some):
+                    self.races[buffer].note(Access(site, unit, mask, lanes))
         if self.fenced and space == "global" and op != "load":
             self._tell(op, mask, lanes)
 
@@ -148,6 +149,27 @@ class Tracer:
         self.races[buffer] = ArrayRaces(buffer, warps_per_block, self._race)
         if buffer.space == "shared":
             self.written[buffer] = np.zeros(buffer.flat.size, bool)
+
+    def watch_together(self, views: list[Buffer], warps_per_block: int) -> None:
+        """Look for races between views of one memory, in pieces of the smallest of their types.
+
+        What was written under one type is read under another: nothing there was never written.
+        """
+        finest = min(views, key=lambda view: view.dtype.itemsize)
+        for view in views:
+            if view in self.races:
+                self.races[view].finish()
+        races = ArrayRaces(finest, warps_per_block, self._race)
+        for view in views:
+            self.races[view] = races
+            self.written.pop(view, None)
+
+    def _units(self, buffer: Buffer, cells) -> list:
+        """Where elements lie in the table of races, which may be one of smaller elements."""
+        size, unit = buffer.dtype.itemsize, self.races[buffer].buffer.dtype.itemsize
+        if size == unit:
+            return [cells]
+        return [cells * size // unit + k for k in range(-(-size // unit))]
 
     def watch_local(self, buffer: Buffer) -> None:
         """Look for reads of what nobody wrote in local arrays from now on."""

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from . import flow, functions, groups, intrinsics, memory, values
+from . import flow, functions, groups, intrinsics, memory, signatures, values
 from .compiled import Compiled
 from .errors import KernelError, Unsupported
 from .expressions import is_device_function
@@ -243,7 +243,9 @@ class Typist(Statements):
             return self.fixed(code.flow.once[n.id])
         if isinstance(n, ast.Constant):
             return values.literal(n.value)
-        v = self.constant(n) if self.is_constant(n) else MISSING
+        if not isinstance(n, ast.Name) or n.id in code.locals:  # nor an attribute such as math.pi
+            return MISSING
+        v = self.constant(n)
         return v if isinstance(v, (np.generic, str, type(None))) else MISSING
 
     def branch(self, s: ast.If) -> bool:
@@ -451,8 +453,6 @@ class Typist(Statements):
         wide = self.widened(n, v)
         if type_of(wide) != type_of(v):
             self.compiled.widened[n] = type_of(wide)
-        else:
-            self.compiled.widened.pop(n, None)
         return wide
 
     @classmethod
@@ -540,6 +540,7 @@ class Typist(Statements):
         code = code_of(target)
         arguments, named = self.passed(n, m)
         given = code.bind(arguments, named, f"line {n.lineno}: {code.name}")
+        given = signatures.passed(target, f"line {n.lineno}: {code.name}", given)
         try:
             callee = self.version(target, code, {k: self.plain(v) for k, v in given.items()}, n)
         except Unsupported:

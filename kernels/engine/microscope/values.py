@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import sys
 from functools import lru_cache
 
 import numpy as np
@@ -45,6 +46,9 @@ ROUNDED = (ast.FloorDiv, ast.Mod, ast.Pow)  # what float16 has no instructions f
 DIVISIONS = (ast.FloorDiv, ast.Mod)
 INT_MIN = -(2**63)
 MULTIPLIED = 0x10000  # the highest exponent for which Numba multiplies
+#: Python 3.11 compiles both results of Numba's loop for powers of integers, the whole number and
+#: its reciprocal, to one: a float64.
+POWERS_ARE_FLOATS = sys.version_info < (3, 12)
 
 COMPARISONS = {
     ast.Lt: operator.lt,
@@ -177,8 +181,9 @@ def power(a, b):
         d = UINT64 if a.dtype.kind == b.dtype.kind == "u" else INT64
         a = a.astype(d)
         exponent = b.astype(wide(b.dtype))
-        # Numba's loop gives a float back, as its other ways out do.
-        v = cast(d, _multiplied(a, np.abs(exponent)).astype(FLOAT64))
+        v = _multiplied(a, np.abs(exponent))
+        if POWERS_ARE_FLOATS:
+            v = cast(d, v.astype(FLOAT64))
         v = np.where(
             np.abs(exponent) > MULTIPLIED,
             cast(d, np.power(a.astype(FLOAT64), b.astype(FLOAT64))),

@@ -11,7 +11,7 @@ import ast
 
 import numpy as np
 
-from . import groups, intrinsics, values
+from . import groups, intrinsics, signatures, values
 from .expressions import is_device_function
 from .lanes import Mask
 from .session import Barrier
@@ -95,7 +95,9 @@ class Waiting(Statements):
         target = self.callee(n.func)
         if is_device_function(target):
             compiled = self.frame.compiled.calls[n]
-            env = compiled.code.bind(*self.passed(n, m), f"line {n.lineno}: {target.__name__}")
+            name = f"line {n.lineno}: {target.__name__}"
+            env = compiled.code.bind(*self.passed(n, m), name)
+            env = signatures.passed(target, name, env)
             return (yield from self.call(compiled, env, m))
         if target is None:
             groups.check_sync(self.evaluate(n.func.value, m), n)

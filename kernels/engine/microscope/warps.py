@@ -126,7 +126,7 @@ def match_all(run, n, m):
 def activemask(run, n, m):
     """``cuda.activemask()``: the lanes that run this together."""
     rows = run.lanes.rows(run.lanes.full(run.array_of(m)), False)
-    bits = _bits(rows)
+    bits = _bits(rows).astype(np.uint32)
     return run.lanes.from_rows(np.broadcast_to(bits[:, :, None], rows.shape))
 
 

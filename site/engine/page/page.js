@@ -2,7 +2,7 @@
 import { Cell } from "./cell.js";
 import { Python } from "./python.js";
 
-const LARGE = 300 * 2 ** 20; // bytes of memory that are worth a word
+const LARGE = 200 * 2 ** 20; // bytes of memory that are worth a word
 const megabytes = (bytes) => (bytes / 1e6).toFixed(1);
 
 export class Page {
@@ -25,7 +25,7 @@ export class Page {
 
   goTo = (number, line) => this.cells[number - 1]?.goTo(line);
 
-  /** Say where things stand; `name` is one of loading, running, ready and failed. */
+  /** Say where things stand; `name` is one of loading, running, ready, wrong (a cell failed) and failed (Python did). */
   say(name, text, above = null) {
     this.bar.dataset.state = name;
     this.part("state").textContent = text;
@@ -98,9 +98,8 @@ export class Page {
       if (done.reset) return;
       if (done.stopped || done.died) return this.stopped(cell, done);
       if (this.leave || (!done.right && !this.mayFail(cell))) {
-        return this.ready(
-          this.leave ? "Stopped. What the cells made is still there." : "A cell failed: see its error.",
-        );
+        if (this.leave) return this.ready("Stopped. What the cells made is still there.");
+        return this.ready("A cell failed: see its error.", "wrong");
       }
     }
     this.ready(
@@ -123,9 +122,9 @@ export class Page {
     return done;
   }
 
-  ready(text) {
+  ready(text, name = "ready") {
     const memory = this.heap > LARGE ? ` Python holds ${Math.round(this.heap / 2 ** 20)} MB: Reset frees them.` : "";
-    this.say("ready", text + memory + (this.forgetful ?? ""));
+    this.say(name, text + memory + (this.forgetful ?? ""));
   }
 
   stopped(cell, { died }) {

@@ -31,8 +31,9 @@ function limitMemory() {
 function follow(files) {
   const sizes = new Map(Object.entries(files));
   const total = [...sizes.values()].reduce((sum, size) => sum + size, 0);
+  const began = performance.now();
   let done = 0;
-  const tell = () => postMessage({ type: "progress", done, total });
+  const tell = () => postMessage({ type: "progress", done, total, seconds: (performance.now() - began) / 1000 });
   const watch = new PerformanceObserver((list) => {
     for (const entry of list.getEntries()) {
       const name = new URL(entry.name).pathname.split("/").pop();
@@ -63,7 +64,17 @@ function checkFiles() {
   };
 }
 
-/** Load something; fails with the first file that does not come. Pyodide only warns of some, and waits for others. */
+/** Pyodide only warns of a runtime that this browser cannot run, or that comes as another type, and waits for ever. */
+function checkRuntime() {
+  const { instantiateStreaming } = WebAssembly;
+  WebAssembly.instantiateStreaming = (...what) =>
+    instantiateStreaming(...what).catch((error) => {
+      lose(new Error(`This browser cannot run Python here (${error.message}): the recorded outputs stand.`));
+      throw error;
+    });
+}
+
+/** Load something; fails with the first file that does not come. Pyodide itself goes on without it. */
 function whole(load) {
   return new Promise((resolve, reject) => {
     lose = reject;
@@ -79,6 +90,10 @@ function imported(name) {
 
 async function fetched(name) {
   return (await fetch(new URL(name, base))).arrayBuffer();
+}
+
+function unzipped(data) {
+  return new Response(new Blob([data]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
 }
 
 /** A content policy or a locked browser may forbid WebAssembly though its name is there: an empty module tells. */
@@ -100,8 +115,9 @@ async function start(told) {
   if (!runsWebAssembly()) throw new Error("This site or this browser forbids WebAssembly: the recorded outputs stand.");
   limitMemory();
   checkFiles();
+  checkRuntime();
   const unfollow = follow(manifest.first);
-  const course = fetched("course.zip"); // beside the runtime, not after it
+  const course = fetched("course.zip.gz").then(unzipped); // beside the runtime, not after it
   course.catch(() => {}); // lost, and told
   const [{ loadPyodide }] = await Promise.all(["pyodide.mjs", "pyodide.asm.js"].map(imported));
   const settings = { indexURL: base, packages: manifest.packages, env: ENVIRONMENT };

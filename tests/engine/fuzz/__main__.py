@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sys
 import time
 from collections import Counter
 from pathlib import Path
@@ -28,6 +29,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1, help="other numbers, other programs")
+    parser.add_argument("--again", type=int, nargs="+", default=[], metavar="SEED", help="first")
     parser.add_argument("--judge", choices=tuple(worker.judges.JUDGES), default="gpu")
     parser.add_argument("--sanitize", type=int, default=0, metavar="N", help="N wrong kernels too")
     parser.add_argument("--functions", action="store_true", help="those of math, on a GPU")
@@ -37,7 +39,12 @@ def main() -> None:
     given = parser.parse_args()
 
     began = time.monotonic()
-    result: dict = {"seed": given.seed, "judge": given.judge}
+    deadline = began + 60 * given.minutes
+    result: dict = {"seed": given.seed, "judge": given.judge, "python": sys.version.split()[0]}
+    if given.again:
+        rows = worker.hire(given.again, given.judge, given.processes, deadline)
+        result["again"] = [worker.detailed(row) for row in rows]
+        write(given.out, result)
     if given.sanitize:
         try:
             result["sanitizer"] = sanitize.rows(given.sanitize, given.processes)
@@ -58,7 +65,7 @@ def main() -> None:
     counts: Counter = Counter()
     asides: Counter = Counter()
     kept: dict[str, list] = {}
-    rows = worker.hire(seeds, given.judge, given.processes, began + 60 * given.minutes)
+    rows = worker.hire(seeds, given.judge, given.processes, deadline)
     for row in rows:
         counts[row["class"]] += 1
         asides["aside differs" if "aside" in row else "aside agrees"] += 1
@@ -75,7 +82,13 @@ def main() -> None:
     }
     write(given.out, result)
     print(
-        json.dumps({k: v for k, v in result.items() if k not in ("kept", "sanitizer", "functions")})
+        json.dumps(
+            {
+                k: v
+                for k, v in result.items()
+                if k not in ("kept", "again", "sanitizer", "functions")
+            }
+        )
     )
 
 

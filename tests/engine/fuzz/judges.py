@@ -96,27 +96,41 @@ class Device:
 def compiler():
     """Numba's compiler for a GPU that is not there: a function from a kernel and types to PTX.
 
-    Afterwards Numba is as it was found: what else a test compiles has its multiply-adds.
+    It is the code that a GPU would run, after all that Numba's linker changes in it. Afterwards
+    Numba is as it was found: what else a test compiles has its multiply-adds.
     """
     import numba.cuda.compiler
     import numba.cuda.dispatcher
+    from cuda.core import Linker, LinkerOptions, ObjectCode
     from numba import cuda
-    from numba.cuda.cudadrv import nvvm
 
     def ptx_of(function, signature) -> str:
-        text, _ = cuda.compile(function, signature, device=False, abi="numba", cc=CAPABILITY)
-        return text
+        code, _ = cuda.compile(
+            function, signature, device=False, abi="numba", cc=CAPABILITY, output="ltoir"
+        )
+        options = LinkerOptions(
+            arch="sm_{}{}".format(*CAPABILITY), ptx=True, link_time_optimization=True
+        )
+        return bytes(Linker(ObjectCode.from_ltoir(code), options=options).link("ptx").code).decode()
 
     with ExitStack() as changed:
         for module in (numba.cuda.dispatcher, numba.cuda.compiler):
             changed.enter_context(mock.patch.object(module, "get_current_device", Device))
-        changed.enter_context(mock.patch.object(nvvm, "compile_ir", as_written(nvvm.compile_ir)))
+        changed.enter_context(unmerged())
         yield ptx_of
 
 
-def as_written(compile_ir):
-    """NVVM without merged products and sums: which ones it merges is its own choice."""
-    return lambda ir, **options: compile_ir(ir, **(options | {"fma": False}))
+def unmerged():
+    """Have the linker leave products and sums apart: which ones it merges is its own choice."""
+    from cuda.core import LinkerOptions
+
+    written = LinkerOptions._prepare_nvjitlink_options
+
+    def options(self, as_bytes: bool = False) -> list:
+        kept = [x for x in written(self) if not x.startswith("-fma")]
+        return [x.encode() if as_bytes else x for x in (*kept, "-fma=0")]
+
+    return mock.patch.object(LinkerOptions, "_prepare_nvjitlink_options", options)
 
 
 def compiled(program: Program) -> tuple[str, str]:
@@ -190,14 +204,11 @@ class OnGPU:
 
     def __init__(self, program: Program):
         from numba import cuda
-        from numba.cuda.cudadrv import nvvm
 
-        if not hasattr(nvvm, "merges"):  # a worker does nothing but judge
-            nvvm.merges, nvvm.compile_ir = nvvm.compile_ir, as_written(nvvm.compile_ir)
         self.program, self.cuda, self.refused = program, cuda, ""
         module = from_source(f"from numba import cuda\n{program.source}", f"n{program.seed}")
         self.kernel = module.kernel
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), unmerged():
             warnings.simplefilter("ignore")
             try:
                 self.kernel.compile(signature_of(program))
@@ -205,6 +216,12 @@ class OnGPU:
                 if "cudadrv" in type(error).__module__:  # the driver, not the compiler
                     raise
                 self.refused = one_line(error)
+
+    def text(self) -> str:
+        """The code that runs, after all that Numba's linker changed in it."""
+        with unmerged():
+            (text,) = self.kernel.inspect_lto_ptx().values()
+        return text
 
     def run(self, inputs: int) -> list[np.ndarray]:
         """All array arguments after the launch."""
@@ -219,9 +236,8 @@ class OnGPU:
     def aside(self, inputs: int, outputs: list[np.ndarray], names) -> str:
         """Where the executed code differs from `outputs`, those of the GPU."""
         try:
-            (text,) = self.kernel.inspect_asm().values()
             p = self.program
-            after = ptx.run(text, p.grid, p.block, p.values(inputs))
+            after = ptx.run(self.text(), p.grid, p.block, p.values(inputs))
         except Exception as error:
             return f"{type(error).__name__}: {error}"[:200]
         return first_difference(names, [a for a in after if isinstance(a, np.ndarray)], outputs)

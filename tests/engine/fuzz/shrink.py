@@ -21,7 +21,7 @@ def verdict(program: Program, judge: str, inputs: int) -> str:
         runner = judges.JUDGES[judge](program)
         if bool(runner.refused) != bool(mine.refused):
             return "interpreter refuses" if mine.refused else "compiler refuses"
-        if runner.refused or set(mine.problems) - HARMLESS:
+        if runner.refused or mine.undefined or set(mine.problems) - HARMLESS:
             return ""
         names = [n for n in program.arguments if not n.startswith("scalar")]
         found = judges.first_difference(names, mine.outputs, runner.run(inputs))

@@ -1,7 +1,9 @@
 """Kernels on which the interpreter and Numba's compiled code once disagreed."""
 
+import numpy as np
 import pytest
 
+from kernels.engine.microscope import values
 from tests.engine.fuzz import judges
 from tests.engine.fuzz.programs import HEADER, Program
 
@@ -63,6 +65,32 @@ VALUES = {
         w *= w
         out_f8[i, 0] = w / 3
         out_i8[i, 0] = w""",
+    "a first guess that is no longer guessed leaves its mark all the same": """
+        v = u4_16[t]
+        for k in range(2):
+            v ^= i1_16[t]
+        out_f8[i, 0] = (v << 1) // 32
+        out_f8[i, 1] = (v >> 1) / 3""",
+    "powers of integers beyond 53 bits": """
+        v = t ^ ~((t + 45) ** 3)
+        out_i8[i, 0] = v**3
+        out_i4[i, 0] = v ** (t % 4)
+        out_u8[i, 0] = u4_16[t] ** 3""",
+    "NaN is not even greater than or equal to nothing": """
+        out_i8[i, 0] = math.fabs(f4_16[t]) >= -0.0
+        out_i8[i, 1] = abs(f8_16[t]) < 0.0 or f8_16[t] != f8_16[t]""",
+    "the index of a thread has 32 bits": """
+        out_i8[i, 0] = cuda.clz(cuda.threadIdx.x) + 100 * cuda.ffs(cuda.blockDim.x)
+        out_i8[i, 1] = cuda.brev(cuda.threadIdx.x) ^ cuda.popc(-cuda.laneid)
+        out_i8[i, 2] = cuda.clz(cuda.threadIdx.x + 1) + 100 * cuda.clz(i)
+        out_i8[i, 3] = min(cuda.threadIdx.x, cuda.warpsize) << 40
+        out_f8[i, 0] = abs(cuda.blockIdx.x - cuda.threadIdx.x) / 3""",
+    "a condition on a constant of a module is a condition": """
+        if math.pi < 0.1:
+            v = 2.5
+        else:
+            v = 1
+        out_f8[i, 0] = v / 3""",
     "signed and unsigned meet": """
         v = u8_16[t]
         if t % 2:
@@ -125,6 +153,19 @@ def test_values(name):
         assert not judges.first_difference(names, mine.outputs, judge.run(inputs))
 
 
+def test_the_judge_keeps_products_and_sums_apart():
+    text = judges.Executed(program("    out_f8[i, 0] = f8_16[t] * f8_16[0] + f8_16[1]\n")).text
+    assert "mul.rn.f64" in text and "add.rn.f64" in text and "fma" not in text
+
+
+@pytest.mark.parametrize("floats, wanted", [(False, 313981979), (True, 313981980)])
+def test_powers_of_integers_are_floats_under_an_old_python(monkeypatch, floats, wanted):
+    monkeypatch.setattr(values, "POWERS_ARE_FLOATS", floats)
+    with np.errstate(over="ignore"):
+        found = values.power(np.int64(-216061), np.int64(3))
+    assert found.astype(np.int32) == wanted
+
+
 REFUSED = {
     "a variable whose first assignment comes later": """
         for k in range(5):
@@ -134,6 +175,9 @@ REFUSED = {
     "a tuple of unlike numbers": """
         for k in (0, 0.5, i4_16[t]):
             out_f8[i, 0] = k""",
+    "an index and other whole numbers in one tuple": """
+        for k in (cuda.threadIdx.x, i, 3 - 8):
+            out_i8[i, 0] = k""",
     "bits of a float that was an integer at first": """
         v = uint8(i4_16[t] & 15)
         for k in range(5):

@@ -67,19 +67,21 @@ def examine(seed: int, judge: str) -> dict:
             continue
         theirs = runner.run(k)
         found = judges.first_difference(names, verdict.outputs, theirs)
-        if found:
-            differences.append({"inputs": k, "first": found, "undefined": verdict.undefined})
         aside = runner.aside(k, theirs, names)
         if aside:
             row["aside"] = {"inputs": k, "first": aside}
+        if found:
+            cause = "assembler" if found == aside else "undefined" * verdict.undefined
+            differences.append({"inputs": k, "first": found, "cause": cause})
     if differences:
         row["differences"] = differences
     if row["problems"]:
         row["class"] = "reported" if program.sloppy else "sound but reported"
-    elif differences and all(d["undefined"] for d in differences):
-        row["class"] = "differs, undefined"
+    elif not differences:
+        row["class"] = "same"
     else:
-        row["class"] = "differs" if differences else "same"
+        causes = {d["cause"] for d in differences}
+        row["class"] = "differs" if "" in causes else f"differs, {max(causes)}"
     return row
 
 

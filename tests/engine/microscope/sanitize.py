@@ -24,6 +24,7 @@ from kernels.measure.sanitizer import finding, reports
 from tests.engine.microscope import mutants
 from tests.engine.microscope.counters import REPOSITORY, provenance
 
+MODULE = "tests.engine.microscope.sanitize"
 TOOLS = ("memcheck", "racecheck", "synccheck", "initcheck")
 SHARE = 8  # mutants a process: few enough that a crash costs little
 SILENCE = 30  # seconds without a word after which a process is taken to hang
@@ -64,8 +65,8 @@ def launch(number: int) -> bool:
     return bool(wrong)
 
 
-def worker(numbers: list[int]) -> None:
-    """Launch mutants one after another, saying where it stands, as long as the GPU answers."""
+def worker(numbers: list[int], launch=launch) -> None:
+    """Launch kernels one after another, saying where it stands, as long as the GPU answers."""
     from numba import cuda
 
     for number in numbers:
@@ -105,7 +106,7 @@ def _survive() -> tuple[str, ...]:
     return ("--destroy-on-device-error", "kernel") if "destroy-on-device-error" in text else ()
 
 
-def sandbox(tool: str, numbers: list[int]) -> tuple[str, dict[int, str]]:
+def sandbox(tool: str, numbers: list[int], module: str = MODULE) -> tuple[str, dict[int, str]]:
     """Run a share of the mutants under one tool; its whole output and how each launch ended.
 
     A mutant that ends its process, or hangs, is tried once more in a process of its own.
@@ -123,7 +124,7 @@ def sandbox(tool: str, numbers: list[int]) -> tuple[str, dict[int, str]]:
                 *_survive(),
                 sys.executable,
                 "-m",
-                "tests.engine.microscope.sanitize",
+                module,
                 "--run",
                 *map(str, group),
             ],
@@ -162,12 +163,15 @@ def parse(text: str) -> dict[int, Counter]:
     return found
 
 
-def record(tool: str, numbers: list[int], processes: int) -> dict[int, dict]:
-    """One tool's verdict on every mutant, several processes at a time."""
+def record(tool: str, numbers: list[int], processes: int, module: str = MODULE) -> dict[int, dict]:
+    """One tool's verdict on every mutant, several processes at a time.
+
+    `module` is run with ``--run N…`` to launch them.
+    """
     shares = [numbers[i : i + SHARE] for i in range(0, len(numbers), SHARE)]
     with ThreadPoolExecutor(processes) as pool:
         texts, ends = [], {}
-        for text, ended in pool.map(lambda share: sandbox(tool, share), shares):
+        for text, ended in pool.map(lambda share: sandbox(tool, share, module), shares):
             texts.append(text)
             ends |= ended
     said = parse("\n".join(texts))

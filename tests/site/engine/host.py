@@ -16,7 +16,7 @@ ISOLATED = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Embedder-Policy": "require-corp",
 }
-PACKED = (".whl", ".zip", ".png")
+PACKED = (".whl", ".zip", ".gz", ".png")
 
 
 @lru_cache(maxsize=256)
@@ -27,7 +27,7 @@ def sent(path: Path, changed: float) -> bytes:
 
 
 class Host(SimpleHTTPRequestHandler):
-    """Files of a folder, compressed; some of them gone, cut in the middle, or wrong."""
+    """Files of a folder, compressed; some of them with a fault."""
 
     protocol_version = "HTTP/1.1"
     extensions_map = SimpleHTTPRequestHandler.extensions_map | {
@@ -56,7 +56,8 @@ class Host(SimpleHTTPRequestHandler):
                 else data[:-1] + b" "
             )
         self.send_response(200)
-        self.send_header("Content-Type", self.guess_type(str(path)))
+        kind = "text/plain" if fault == "untyped" else self.guess_type(str(path))
+        self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(data)))
         self.send_header("Cache-Control", "max-age=600")
         if path.suffix not in PACKED:
@@ -83,7 +84,8 @@ def hosted(
 ) -> Iterator[str]:
     """Serve a folder with more headers, and yield its address.
 
-    `faults` names files that are ``gone``, ``cut`` in the middle, or ``wrong`` by a byte.
+    `faults` names files that are ``gone``, ``cut`` in the middle, ``wrong`` by a byte, or
+    ``untyped``: sent as plain text.
     """
     handler = partial(Host, directory=str(folder), headers=headers, faults=faults)
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)

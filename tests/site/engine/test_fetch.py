@@ -12,6 +12,7 @@ import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
+import book
 import pytest
 import vendor
 from engine import fetch
@@ -43,6 +44,7 @@ def kept(tmp_path, monkeypatch):
     """A folder with a small Pyodide in the place of the real one."""
     monkeypatch.delenv("PAGE_PYTHON", raising=False)
     monkeypatch.delenv("PAGE_PYTHON_WHEELS", raising=False)
+    monkeypatch.setattr(fetch.shutil, "which", lambda program: program)
     folder = tmp_path / "kept"
     folder.mkdir()
     archive = folder / f"pyodide-{fetch.PYODIDE.version}.tgz"
@@ -114,9 +116,10 @@ def test_without_the_distribution_there_is_no_engine(kept):
         fetch.fetch(kept, source="http://127.0.0.1:9/")
 
 
-def test_without_npm_there_is_no_engine(tmp_path, monkeypatch):
+@pytest.mark.parametrize("missing", ["npm", "node"])
+def test_without_npm_and_its_node_there_is_no_engine(tmp_path, monkeypatch, missing):
     monkeypatch.delenv("PAGE_PYTHON", raising=False)
-    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(fetch.shutil, "which", lambda program: program != missing)
     with pytest.raises(fetch.NoEngine, match="comes from npm"):
         fetch.fetch(tmp_path / "kept")
 
@@ -155,3 +158,17 @@ def test_it_may_be_left_out(kept, monkeypatch):
 def test_the_pin_is_one_of_npm():
     assert len(base64.b64decode(fetch.PYODIDE.sha512)) == 64
     assert isinstance(fetch.PYODIDE, vendor.Package)
+
+
+def test_a_book_without_it_says_why_and_none_is_published(monkeypatch, capsys):
+    def gone():
+        raise fetch.NoEngine("there is no network")
+
+    monkeypatch.setattr(book.fetch, "fetch", gone)
+    monkeypatch.setenv("PAGE_PYTHON", "")
+    assert book.pages_python() is None
+    said = capsys.readouterr().out
+    assert said == "The pages will not run Python by themselves: there is no network.\n"
+    monkeypatch.setenv("PAGE_PYTHON", "required")
+    with pytest.raises(SystemExit, match="is required: there is no network"):
+        book.pages_python()

@@ -9,6 +9,9 @@ from tests.pages import CHAPTERS
 from tests.site.conftest import ROOT
 from tests.site.engine.pages import EXPLAINED, cells, judge, opened
 
+#: Megabytes that Python may hold after any cell.
+MOST = 200
+
 
 def path(name):
     return ROOT / "chapters" / f"{name}.ipynb"
@@ -23,6 +26,7 @@ def test_cells_give_what_is_stored(browser, live_book, name):
         cell.name: cell.told for cell in wrong if cell.name not in EXPLAINED.get(name, ())
     } == {}
     assert sum(cell.what == "same" for cell in found) > 0, "nothing was compared"
+    assert max(cell.megabytes for cell in found) < MOST, "a telephone would give up"
 
 
 @pytest.mark.parametrize("name", EXPLAINED)

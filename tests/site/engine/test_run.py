@@ -56,6 +56,7 @@ def test_an_error_is_one_line_that_leads_to_its_own(opened, bare_book):
     said = run(page, 2)
     assert said.startswith("ZeroDivisionError: division by zero")
     assert "A cell failed" in state(page)
+    assert page.get_attribute(".engine-bar", "data-state") == "wrong"
     cell(page, 2).locator(".engine-error button").click()
     selected = page.evaluate("() => { const { value, selectionStart: a, selectionEnd: b } ="
                              " document.activeElement; return value.slice(a, b); }")  # fmt: skip

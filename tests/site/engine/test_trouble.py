@@ -18,7 +18,7 @@ def spin():
 spin[64, 256]()"""
 FIRST = (
     "pyodide.mjs", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json",
-    "course.zip",
+    "course.zip.gz",
 )  # fmt: skip
 SCRIPTS = ("page.js", "output.js", "worker.js")
 NO_STORE = "Object.defineProperty(window, 'localStorage', { get() { throw new Error('no'); } });"
@@ -59,7 +59,7 @@ def test_a_file_that_does_not_come_is_told_in_a_line(opened, bare_book, file, fa
     assert run(page, 2) == "48 elements\n"
 
 
-@pytest.mark.parametrize("file", ["pyodide.asm.wasm", "python_stdlib.zip", "course.zip"])
+@pytest.mark.parametrize("file", ["pyodide.asm.wasm", "python_stdlib.zip", "course.zip.gz"])
 def test_a_file_with_another_checksum_is_refused(opened, bare_book, file):
     page = opened(bare_book, "page", faults={file: "wrong"})
     assert f"{file} did not arrive whole and unchanged" in refused(page)
@@ -100,7 +100,12 @@ def test_what_a_content_policy_forbids_is_told(opened, bare_book, policy, said):
     assert said in refused(page)
 
 
-@pytest.mark.parametrize("name", ["WebAssembly", "Worker"])
+def test_a_runtime_that_a_browser_does_not_take_is_told(opened, bare_book):
+    page = opened(bare_book, "page", faults={"pyodide.asm.wasm": "untyped"})
+    assert "This browser cannot run Python here" in refused(page)
+
+
+@pytest.mark.parametrize("name", ["WebAssembly", "Worker", "DecompressionStream"])
 def test_an_old_browser_is_told(opened, bare_book, name):
     page = opened(bare_book, "page")
     page.evaluate(f"delete window.{name}")
