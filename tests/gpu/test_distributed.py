@@ -1,4 +1,4 @@
-"""Products on several GPUs: right on odd sizes, as copies and over NCCL, and nothing left behind."""
+"""Products on several GPUs: right on odd sizes, as copies and over NCCL, with a rung as well."""
 
 import numpy as np
 import pytest
