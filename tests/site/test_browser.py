@@ -10,7 +10,8 @@ import pytest
 from tests.colours import contrast
 from tests.pages import CHAPTERS, MOUNT, PAGES, lay_out, mount_all, settle
 
-FIGURES = ".widget:not([data-kind='Quiz'])"
+FIGURES = ".widget:not([data-kind='Quiz'], [data-kind='Micro'])"
+SMALL = ".widget[data-kind='Micro']"
 #: A page with two figures far from each other, a roofline and what a warp touches.
 TWO_FIGURES = "chapters/03-naive"
 SECTIONS = ".bd-article > section > section"
@@ -85,10 +86,13 @@ def check_stills(page, book, name: str, row: str) -> None:
         page.wait_for_function(
             "(image) => image.naturalWidth > 300", arg=widget.locator("img").element_handle()
         )
+    for small in page.locator(SMALL).all():
+        assert small.locator("svg").is_visible() and small.locator(".say p").first.is_visible()
+        assert not small.locator("button").is_visible()
     quiz = page.locator(".widget[data-kind='Quiz']")
     quiz.locator("summary").first.click()
     assert quiz.locator("details[open] p").is_visible()
-    assert row in page.inner_text(".widget-fallback >> nth=0").replace("\xa0", " ")
+    assert row in page.inner_text(f"{FIGURES} > .widget-fallback >> nth=0").replace("\xa0", " ")
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
 
 

@@ -11,6 +11,7 @@ from kernels.lab.widgets.block_order import BlockOrder
 from kernels.lab.widgets.hierarchy import Hierarchy
 from kernels.lab.widgets.launch import Launch
 from kernels.lab.widgets.many_gpus import ManyGpus
+from kernels.lab.widgets.micro import Micro
 from kernels.lab.widgets.outer_product import OuterProduct
 from kernels.lab.widgets.pipeline import Pipeline
 from kernels.lab.widgets.quiz import Quiz
@@ -24,6 +25,7 @@ __all__ = [
     "Hierarchy",
     "Launch",
     "ManyGpus",
+    "Micro",
     "OuterProduct",
     "Pipeline",
     "Quiz",
