@@ -153,6 +153,19 @@ def compare(grid: Grid, sizes: tuple[int, ...], dtype: str) -> dict[str, Any]:
     return {"provenance": known.provenance, "timings": known.tables.get("timings", [])}
 
 
+def _version(row: Row) -> str:
+    """How a row's algorithm was run, in words: ``"nccl 2x1, 4 pieces, in turn"``."""
+    options = row.options
+    words = [f"{row.engine} {options.get('grid', '')}".strip()]
+    if options.get("pieces", 1) > 1:
+        words.append(f"{options['pieces']} pieces")
+    if not options.get("overlap", True):
+        words.append("in turn")
+    if options.get("local", "cublas") != "cublas":
+        words.append(f"with {options['local']}")
+    return ", ".join(words)
+
+
 def _print_speeds(known: Record, sizes: tuple[int, ...], dtype: str, gpus: int) -> None:
     """A line for each version, a column for each size: traffic into a GPU, speed, speed-up."""
     table = Table("algorithm", "options", *(f"{size}³" for size in sizes), box=box.SIMPLE)
@@ -166,8 +179,7 @@ def _print_speeds(known: Record, sizes: tuple[int, ...], dtype: str, gpus: int) 
     for size in sizes:
         for row in known.rows("timings", dtype=dtype, M=size, N=size, K=size):
             told = ALGORITHMS[row.rung].title if row.rung in ALGORITHMS else row.rung
-            options = " ".join(f"{name}={value}" for name, value in row.options.items())
-            key = told, f"{row.engine} {options}".strip()
+            key = told, _version(row)
             wrong = "" if row.correct else ", WRONG"
             cell = f"{row.speed} ({recorded.speed_up(known, row):.2f}×){wrong}"
             lines.setdefault(key, {})[size] = cell
