@@ -121,13 +121,9 @@ def _recorded(plan: Schedule, known: Record, dtype: str) -> str:
     if not rows:
         return f"nothing of {plan.algorithm} at this size. {known.caption()}"
     best = min(rows, key=lambda row: row.median)
-    return f"{best.speed}, {speed_up(known, best):.2f} times one GPU. {known.caption(best)}"
-
-
-def speed_up(known: Record, row: Row) -> float:
-    """How many times as fast as cuBLAS on one GPU, with a C of the same format."""
-    same = {name: row[name] for name in ("dtype", "out_dtype", "M", "N", "K")}
-    return known.row("timings", rung="cublas", gpus=1, **same).median / row.median
+    return (
+        f"{best.speed}, {recorded.speed_up(known, best):.2f} times one GPU. {known.caption(best)}"
+    )
 
 
 def compare(grid: Grid, sizes: tuple[int, ...], dtype: str) -> dict[str, Any]:
@@ -173,7 +169,7 @@ def _print_speeds(known: Record, sizes: tuple[int, ...], dtype: str, gpus: int) 
             options = " ".join(f"{name}={value}" for name, value in row.options.items())
             key = told, f"{row.engine} {options}".strip()
             wrong = "" if row.correct else ", WRONG"
-            cell = f"{row.speed} ({speed_up(known, row):.2f}×){wrong}"
+            cell = f"{row.speed} ({recorded.speed_up(known, row):.2f}×){wrong}"
             lines.setdefault(key, {})[size] = cell
     for (told, options), line in lines.items():
         table.add_row(told, options, *(line.get(size, "") for size in sizes))

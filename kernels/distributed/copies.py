@@ -1,13 +1,16 @@
 """A schedule on several GPUs, driven by one process: tiles cross as copies from GPU to GPU.
 
-Each GPU has two streams: one multiplies, the other copies what the next step needs. Copy engines do
-the copying, so that all SMs are left to the product. Events say what waits for what.
+Each GPU has a stream for the copies that the next step needs, and two that multiply in turn: where
+two products have nothing to do with each other, the second fills the SMs that the last blocks of
+the first leave idle. Copy engines do the copying, so that all SMs are left to the products. Events
+say what waits for what. All calls are listed once, and every run goes through the list.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import permutations
 from typing import Any
 
@@ -57,30 +60,35 @@ class Copies(Engine):
                 store = Store(schedule, rank, cupy.empty, A.dtype, out)
                 store.fill(lambda array, values: array.set(values), A, B)
                 self.stores[rank] = store
-                self.units[rank] = cupy.cuda.Stream(non_blocking=True)
-                self.links[rank] = (
-                    cupy.cuda.Stream(non_blocking=True) if overlap else self.units[rank]
-                )
-        #: The stream that a whole product runs between two events of: that of rank 0.
-        self.lead = self.units[0]
+                streams = [cupy.cuda.Stream(non_blocking=True) for _ in range(3 if overlap else 1)]
+                self.links[rank] = streams[-1]
+                self.units[rank] = streams[:2] if overlap else 2 * streams
+        #: The stream that a whole product runs between two events of: the first of rank 0.
+        self.lead = self.units[0][0]
         self._events: dict[Key, Any] = {}
-        self._queued: set[Key] = set()
+        self._calls: list[Callable[[], object]] = []
+        self._list_calls()
         self.synchronize()
 
     def run(self) -> None:
         """Queue the whole product, behind what the lead stream has, and before what it gets."""
-        self._queued.clear()
+        for call in self._calls:
+            call()
+
+    def _list_calls(self) -> None:
         self._mark(("begin", 0, 0), self.lead)
-        streams = {id(s): s for s in (*self.units.values(), *self.links.values())}
-        others = [stream for stream in streams.values() if stream is not self.lead]
-        for stream in others:
+        everyone = {
+            id(stream): (rank, stream)
+            for rank in self.stores
+            for stream in (*self.units[rank], self.links[rank])
+            if stream is not self.lead
+        }
+        for _, stream in everyone.values():
             self._wait(stream, ("begin", 0, 0))
         super().run()
-        for rank in self.stores:
-            for name, stream in (("units", self.units[rank]), ("links", self.links[rank])):
-                if stream is not self.lead:
-                    self._mark((name, 0, rank), stream)
-                    self._wait(self.lead, (name, 0, rank))
+        for number, (rank, stream) in enumerate(everyone.values()):
+            self._mark(("end", number, rank), stream)
+            self._wait(self.lead, ("end", number, rank))
 
     def transfer(self, number: int, moves: tuple[Move, ...]) -> None:
         for tile, source, to in moves:
@@ -95,50 +103,41 @@ class Copies(Engine):
                 self._wait(stream, key)
             here = self.stores[source].outgoing(tile, number)
             there = self.stores[to].incoming(tile, number)
-            with cupy.cuda.Device(to):
-                cupy.cuda.runtime.memcpyPeerAsync(
-                    there.data.ptr, to, here.data.ptr, source, here.nbytes, stream.ptr
-                )
+            addresses = there.data.ptr, to, here.data.ptr, source, here.nbytes
+            copy = cupy.cuda.runtime.memcpyPeerAsync
+            self._calls.append(partial(copy, *addresses, stream.ptr))
         for to in {move.to for move in moves}:
             self._mark(("moved", number, to), self.links[to])
 
     def multiply(self, number: int, product: Product) -> None:
         rank = product.rank
-        store, stream = self.stores[rank], self.units[rank]
+        store, stream = self.stores[rank], self.units[rank][number % 2]
         self._wait(stream, ("moved", number, rank))
         if not store.block.covers(product.c):
             for other in self.stores:  # who fetched this buffer's last share of a sum
                 self._wait(stream, ("moved", number - 2, other))
         target, add = store.target(product.c, number)
-        with cupy.cuda.Device(rank), stream:
-            gemm(store.tile(product.a), store.tile(product.b), target, add)()
+        if add:
+            self._wait(stream, ("multiplied", number - 1, rank))
+        with cupy.cuda.Device(rank):
+            launch = gemm(store.tile(product.a), store.tile(product.b), target, add)
+        self._on(rank, stream, launch)
 
     def add(self, number: int, rank: int, tile: Tile) -> None:
-        store, stream = self.stores[rank], self.units[rank]
+        store, stream = self.stores[rank], self.units[rank][(number + 1) % 2]
         self._wait(stream, ("moved", number, rank))
         target, add = store.target(tile, number)
         brought = store.arrived[tile][1]
-        with cupy.cuda.Device(rank), stream:
-            if add:
-                cupy.add(target, brought, out=target)
-            else:
-                cupy.copyto(target, brought)
+        if add:
+            self._wait(stream, ("added", number - 1, rank))
+            self._on(rank, stream, partial(cupy.add, target, brought, out=target))
+        else:
+            self._on(rank, stream, partial(cupy.copyto, target, brought))
+        self._mark(("added", number, rank), stream)
 
     def multiplied(self, number: int) -> None:
         for rank in self.stores:
-            self._mark(("multiplied", number, rank), self.units[rank])
-
-    def captured(self) -> Callable[[], None]:
-        """The whole product as one CUDA graph over all GPUs: a single launch."""
-        self.run()  # whatever is made at its first use is made now
-        self.synchronize()
-        with self.leading():
-            self.lead.begin_capture()
-            try:
-                self.run()
-            finally:
-                graph = self.lead.end_capture()
-        return lambda: graph.launch(self.lead)
+            self._mark(("multiplied", number, rank), self.units[rank][number % 2])
 
     @contextmanager
     def leading(self) -> Iterator[None]:
@@ -172,21 +171,32 @@ class Copies(Engine):
     def close(self) -> None:
         """Give the memory back to the GPUs."""
         self.synchronize()
+        self._calls.clear()
         self.stores.clear()
         machine.free_memory()
+
+    def _on(self, rank: int, stream: Any, work: Callable[[], object]) -> None:
+        """Let a GPU do some work on one of its streams."""
+        device = cupy.cuda.Device(rank)
+
+        def call() -> None:
+            with device, stream:
+                work()
+
+        self._calls.append(call)
 
     def _mark(self, key: Key, stream: Any) -> None:
         """Remember how far a stream has got; the last part of the key is its rank."""
         with cupy.cuda.Device(key[2]):
-            if key not in self._events:
-                self._events[key] = cupy.cuda.Event(disable_timing=True)
-            self._events[key].record(stream)
-        self._queued.add(key)
+            self._events[key] = cupy.cuda.Event(disable_timing=True)
+        record = cupy.cuda.runtime.eventRecord
+        self._calls.append(partial(record, self._events[key].ptr, stream.ptr))
 
     def _wait(self, stream: Any, key: Key) -> None:
-        """Let a stream wait for what was queued under a key in this run, if anything was."""
-        if key in self._queued:
-            stream.wait_event(self._events[key])
+        """Let a stream wait for what was queued before under a key, if anything was."""
+        if key in self._events:
+            wait = cupy.cuda.runtime.streamWaitEvent
+            self._calls.append(partial(wait, stream.ptr, self._events[key].ptr))
 
 
 def connect(gpus: int) -> None:

@@ -41,6 +41,8 @@ class Job:
     overlap : bool
     repeats : int
         How often the product is timed; 0 for not at all.
+    batch : int
+        How many products follow each other without a wait for all ranks in each of these times.
     """
 
     algorithm: str
@@ -51,6 +53,7 @@ class Job:
     local: str = "cublas"
     overlap: bool = True
     repeats: int = 0
+    batch: int = 1
 
     def matrix(self, name: str) -> Any:
         """A or B, of which only what is asked for is read."""
@@ -136,8 +139,9 @@ def do(team: Team, link: Transport, job: Job) -> Found:
     for _ in range(job.repeats):
         link.barrier()
         start = perf_counter()
-        engine.run()
+        for _ in range(job.batch):
+            engine.run()
         link.barrier()
-        seconds.append(perf_counter() - start)
-    sent, received = engine.sent, engine.received
-    return Found(seconds, sent // (1 + job.repeats), received // (1 + job.repeats))
+        seconds.append((perf_counter() - start) / job.batch)
+    runs = 1 + job.repeats * job.batch
+    return Found(seconds, engine.sent // runs, engine.received // runs)

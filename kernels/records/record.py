@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +30,8 @@ from kernels.rungs.order import LADDER
 
 DEFAULT_GPU = "h200"
 FOLDER = ROOT / "chapters" / "records"
+#: The record of several GPUs of one machine: ``"h200x2"``.
+SEVERAL = re.compile(r"(.*[a-z0-9])x(\d+)")
 #: What a measurement found; every other field of a row says what was measured.
 MEASURED = frozenset(counters.NAMES) | frozenset(
     "seconds gflops cublas_gflops bytes_per_second share_of_copy correct flushed date cycles ns "
@@ -51,8 +54,8 @@ def folder() -> Path:
 
 
 def names() -> list[str]:
-    """The GPUs that have a record, such as ``["h200", "t4"]``."""
-    return sorted(path.stem for path in folder().glob("*.json"))
+    """The GPUs that have a record, such as ``["h200", "t4"]``; those of several at once apart."""
+    return sorted(p.stem for p in folder().glob("*.json") if not SEVERAL.fullmatch(p.stem))
 
 
 class Row(dict):

@@ -26,6 +26,8 @@ NOTES = {
         "needs JavaScript, and a browser of 2020 or later.)",
         "Start the quiz",
     ),
+    # Its sentence and its picture say enough.
+    "Micro": ("", "Draw the figure"),
 }
 NOTE = (
     "This figure is interactive: it needs JavaScript, and a browser of 2020 or later. "

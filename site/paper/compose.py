@@ -31,6 +31,10 @@ LIVE = 'This part runs <a href="{}">on its page</a>.'
 STILL = 'This figure is interactive <a href="{}">on its page</a>. Here is what it starts with.'
 
 
+#: Widgets that lose nothing on paper.
+WHOLE = "[data-kind=Quiz], [data-kind=Micro]"
+
+
 class Page(NamedTuple):
     """A page of the book: its file without the suffix, its title, and how deep it stands."""
 
@@ -158,7 +162,7 @@ def tidy(article: Tag, address: str) -> None:
     """Take out of a page what only a screen has."""
     for each in article.select(SCREEN):
         each.decompose()
-    for still in article.select(".widget:not([data-kind=Quiz]) > .widget-fallback"):
+    for still in article.select(f".widget:not({WHOLE}) > .widget-fallback"):
         still.insert_before(note(STILL, address))
     for form in article.select("form"):
         part = form.find_parent("section", class_="tile-widget") or form

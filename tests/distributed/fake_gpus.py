@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 import random
-from contextlib import contextmanager
 from types import SimpleNamespace
 
 import numpy as np
@@ -33,11 +32,26 @@ class Array(np.ndarray):
 class Event:
     """How much of a stream must be done before whoever waits for it goes on."""
 
-    def __init__(self, disable_timing=False):
+    def __init__(self, fakes):
         self.stream, self.place = None, 0
+        fakes.events[id(self)] = self
 
-    def record(self, stream):
-        self.stream, self.place = stream, len(stream.queue)
+    @property
+    def ptr(self):
+        return id(self)
+
+
+class Device:
+    """A GPU by its number."""
+
+    def __init__(self, number, memory):
+        self.mem_info = (memory, memory)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        pass
 
 
 class Stream:
@@ -45,20 +59,11 @@ class Stream:
 
     def __init__(self, fakes):
         self.fakes, self.queue, self.done = fakes, [], 0
-        fakes.streams.append(self)
+        fakes.streams[id(self)] = self
 
     @property
     def ptr(self):
         return id(self)
-
-    def wait_event(self, event):
-        self.queue.append((event.stream, event.place))
-
-    def begin_capture(self):
-        self.fakes.captured = {stream: len(stream.queue) for stream in self.fakes.streams}
-
-    def end_capture(self):
-        return Graph(self.fakes.captured)
 
     def __enter__(self):
         self.fakes.current.append(self)
@@ -67,34 +72,16 @@ class Stream:
         self.fakes.current.pop()
 
 
-class Graph:
-    """What was queued on all streams since some place of each; a launch queues it once more."""
-
-    def __init__(self, begins):
-        self.begins = begins
-        self.queues = {stream: stream.queue[begin:] for stream, begin in begins.items()}
-        for stream, begin in begins.items():
-            del stream.queue[begin:]
-
-    def launch(self, stream):
-        shift = {stream: len(stream.queue) - begin for stream, begin in self.begins.items()}
-        for stream, queue in self.queues.items():
-            stream.queue += [
-                item if callable(item) else (item[0], item[1] + shift.get(item[0], 0))
-                for item in queue
-            ]
-
-
 class Fakes:
     """What `kernels.distributed` uses of CuPy, on `gpus` GPUs that are none."""
 
     def __init__(self, gpus, seed=0, memory=2**40):
         self.gpus, self.random, self.memory = gpus, random.Random(seed), memory
-        self.streams, self.current, self.copied = [], [], 0
+        self.streams, self.events, self.current, self.copied = {}, {}, [], 0
         self.cuda = SimpleNamespace(
             Device=self.device,
             Stream=lambda non_blocking: Stream(self),
-            Event=Event,
+            Event=lambda disable_timing: Event(self),
             runtime=SimpleNamespace(
                 getDeviceCount=lambda: self.gpus,
                 deviceCanAccessPeer=lambda a, b: True,
@@ -102,13 +89,14 @@ class Fakes:
                 CUDARuntimeError=RuntimeError,
                 deviceSynchronize=self.finish,
                 memcpyPeerAsync=self.memcpy,
+                eventRecord=self.record,
+                streamWaitEvent=self.wait,
             ),
         )
 
-    @contextmanager
     def device(self, number):
         assert number < self.gpus
-        yield SimpleNamespace(mem_info=(self.memory, self.memory))
+        return Device(number, self.memory)
 
     def get_default_memory_pool(self):
         return SimpleNamespace(free_bytes=lambda: 0, free_all_blocks=lambda: None)
@@ -122,8 +110,15 @@ class Fakes:
 
     def memcpy(self, there, to, here, source, nbytes, stream):
         self.copied += nbytes
-        work = lambda: ctypes.memmove(there, here, nbytes)  # noqa: E731
-        next(s for s in self.streams if s.ptr == stream).queue.append(work)
+        self.streams[stream].queue.append(lambda: ctypes.memmove(there, here, nbytes))
+
+    def record(self, event, stream):
+        event, stream = self.events[event], self.streams[stream]
+        event.stream, event.place = stream, len(stream.queue)
+
+    def wait(self, stream, event):
+        event = self.events[event]
+        self.streams[stream].queue.append((event.stream, event.place))
 
     def gemm(self, A, B, C, add=False):
         return lambda: self._queue(lambda: simulation.gemm(A, B, C, add))
@@ -137,7 +132,7 @@ class Fakes:
     def finish(self):
         """Do all that is queued, one piece of any stream that may go on after another."""
         while True:
-            waiting = [s for s in self.streams if s.done < len(s.queue)]
+            waiting = [s for s in self.streams.values() if s.done < len(s.queue)]
             ready = [s for s in waiting if ready_for(s.queue[s.done])]
             if not ready:
                 assert not waiting, "streams wait for each other"

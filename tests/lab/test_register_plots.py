@@ -49,13 +49,6 @@ def test_a_double_buffer_names_each_tile_four_times():
     assert texts(plots.double_buffer(3)).count("tile 2") == 4
 
 
-def test_a_warp_s_shape_decides_what_it_needs():
-    told = texts(plots.warp_shapes([(2, 16), (4, 8)], 8, 8))
-    assert {"A: 16", "B: 128", "A: 32", "B: 64"} <= set(told)
-    with pytest.raises(ValueError, match="3 × 8 threads: a warp has 32"):
-        plots.warp_shapes([(3, 8)])
-
-
 @pytest.mark.parametrize("group", [1, 3, 8])
 def test_blocks_take_each_tile_once(group):
     tiles = first_blocks(group, 70, across=10, down=7)

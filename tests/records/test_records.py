@@ -230,7 +230,8 @@ def test_a_table_reads_as_text_and_escapes_html():
 def test_stored_records_are_whole():
     for path in records.FOLDER.glob("*.json"):
         record = records.read(path)
-        named = f"{files.slug(record.provenance['gpu'])}.json"
+        gpus, _, gpu = record.provenance["gpu"].rpartition(" × ")
+        named = f"{files.slug(gpu)}{f'x{gpus}' if gpus else ''}.json"
         assert path.name == named, f"{path.name} holds the record that `bench` writes into {named}"
         missing = {"driver", "cuda", "versions", "date", "clocks"} - record.provenance.keys()
         assert not missing, f"{path.name}: its provenance has no {missing}"

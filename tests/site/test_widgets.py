@@ -31,6 +31,7 @@ def test_every_widget_of_a_page_works_by_keys(browser, book, chapter, width, mod
     listener = Listener(page)
     page.goto((book / f"chapters/{chapter}.html").as_uri())
     mount_all(page)
+    page.locator(".guess .show").evaluate_all("(all) => all.forEach((show) => show.click())")
     for kind in (shown := kinds(book, chapter)):
         page.evaluate("document.querySelectorAll('details.hide').forEach((d) => { d.open = true })")
         keys.tests_of(kind).by_keys(page.locator(f".widget[data-kind={kind}] .tile-widget").first)

@@ -33,6 +33,7 @@ from kernels.lab.plots.flat import flat_memory
 from kernels.lab.plots.flight import in_flight
 from kernels.lab.plots.formats import bit_formats
 from kernels.lab.plots.fragments import fragments
+from kernels.lab.plots.gpus import gpu_links, holdings, link_times, received, speed_ups
 from kernels.lab.plots.gradients import gradients
 from kernels.lab.plots.hiding import hiding
 from kernels.lab.plots.indices import indices
@@ -78,7 +79,6 @@ from kernels.lab.plots.stream_k import stream_k
 from kernels.lab.plots.tiles import tile_steps
 from kernels.lab.plots.transposes import transpose_path
 from kernels.lab.plots.two_loads import two_loads
-from kernels.lab.plots.warps import warp_shapes
 from kernels.lab.plots.waterfall import waterfall
 from kernels.lab.plots.wide import wide_loads
 
@@ -87,12 +87,13 @@ __all__ = [
     "THREAD", "TILE", "Bar", "Picture", "absorbed", "bandwidth", "bank_layouts", "bit_formats",
     "block_loads", "block_order", "break_even", "call_costs", "canvas", "cells", "circular_buffer",
     "climb", "copy_paths", "demand", "detection", "dies", "divergence", "double_buffer", "empty",
-    "error_growth", "figure", "flat_memory", "fragments", "gradients", "graph_of_calls", "heat",
-    "hiding", "hierarchy", "in_flight", "indices", "kitchen", "ladder", "late_error", "latency",
-    "load_path", "mapping", "mappings", "mark", "multicast", "outer_product", "overhang",
-    "overwritten", "pending", "problems", "product", "pyramid", "rates", "rereading", "roofline",
-    "rung_label", "rungs", "savings", "schedule", "show", "significand", "six_steps", "slots",
-    "speed_of_light", "spread_tile", "stream_k", "streams", "structs_and_fields", "svg", "sweep",
-    "tile_levels", "tile_steps", "transfers", "transpose_path", "two_barriers", "two_loads",
-    "warp_shapes", "waterfall", "wide_loads", "zero_fill",
+    "error_growth", "figure", "flat_memory", "fragments", "gpu_links", "gradients",
+    "graph_of_calls", "heat", "hiding", "hierarchy", "holdings", "in_flight", "indices", "kitchen",
+    "ladder", "late_error", "latency", "link_times", "load_path", "mapping", "mappings", "mark",
+    "multicast", "outer_product", "overhang", "overwritten", "pending", "problems", "product",
+    "pyramid", "rates", "received", "rereading", "roofline", "rung_label", "rungs", "savings",
+    "schedule", "show", "significand", "six_steps", "slots", "speed_of_light", "speed_ups",
+    "spread_tile", "stream_k", "streams", "structs_and_fields", "svg", "sweep", "tile_levels",
+    "tile_steps", "transfers", "transpose_path", "two_barriers", "two_loads",
+    "waterfall", "wide_loads", "zero_fill",
 ]  # fmt: skip

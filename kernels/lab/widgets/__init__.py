@@ -10,6 +10,8 @@ from kernels.lab.widgets.banks import Banks
 from kernels.lab.widgets.block_order import BlockOrder
 from kernels.lab.widgets.hierarchy import Hierarchy
 from kernels.lab.widgets.launch import Launch
+from kernels.lab.widgets.many_gpus import ManyGpus
+from kernels.lab.widgets.micro import Micro
 from kernels.lab.widgets.outer_product import OuterProduct
 from kernels.lab.widgets.pipeline import Pipeline
 from kernels.lab.widgets.quiz import Quiz
@@ -22,6 +24,8 @@ __all__ = [
     "BlockOrder",
     "Hierarchy",
     "Launch",
+    "ManyGpus",
+    "Micro",
     "OuterProduct",
     "Pipeline",
     "Quiz",

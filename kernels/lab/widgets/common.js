@@ -50,6 +50,34 @@ const percent = (share) => `${(100 * share).toFixed(Math.abs(share) >= 0.0995 ? 
 /** Does the reader ask for less motion? */
 const stillness = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
+/** JupyterLab takes the arrow keys of a slider for its own: move the sliders of `root` ourselves and keep the keys. */
+function moveSliders(root) {
+  root.addEventListener("keydown", (event) => {
+    const input = event.target;
+    if (input.type !== "range" || event.ctrlKey || event.metaKey || event.altKey) return;
+    const low = Number(input.min),
+      high = Number(input.max),
+      step = Number(input.step) || 1,
+      now = Number(input.value);
+    const page = Math.max(step, step * Math.round((high - low) / step / 10));
+    const next = {
+      ArrowLeft: now - step,
+      ArrowDown: now - step,
+      ArrowRight: now + step,
+      ArrowUp: now + step,
+      PageDown: now - page,
+      PageUp: now + page,
+      Home: low,
+      End: high,
+    }[event.key];
+    if (next === undefined) return;
+    event.preventDefault();
+    event.stopPropagation();
+    input.value = String(clamp(next, low, high));
+    input.dispatchEvent(new Event("input", { bubbles: true }));
+  });
+}
+
 /**
  * The frame of a widget: a named group in `el` that keeps keys to itself, with a place for everything.
  *
@@ -81,31 +109,7 @@ function frame(el, name, title) {
   );
   el.append(root);
 
-  // JupyterLab takes the arrow keys of a slider for its own: move the slider ourselves and keep the key.
-  root.addEventListener("keydown", (event) => {
-    const input = event.target;
-    if (input.type !== "range" || event.ctrlKey || event.metaKey || event.altKey) return;
-    const low = Number(input.min),
-      high = Number(input.max),
-      step = Number(input.step) || 1,
-      now = Number(input.value);
-    const page = Math.max(step, step * Math.round((high - low) / step / 10));
-    const next = {
-      ArrowLeft: now - step,
-      ArrowDown: now - step,
-      ArrowRight: now + step,
-      ArrowUp: now + step,
-      PageDown: now - page,
-      PageUp: now + page,
-      Home: low,
-      End: high,
-    }[event.key];
-    if (next === undefined) return;
-    event.preventDefault();
-    event.stopPropagation();
-    input.value = String(clamp(next, low, high));
-    input.dispatchEvent(new Event("input", { bubbles: true }));
-  });
+  moveSliders(root);
 
   // What is folded away is printed all the same.
   let wasOpen = false;
@@ -349,6 +353,7 @@ export {
   quantity,
   percent,
   stillness,
+  moveSliders,
   frame,
   makeTable,
   slider,

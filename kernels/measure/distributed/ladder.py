@@ -34,8 +34,9 @@ THIN = ((65536, 2048, 2048), (2048, 2048, 65536))
 WEAK = 8192
 #: What is measured of thin products, and of weak scaling.
 OF_THIN, OF_WEAK = ("replicated", "rows", "summa", "split_k"), ("rows",)
-#: Up to here a product may be so short that launching it piece by piece takes longer.
-LAUNCHED = 8192**3
+#: FLOP between two moments when all processes wait for each other: products that are shorter are
+#: repeated, so that this wait does not count.
+BATCH, MOST = 2e12, 50
 #: Seconds for timing one version; and how often processes repeat a product.
 LIMIT, REPEATS = 0.6, 9
 #: Seconds that the processes of one step may take.
@@ -126,34 +127,32 @@ def one_gpu(problem: Problem, out_dtype: str) -> list[dict[str, Any]]:
 def by_copies(
     problem: Problem, name: str, grid: Grid, pieces: int, overlap: bool
 ) -> list[dict[str, Any]]:
-    """One version, driven by one process: launch by launch and, if it is short, as one graph."""
+    """One version, driven by one process that copies from GPU to GPU."""
     plan = schedule(name, problem.M, problem.N, problem.K, grid, pieces)
     out_dtype = result_dtype(plan, problem)
     options = {"grid": str(grid), "pieces": pieces, "overlap": overlap}
-    received = [plan.received(rank, problem.A.dtype.itemsize) for rank in range(grid.size)]
     run = Copies(plan, problem.A, problem.B, out_dtype, overlap)
     try:
-        one, rows = problem.one_gpu(out_dtype), []
-        for graph in (False, True) if problem.flop <= 2 * LAUNCHED else (False,):
-            launch: Callable[[], object] = run.captured() if graph else run.run
-            run.poison()
-            with run.leading():
-                launch()
-            checked = problem.check(run.C)
-            with run.leading():
-                beside, found = time_in_turn(
-                    [one, launch], flush_l2=False, limit=LIMIT, warmup=1, rest=REST
-                )
-            cublas = float(f"{problem.flop / beside.median / 1e9:.5g}")
-            rows.append(
-                _row(
-                    problem, name, "copies", grid.size, {**options, "graph": graph}, out_dtype,
-                    probes.timing(found), **checked, received=received, cublas_gflops=cublas,
-                )
-            )  # fmt: skip
-        return rows
+        run.poison()
+        run.run()
+        checked = problem.check(run.C)
+        launches = [problem.one_gpu(out_dtype), run.run]
+        with run.leading():
+            beside, found = time_in_turn(launches, flush_l2=False, limit=LIMIT, warmup=1, rest=REST)
+        return [
+            _row(
+                problem, name, "copies", grid.size, options, out_dtype, probes.timing(found),
+                **checked, received=received(plan, problem),
+                cublas_gflops=float(f"{problem.flop / beside.median / 1e9:.5g}"),
+            )
+        ]  # fmt: skip
     finally:
         run.close()
+
+
+def received(plan: Schedule, problem: Problem) -> list[int]:
+    """Bytes that each rank receives."""
+    return [plan.received(rank, problem.A.dtype.itemsize) for rank in range(plan.grid.size)]
 
 
 def result_dtype(plan: Schedule, problem: Problem) -> str:
@@ -181,7 +180,8 @@ def by_processes(problem: Problem, folder: Path, jobs: list[Job]) -> list[dict[s
         for matrix in ("A.npy", "B.npy"):
             (place / matrix).symlink_to(folder / matrix)
         out_dtype = result_dtype(plan, problem)
-        todo.append(replace(job, folder=str(place), out_dtype=out_dtype, repeats=REPEATS))
+        todo.append(replace(job, folder=str(place), out_dtype=out_dtype,
+                            repeats=REPEATS, batch=batch(problem)))  # fmt: skip
     rows = []
     for job, ranks in zip(todo, carry_out(todo, TRANSPORT, PATIENCE), strict=True):
         seconds = np.max([rank.seconds for rank in ranks], axis=0).tolist()
@@ -197,16 +197,23 @@ def by_processes(problem: Problem, folder: Path, jobs: list[Job]) -> list[dict[s
     return rows
 
 
+def batch(problem: Problem) -> int:
+    """How many products are timed together."""
+    return min(MOST, max(1, round(BATCH / problem.flop)))
+
+
 def by_cupy(problem: Problem, gpus: int) -> list[dict[str, Any]]:
     """CuPy's distributed arrays."""
-    C, seconds = peers.cupy_rows(problem, gpus, REPEATS)
+    C, seconds = peers.cupy_rows(problem, gpus, REPEATS, batch(problem))
     return [_library(problem, "cupyx.distributed", gpus, C, seconds)]
 
 
 def by_torch(problem: Problem, folder: Path, gpus: int) -> list[dict[str, Any]]:
     """PyTorch's DTensor, B replicated and gathered; the folder holds A and B."""
     rows = []
-    for name, seconds in peers.dtensor(folder, gpus, problem.dtype, REPEATS).items():
+    for name, seconds in peers.dtensor(
+        folder, gpus, problem.dtype, REPEATS, batch(problem)
+    ).items():
         blocks = [np.load(folder / f"{name}-{rank}.npy") for rank in range(gpus)]
         rows.append(_library(problem, name, gpus, np.concatenate(blocks), seconds))
     return rows

@@ -24,14 +24,16 @@ CUBLASMP_NCCL = "2.29.2"
 LIMIT = 75.0
 
 
-def cupy_rows(problem: Problem, gpus: int, repeats: int) -> tuple[np.ndarray, list[float]]:
+def cupy_rows(
+    problem: Problem, gpus: int, repeats: int, batch: int
+) -> tuple[np.ndarray, list[float]]:
     """``cupyx.distributed.array``: rows of A on each GPU, all of B on every one; C and seconds."""
     from cupyx.distributed.array import distributed_array
 
     spans = cut(problem.M, gpus, "M")
     A = distributed_array(problem.A, {g: [(span.slice,)] for g, span in enumerate(spans)})
     B = distributed_array(problem.B, {g: [(slice(None),)] for g in range(gpus)})
-    return (A @ B).get(), timed(lambda: A @ B, lambda: wait(gpus), repeats)
+    return (A @ B).get(), timed(lambda: A @ B, lambda: wait(gpus), repeats, batch)
 
 
 def wait(gpus: int) -> None:
@@ -41,19 +43,24 @@ def wait(gpus: int) -> None:
             cupy.cuda.runtime.deviceSynchronize()
 
 
-def timed(run: Callable[[], object], end: Callable[[], None], repeats: int) -> list[float]:
-    """Wall-clock seconds of a few runs, the first one left out."""
+def timed(
+    run: Callable[[], object], end: Callable[[], None], repeats: int, batch: int
+) -> list[float]:
+    """Wall-clock seconds of a run: means of `batch` runs, the first of which is left out."""
     seconds = []
     for _ in range(1 + repeats):
         end()
         start = perf_counter()
-        run()
+        for _ in range(batch):
+            run()
         end()
-        seconds.append(perf_counter() - start)
+        seconds.append((perf_counter() - start) / batch)
     return seconds[1:]
 
 
-def dtensor(folder: Path, gpus: int, dtype: str, repeats: int) -> dict[str, list[float]]:
+def dtensor(
+    folder: Path, gpus: int, dtype: str, repeats: int, batch: int
+) -> dict[str, list[float]]:
     """PyTorch's DTensor on the A and B of a folder; by name of the way, the slowest rank's seconds.
 
     Each rank leaves its rows of C there, as ``DTensor, B gathered-0.npy``.
@@ -66,11 +73,15 @@ def dtensor(folder: Path, gpus: int, dtype: str, repeats: int) -> dict[str, list
     if find_spec("torch") is None:
         raise RuntimeError("PyTorch is missing: pip install torch")
     with lock.alone():
-        found = processes.together(_dtensor, gpus, str(folder), dtype, repeats, seconds=LIMIT)
+        found = processes.together(
+            _dtensor, gpus, str(folder), dtype, repeats, batch, seconds=LIMIT
+        )
     return {name: np.max([each[name] for each in found], axis=0).tolist() for name in found[0]}
 
 
-def _dtensor(team: Team, folder: str, dtype: str, repeats: int) -> dict[str, list[float]]:
+def _dtensor(
+    team: Team, folder: str, dtype: str, repeats: int, batch: int
+) -> dict[str, list[float]]:
     """One rank of it: A by rows; B on every rank, or by rows and gathered for each product."""
     import os
 
@@ -114,7 +125,7 @@ def _dtensor(team: Team, folder: str, dtype: str, repeats: int) -> dict[str, lis
             C = way().to_local()
             bits = C.view(torch.int16).cpu().numpy().view(np.uint16) if C.itemsize == 2 else C.cpu()
             np.save(Path(folder) / f"{name}-{team.rank}.npy", bits)
-            found[name] = timed(way, end, repeats)
+            found[name] = timed(way, end, repeats, batch)
         return found
     finally:
         distributed.destroy_process_group()

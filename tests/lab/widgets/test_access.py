@@ -151,7 +151,7 @@ def compared(shown) -> str:
 
 def cells(shown, kind: str) -> int:
     """Cells of one kind in the picture."""
-    paths = shown.page.locator(f".picture path.{kind}")
+    paths = shown.page.locator(f".chosen path.{kind}")
     return sum(path.get_attribute("d").count("M") for path in paths.all())
 
 
@@ -203,12 +203,26 @@ def test_the_keyboard_is_enough(mounted):
 
 def test_the_pointer_picks_an_element_of_c(mounted):
     shown = mounted(Access())
-    box = shown.page.locator(".picture svg").bounding_box()
-    frame = shown.page.locator(".picture .frame").last.bounding_box()
+    box = shown.page.locator(".chosen svg").bounding_box()
+    frame = shown.page.locator(".chosen .frame").last.bounding_box()
     assert box["y"] < frame["y"]
     shown.page.mouse.move(frame["x"] + frame["width"] - 4, frame["y"] + frame["height"] - 4)
     shown.settled()
     assert "the warp of C[31, 39]" in compared(shown)
+
+
+def test_both_kernels_are_drawn_and_a_press_chooses_one(mounted):
+    shown = mounted(Access(k=0))
+    page = shown.page
+    titles = page.locator(".panel .title").all_inner_texts()
+    assert titles == ["naive: 1 + 4 sectors", "swapped: 32 + 1 sectors"]
+    other = page.locator(".panel:not(.chosen) .frame").last.bounding_box()
+    page.mouse.move(other["x"] + other["width"] / 2, other["y"] + other["height"] / 2)
+    shown.settled()
+    assert page.get_by_role("combobox", name="kernel").input_value() == "swapped"
+    page.get_by_role("button", name="Next k").click()
+    shown.settled()
+    assert "at k = 1, the warp of" in compared(shown)
 
 
 def test_a_bad_size_is_answered_and_the_picture_stays(mounted):
@@ -242,7 +256,7 @@ def by_keys(widget) -> None:
     def loaded() -> list[int]:
         return [
             sum(path.get_attribute("d").count("M") for path in paths.all())
-            for paths in (widget.locator(f".picture path.{kind}") for kind in "abc")
+            for paths in (widget.locator(f".chosen path.{kind}") for kind in "abc")
         ]
 
     assert loaded() == [1, 32, 32]

@@ -130,6 +130,27 @@ def test_controls_change_the_picture_and_the_numbers(mounted):
     assert shown.errors == []
 
 
+def test_the_tile_skews_as_its_padding_grows(mounted):
+    shown = mounted(Banks())
+    first = shown.page.locator("svg.memory path").first  # the words of bank 0
+
+    def columns() -> set[str]:
+        return {corner.split()[0] for corner in first.get_attribute("d").split("M")[1:]}
+
+    assert columns() == {"0"}
+    assert shown.page.locator("svg.memory .wanted").get_attribute("d").count("M") == 32
+    shown.page.get_by_role("slider", name="Padding").fill("1")
+    shown.settled()
+    assert len(columns()) == 32
+    assert shown.page.locator("svg.memory .padding").count() == 32
+
+
+def test_strides_lie_in_rows_of_a_word_per_bank(formulas):
+    for settings in STRIDES:
+        shape = formulas(Banks, "f.memory(x, f.words(x))", settings)
+        assert shape == {"rows": 31 * settings["stride"] // 32 + 1, "columns": 32, "used": 32}
+
+
 def test_a_lane_is_pointed_out_by_key_and_by_pointer(mounted):
     shown = mounted(Banks(access="row", lane=0))
     page = shown.page

@@ -17,14 +17,18 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-from kernels.lab import widgets
+from kernels.lab import figures, widgets
 from tests.lab.widgets import keys
 
 ROOT = Path(__file__).parents[3]
 TOKEN = "a-token-of-the-test"
-SETUP = f"import sys\nsys.path.insert(0, {str(ROOT)!r})\nfrom kernels.lab import widgets"
+SETUP = f"import sys\nsys.path.insert(0, {str(ROOT)!r})\nfrom kernels.lab import figures, widgets"
 #: For each widget one of its sliders.
 SLIDERS = {kind: keys.tests_of(kind).SLIDER for kind in widgets.__all__ if kind != "Quiz"}
+#: What a widget draws, in itself.
+DRAWN = ".picture, svg[role=img]"
+#: How a notebook makes those that are nothing without settings.
+MADE = {"Micro": "figures.thread_tile()"}
 SETTINGS = {
     "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
     "notebook-extension/tracker": {"windowingMode": "none"},  # cells out of sight are drawn too
@@ -33,7 +37,7 @@ SETTINGS = {
 
 def notebook() -> nbformat.NotebookNode:
     """A notebook that makes and shows each widget, then says what the kernel knows of them."""
-    shows = [f"{name} = widgets.{name}()\n{name}" for name in SLIDERS]
+    shows = [f"{name} = {MADE.get(name, f'widgets.{name}()')}\n{name}" for name in SLIDERS]
     asks = ", ".join(f"{name}.{slider.trait}" for name, slider in SLIDERS.items())
     kernel = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
     shows.append("widgets.Quiz('01-hardware')")
@@ -75,7 +79,11 @@ def lab(tmp_path) -> Iterator[str]:
 
 
 def test_in_jupyterlab_every_widget_takes_a_key_and_the_kernel_sees_it(browser, lab):
-    first = [getattr(getattr(widgets, name)(), trait) for name, (_, trait, *_) in SLIDERS.items()]
+    made = {"figures": figures, "widgets": widgets}
+    first = [
+        getattr(eval(MADE.get(name, f"widgets.{name}()"), made), slider.trait)
+        for name, slider in SLIDERS.items()
+    ]
     page = browser.new_page(viewport={"width": 1280, "height": 1000})
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
@@ -89,13 +97,13 @@ def test_in_jupyterlab_every_widget_takes_a_key_and_the_kernel_sees_it(browser, 
         kind = keys.tests_of(name).__name__.rpartition("test_")[2].replace("_", "-")
         widget = page.locator(f".jp-OutputArea .tile-widget.{kind}")
         slider = widget.get_by_role("slider", name=label, exact=True)
-        before = widget.locator(".picture svg").first.inner_html()
+        before = widget.locator(DRAWN).first.inner_html()
         slider.focus()
         page.keyboard.press("ArrowRight")
         page.wait_for_function(
-            "([kind, before]) => document.querySelector("
-            "`.jp-OutputArea .${kind} .picture svg`).innerHTML !== before",
-            arg=[kind, before],
+            "([kind, drawn, before]) => document.querySelector(`.jp-OutputArea .${kind}`)"
+            ".querySelector(drawn).innerHTML !== before",
+            arg=[kind, DRAWN, before],
         )
         assert slider.input_value() == str(value if shown is None else shown)
     quiz = page.locator(".jp-OutputArea .quiz")

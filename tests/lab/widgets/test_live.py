@@ -49,6 +49,8 @@ def use_the_player(page, root: str) -> None:
     """Change the tile, launch the kernel, and wait for its time."""
     player = page.locator(f"{root} .tile-player").last
     player.get_by_text("It runs on:").wait_for()
+    folds = player.locator("details")
+    folds.evaluate_all("(all) => all.forEach((fold) => { fold.open = true })")
     player.get_by_label("Tile", exact=True).focus()
     for _ in range(4):
         page.keyboard.press("ArrowRight")

@@ -13,7 +13,7 @@ from tests.lab.widgets.redraws import MOST, redraw_share
 from tests.records import synthetic
 
 PROFILES = [(width, mode) for width in (1280, 390) for mode in ("light", "dark")]
-SLIDER = keys.Slider("Tile", "tile", 5)
+SLIDER = keys.Slider("Moment", "step", 1)
 STILLS = [
     TilePlayer(M=13, N=7, K=19, tile=8, speeds=[]),
     TilePlayer(M=13, N=7, K=19, tile=5, speeds=[]),
@@ -27,11 +27,29 @@ def recorded(tmp_path, monkeypatch):
     records.write(synthetic.record("h200"))
 
 
+def unfold(page) -> None:
+    """Open the set-up, the numbers and what the microscope says."""
+    folds = page.locator(".tile-player details")
+    folds.evaluate_all("(all) => all.forEach((fold) => { fold.open = true })")
+
+
+@pytest.fixture
+def opened(mounted):
+    """Mount a player and open what is folded."""
+
+    def mount(*arguments, **options):
+        shown = mounted(*arguments, **options)
+        unfold(shown.page)
+        return shown
+
+    return mount
+
+
 def rows(page, heading: str) -> dict[str, list[str]]:
     """A table of the ledger, by its first heading."""
     table = page.locator(".tile-player table", has=page.get_by_text(heading, exact=True))
     return {
-        line.locator("th").inner_text(): line.locator("td").all_inner_texts()
+        line.locator("th").text_content(): line.locator("td").all_text_contents()
         for line in table.locator("tbody tr").all()
     }
 
@@ -51,8 +69,8 @@ def test_it_is_silent_fits_and_has_the_ledger(mounted, width, mode):
     assert paper == {"light": "rgb(253, 252, 249)", "dark": "rgb(20, 23, 28)"}[mode]
 
 
-def test_the_tile_size_changes_everything(mounted, recorded):
-    widget = mounted(TilePlayer(M=64, N=64, K=64, tile=8))
+def test_the_tile_size_changes_everything(opened, recorded):
+    widget = opened(TilePlayer(M=64, N=64, K=64, tile=8))
     page = widget.page
     assert "320 GFLOP/s (Numba on" in page.inner_text(".tile-player")
     page.get_by_label("Tile size", exact=True).fill("32")
@@ -71,15 +89,15 @@ def test_the_tile_size_changes_everything(mounted, recorded):
     assert rows(page, "the whole product")["load requests"] == ["not alike", "not alike", "–"]
 
 
-def test_without_a_record_it_says_so(mounted, tmp_path, monkeypatch):
+def test_without_a_record_it_says_so(opened, tmp_path, monkeypatch):
     monkeypatch.setenv("KERNELS_RECORDS", str(tmp_path))
-    page = mounted(TilePlayer()).page
+    page = opened(TilePlayer()).page
     assert "Nothing is recorded yet" in page.inner_text(".tile-player")
     assert not page.locator("svg[role=img]").is_visible()
 
 
-def test_a_sum_is_written_out(mounted, formulas):
-    widget = mounted(TilePlayer())
+def test_a_sum_is_written_out(opened, formulas):
+    widget = opened(TilePlayer())
     page = widget.page
     page.get_by_label("Moment", exact=True).fill("37")
     widget.settled()
@@ -88,14 +106,13 @@ def test_a_sum_is_written_out(mounted, formulas):
     products = "[...Array(16).keys()].map((k) => f.elementA(6, k) * f.elementB(k, 9))"
     want = int(sum(formulas(TilePlayer, products)))
     assert said.endswith(f"acc = {want} goes to C[6, 9].".replace("-", "−"))
-    page.click("summary")
-    table = page.locator("details table tbody tr")
+    table = page.locator("table:has(caption) tbody tr")
     assert table.count() == 4
     assert table.last.locator("td").last.inner_text() == str(want).replace("-", "−")
 
 
-def test_keys_alone_play_it(mounted):
-    widget = mounted(TilePlayer())
+def test_keys_alone_play_it(opened):
+    widget = opened(TilePlayer())
     page = widget.page
 
     def press(*keys: str) -> None:
@@ -145,8 +162,8 @@ def test_a_pointer_picks_a_thread(mounted):
     assert "owns no element of C, and loads all the same" in page.inner_text(".sum")
 
 
-def test_it_plays_to_the_end_and_stops(mounted):
-    widget = mounted(TilePlayer(M=3, N=2, K=5, tile=4))
+def test_it_plays_to_the_end_and_stops(opened):
+    widget = opened(TilePlayer(M=3, N=2, K=5, tile=4))
     page = widget.page
     page.get_by_label("Pace").select_option("60")
     page.get_by_role("button", name="Play").click()
@@ -157,10 +174,10 @@ def test_it_plays_to_the_end_and_stops(mounted):
     assert "acc = " in page.inner_text(".sum")
 
 
-def test_without_the_first_barrier_a_thread_reads_too_early(mounted):
-    widget = mounted(TilePlayer(M=13, N=11, K=21, tile=8, row=2, col=9))
+def test_without_the_first_barrier_a_thread_reads_too_early(opened):
+    widget = opened(TilePlayer(M=13, N=11, K=21, tile=8, row=2, col=9))
     page = widget.page
-    assert page.inner_text(".race") == ""
+    assert page.inner_text(".race") == "The microscope finds nothing to complain of."
     page.get_by_label("Barrier 1").uncheck()
     page.get_by_label("Moment", exact=True).fill("9")
     widget.settled()
@@ -172,8 +189,8 @@ def test_without_the_first_barrier_a_thread_reads_too_early(mounted):
     assert page.get_by_text("removed", exact=True).count() == 1
 
 
-def test_without_the_second_barrier_a_tile_is_overwritten(mounted):
-    widget = mounted(TilePlayer(M=13, N=11, K=21, tile=8, row=6, col=9))
+def test_without_the_second_barrier_a_tile_is_overwritten(opened):
+    widget = opened(TilePlayer(M=13, N=11, K=21, tile=8, row=6, col=9))
     page = widget.page
     page.get_by_label("Barrier 2").uncheck()
     page.get_by_label("Moment", exact=True).fill("14")
@@ -195,8 +212,8 @@ def test_without_the_second_barrier_a_tile_is_overwritten(mounted):
         ("M", "0", "M = 0: the player shows sizes of 1 to 64"),
     ],
 )
-def test_bad_input_is_refused_with_a_way_out(mounted, field, value, says):
-    widget = mounted(TilePlayer())
+def test_bad_input_is_refused_with_a_way_out(opened, field, value, says):
+    widget = opened(TilePlayer())
     page = widget.page
     page.get_by_label(field, exact=True).fill(value)
     widget.settled()
@@ -225,17 +242,80 @@ def test_a_redraw_costs_little_more_than_the_picture_itself(mounted):
 
 def test_what_is_folded_away_is_printed(mounted):
     page = mounted(TilePlayer()).page
-    assert not page.locator("details table").is_visible()
+    assert not page.locator("details table").first.is_visible()
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     page.emulate_media(media="print")
-    assert page.locator("details table").is_visible()
+    assert page.locator("details table").first.is_visible()
     assert not page.get_by_role("button", name="Play").is_visible()
 
 
-def test_the_static_page_says_that_a_kernel_is_needed(mounted):
+def test_a_static_page_has_no_button_for_a_kernel(mounted):
     page = mounted(TilePlayer()).page
-    page.get_by_role("button", name="Run on this machine").click()
-    assert "no kernel behind it" in page.inner_text(".run")
+    assert page.get_by_role("button", name="Run on this machine").count() == 0
+    assert page.get_by_role("link", name="Run on your GPU").is_visible()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_barrier_taken_away_shows_what_goes_wrong_and_moves_nothing(mounted, width):
+    shown = mounted(TilePlayer(), width=width)
+    page = shown.page
+    parts = page.locator(".tile-player > *, .stage, .sum, .verdict")
+
+    def places() -> list:
+        return [
+            (round(box["y"]), round(box["height"]))
+            for box in (p.bounding_box() for p in parts.all())
+            if box
+        ]
+
+    before = places()
+    assert page.inner_text(".verdict") == "0 of 96 wrong"
+    page.get_by_label("Barrier 1").uncheck()
+    shown.settled()
+    assert page.inner_text(".verdict") == "47 of 96 wrong"
+    assert page.locator(".stale").get_attribute("d").count("M") == 4
+    assert page.locator(".stale-name").text_content() == "read before it’s there"
+    assert places() == before
+
+
+def test_stale_elements_are_those_that_a_thread_s_sum_is_spoilt_by(formulas):
+    """Whoever reads a stale element, in any moment of the run, adds a wrong term then."""
+    found = formulas(
+        TilePlayer,
+        """[[true, false], [false, true]].flatMap((barriers) => {
+            const moments = f.play(4, 4, ...barriers), split = f.splitOf(4);
+            const size = { M: 4, N: 4, K: 16, T: 4 };
+            const threads = [...Array(16).keys()].map((thread) => ({
+                own: thread < split ? 0 : 1, row: Math.floor(thread / 4), col: thread % 4,
+            })).map((thread) => ({
+                ...thread, ...f.followThread(moments, { ...size, ...thread }),
+            }));
+            return moments.map((moment, m) => {
+                const { A, B } = f.staleCells(moment, 4);
+                const spoilt = threads.filter(({ own, row, col }) => {
+                    const { do: what, k } = moment.acts[own];
+                    return what === "multiply" && (
+                        A.some(({ r, c }) => r === row && c === k)
+                        || B.some(({ r, c }) => r === k && c === col));
+                });
+                const wrong = threads.filter(({ own, terms, counts }) =>
+                    moment.acts[own].do === "multiply" && terms[counts[m] - 1].wrong);
+                return [spoilt.length, wrong.length];
+            });
+        })""",
+    )
+    assert any(wrong for _, wrong in found)
+    assert all(spoilt == wrong for spoilt, wrong in found)
+
+
+def test_a_phone_shows_one_view_at_a_time(mounted):
+    page = mounted(TilePlayer(), width=390).page
+    views = {"Shared memory": ".view-shared", "Matrices": ".view-matrices", "Code": ".view-code"}
+    for name in views:
+        page.get_by_role("radio", name=name).check(force=True)
+        assert [n for n, view in views.items() if page.locator(view).is_visible()] == [name]
+    page.set_viewport_size({"width": 1280, "height": 800})
+    assert all(page.locator(view).is_visible() for view in views.values())
 
 
 def test_python_runs_the_kernel_and_tells_how_it_went():
@@ -274,6 +354,7 @@ def test_a_kernel_that_answers_is_shown(mounted, recorded):
     widget = mounted(TilePlayer(tile=16))
     page = widget.page
     page.evaluate(LIVE)
+    unfold(page)
     assert page.evaluate("sent") == [{"type": "hello"}]
     page.evaluate("answer({ type: 'here', text: 'a GPU' })")
     assert page.inner_text(".run [role=status]") == "It runs on: a GPU."
@@ -325,6 +406,7 @@ def test_a_kernel_that_falls_silent_ends_the_wait(mounted):
 
 def test_keys_scroll_the_code(mounted):
     page = mounted(TilePlayer(), width=390).page
+    page.get_by_role("radio", name="Code").check(force=True)
     code = page.get_by_role("list", name="The loop of the kernel")
     code.focus()
     page.keyboard.press("ArrowRight")
@@ -336,6 +418,7 @@ def test_its_text_form_is_stable():
 
 
 def by_keys(widget) -> None:
+    unfold(widget.page)
     for tile in (4, 8):
         model = LADDER["tiled"].model(8, 12, 16, tile=tile)
         assert keys.numbers(widget, "threads per block") == [str(tile * tile)]

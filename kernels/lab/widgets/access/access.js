@@ -12,6 +12,7 @@ import {
   numberFault,
   choice,
   check,
+  button,
   warningLine,
   followSize,
   put,
@@ -70,11 +71,15 @@ function scopeOwns(kernel, side, scope, row, col, sizes) {
 function heat(owned, { M, N, K }, k) {
   const A = new Array(M * K).fill(0),
     B = new Array(K * N).fill(0);
+  const rows = new Array(M).fill(0),
+    cols = new Array(N).fill(0);
+  for (const [row, col] of owned) {
+    rows[row] += 1;
+    cols[col] += 1;
+  }
   for (let step = k ?? 0; step <= (k ?? K - 1); step += 1) {
-    for (const [row, col] of owned) {
-      A[row * K + step] += 1;
-      B[step * N + col] += 1;
-    }
+    for (let row = 0; row < M; row += 1) A[row * K + step] = rows[row];
+    for (let col = 0; col < N; col += 1) B[step * N + col] = cols[col];
   }
   return { A, B };
 }
@@ -214,16 +219,24 @@ function render({ model, el }) {
     side.element,
     scope.element,
     ...Object.values(fields).map((f) => f.element),
-    ...Object.values(sliders).map((s) => s.element),
+    sliders.k.element,
+    button("Next k", { onclick: () => put(model, { k: (state().k + 1) % model.get("K"), all_steps: false }) }),
+    sliders.row.element,
+    sliders.col.element,
     steps.element,
   );
 
   const comparison = make("p", { class: "comparison" });
 
-  // ---- Picture: A left of C, B above it, drawn at the width it has ----
-  const image = draw("svg", { role: "img" });
-  host.picture.append(image);
-  let place = null; // where C lies, for the pointer
+  // ---- Picture: both kernels, each with A left of C and B above it, drawn at the width it has ----
+  const panels = Object.fromEntries(
+    KERNELS.map((name) => {
+      const image = draw("svg", { role: "img" }),
+        title = make("p", { class: "title" });
+      return [name, { image, title, element: make("div", { class: "panel" }, title, image) }];
+    }),
+  );
+  host.picture.append(...Object.values(panels).map(({ element }) => element));
   let known = { key: "", sums: null }; // the totals of a launch change with its sizes only
   const totalsOf = ({ side, sizes }) => {
     const key = [side, sizes.M, sizes.N, sizes.K].join();
@@ -257,17 +270,25 @@ function render({ model, el }) {
   const moved = (sectors, size) =>
     sectors.flatMap((s) => Array.from({ length: SECTOR }, (_, i) => s * SECTOR + i)).filter((i) => i < size);
 
-  function redraw() {
-    const s = state(),
-      { M, N, K } = s.sizes,
-      width = Math.max(280, host.picture.clientWidth);
-    const gap = 26,
-      edge = 14;
-    const cell = Math.min((Math.min(width, 660) - gap - 2 * edge) / (K + N), 11);
+  /** Where a sector begins in a matrix, as short lines between the elements. */
+  const seamsOf = (size, columns, x, y, cell) => {
+    let d = "";
+    for (let i = 0; i < size; i += SECTOR)
+      d += `M${x + (i % columns) * cell} ${y + Math.floor(i / columns) * cell}v${cell}`;
+    return draw("path", { d, class: "sector" });
+  };
+
+  /** One kernel: what its threads load of A and B, the sectors that move, and the block on C. */
+  function drawPanel(s, width) {
+    const { image } = panels[s.kernel],
+      { M, N, K } = s.sizes;
+    const gap = width < 400 ? 20 : 26,
+      edge = 4;
+    const cell = Math.min((width - gap - 2 * edge) / (K + N), 11);
     const left = edge + (width - 2 * edge - gap - (K + N) * cell) / 2;
     const at = {
       A: [left, edge + K * cell + gap],
-      B: [left + K * cell + gap, edge + 6],
+      B: [left + K * cell + gap, edge],
       C: [left + K * cell + gap, edge + K * cell + gap],
     };
     const owned = scopeOwns(s.kernel, s.side, s.scope, s.row, s.col, s.sizes);
@@ -275,7 +296,7 @@ function render({ model, el }) {
     const warp = warpOwns(s.kernel, s.side, owner(s.kernel, s.side, s.row, s.col), s.sizes);
     const asked = requests(warp, s.sizes, s.k);
     const oneRequest = s.scope === "warp" && !s.allSteps;
-    place = { x: at.C[0], y: at.C[1], cell };
+    panels[s.kernel].place = { x: at.C[0], y: at.C[1], cell };
 
     const shapes = { A: [M, K], B: [K, N], C: [M, N] };
     const parts = [];
@@ -283,18 +304,26 @@ function render({ model, el }) {
       const [rows, columns] = shapes[name],
         [x, y] = at[name];
       if (oneRequest && name !== "C") {
-        parts.push(
-          draw("path", { d: squares(moved(asked[name].sectors, rows * columns), columns, x, y, cell), class: "moved" }),
-        );
+        const all = moved(asked[name].sectors, rows * columns);
+        parts.push(draw("path", { d: squares(all, columns, x, y, cell), class: "moved" }));
       }
       const cells = name === "C" ? shown(owned, N) : counts[name];
       parts.push(...drawHeat(cells, columns, x, y, cell, name.toLowerCase(), { A: N, B: M, C: 1 }[name]));
+      if (name !== "C") parts.push(seamsOf(rows * columns, columns, x, y, cell));
       parts.push(draw("rect", { x, y, width: columns * cell, height: rows * cell, class: "frame" }));
-      parts.push(draw("text", name === "B" ? { x: x - 16, y: y + 12 } : { x, y: y - 5 }, name === "C" ? "C" : name));
+      parts.push(draw("text", name === "B" ? { x: x - 14, y: y + 12 } : { x, y: y - 5 }, name));
     }
     for (let x = s.side; x < N; x += s.side) parts.push(line(at.C[0] + x * cell, at.C[1], 0, M * cell));
     for (let y = s.side; y < M; y += s.side) parts.push(line(at.C[0], at.C[1] + y * cell, N * cell, 0));
+    const [x, y] = [s.col, s.row].map((i) => i - (i % s.side));
     parts.push(
+      draw("rect", {
+        x: at.C[0] + x * cell,
+        y: at.C[1] + y * cell,
+        width: Math.min(s.side, N - x) * cell,
+        height: Math.min(s.side, M - y) * cell,
+        class: "block",
+      }),
       draw("rect", {
         x: at.C[0] + s.col * cell - 1,
         y: at.C[1] + s.row * cell - 1,
@@ -303,9 +332,18 @@ function render({ model, el }) {
         class: "pick",
       }),
     );
-    const bottom = at.C[1] + M * cell + 4;
-    image.setAttribute("viewBox", `0 0 ${width} ${bottom}`);
+    image.setAttribute("viewBox", `0 0 ${width} ${at.C[1] + M * cell + 4}`);
     image.replaceChildren(...parts);
+    return { counts, warp, asked, oneRequest };
+  }
+
+  function redraw() {
+    const s = state(),
+      { M, N, K } = s.sizes,
+      room = Math.max(280, host.picture.clientWidth);
+    const width = room < 480 ? room : (room - 20) / 2;
+    const [one, other] = KERNELS.map((name) => drawPanel({ ...s, kernel: name }, width));
+    const { counts, warp, asked, oneRequest } = s.kernel === KERNELS[0] ? one : other;
 
     kernel.show(s.kernel);
     side.show(String(s.side));
@@ -333,10 +371,6 @@ function render({ model, el }) {
         : "";
       return `${integer(hot.length)} ${hot.length === 1 ? "element" : "elements"} of ${name}, ${times(hot)}${sectors}`;
     });
-    image.setAttribute(
-      "aria-label",
-      `A left of C, B above it, with the loads of ${s.kernel} marked; the text below says which.`,
-    );
     host.say(
       `${s.kernel}: C[${s.row}, ${s.col}] belongs to thread (x ${me.tx}, y ${me.ty}) of block (${me.bx}, ${me.by}), warp ${me.warp}, lane ${me.lane}. ` +
         `${who} loads ${loads.join("; and ")}, ${when}.`,
@@ -345,6 +379,16 @@ function render({ model, el }) {
     const compared = KERNELS.map((name) =>
       requests(warpOwns(name, s.side, owner(name, s.side, s.row, s.col), s.sizes), s.sizes, s.k),
     );
+    KERNELS.forEach((name, i) => {
+      const { A, B } = compared[i],
+        { element, image, title } = panels[name];
+      element.classList.toggle("chosen", name === s.kernel);
+      title.textContent = `${name}: ${A.sectors.length} + ${B.sectors.length} sectors`;
+      image.setAttribute(
+        "aria-label",
+        `A left of C, B above it, with the loads of ${name} marked: its warp touches ${A.sectors.length} sectors of A and ${B.sectors.length} of B.`,
+      );
+    });
     const loaded = (found) => `${found.A.sectors.length} + ${found.B.sectors.length}`;
     const whole = (sum) => integer(sum.A.sectors + sum.B.sectors);
     comparison.textContent =
@@ -396,29 +440,33 @@ function render({ model, el }) {
   };
   const line = (x, y, dx, dy) => draw("path", { d: `M${x} ${y}l${dx} ${dy}`, class: "seam" });
 
-  const picked = (event) => {
+  const picked = (name) => (event) => {
+    const { image, place } = panels[name];
     const box = image.getBoundingClientRect(),
       scale = image.viewBox.baseVal.width / box.width;
     const col = Math.floor(((event.clientX - box.left) * scale - place.x) / place.cell);
     const row = Math.floor(((event.clientY - box.top) * scale - place.y) / place.cell);
+    const now = { kernel: name, row, col };
     if (
       row >= 0 &&
       col >= 0 &&
       row < model.get("M") &&
       col < model.get("N") &&
-      (row !== model.get("row") || col !== model.get("col"))
+      Object.entries(now).some(([key, value]) => model.get(key) !== value)
     )
-      put(model, { row, col });
+      put(model, now);
   };
-  image.addEventListener("pointermove", picked);
-  image.addEventListener("pointerdown", picked);
+  for (const name of KERNELS) {
+    panels[name].image.addEventListener("pointermove", picked(name));
+    panels[name].image.addEventListener("pointerdown", picked(name));
+  }
 
   host.notes.append(
     comparison,
     make(
       "p",
       { class: "source" },
-      "Coloured: asked for, the stronger the more often, up to the whole grid. Grey, with one warp at one step: moved in the same sectors of 32 bytes, and not asked for. In C: the elements these threads own.",
+      "Coloured: asked for, the stronger the more often, up to the whole grid. Short lines: where a sector of 32 bytes begins. Grey, with one warp at one step: moved in the same sectors, and not asked for. In C: the elements these threads own, in a frame their block.",
     ),
   );
   followSize(host, redraw);

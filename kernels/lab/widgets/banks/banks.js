@@ -43,6 +43,39 @@ function cost(wanted) {
   };
 }
 
+/** Rows and columns of what lies in memory: the tile with its padding, or, for a stride, rows of a word of each bank. */
+function memory({ access, side, pad }, wanted) {
+  if (access === "stride") return { rows: Math.floor(Math.max(...wanted) / BANKS) + 1, columns: BANKS, used: BANKS };
+  return { rows: side, columns: side + pad, used: side };
+}
+
+/** The words of memory as a picture: a colour for each bank, the words that the warp wants framed. */
+function drawMemory(svg, s, wanted, width) {
+  const { rows, columns, used } = memory(s, wanted);
+  const cell = Math.min(8, width / (BANKS + PAD_LIMIT)),
+    down = cell * Math.min(1, BANKS / rows),
+    above = 16;
+  const at = (word) => `M${(word % columns) * cell} ${above + Math.floor(word / columns) * down}`;
+  const box = `h${cell}v${down}h${-cell}z`;
+  const paths = Array.from({ length: BANKS }, () => ["", ""]);
+  for (let word = 0; word < rows * columns; word += 1)
+    paths[word % BANKS][word % columns < used ? 0 : 1] += at(word) + box;
+  const told = s.access === "stride" ? "In memory" : `In memory: ${rows} × ${columns} words`;
+  svg.setAttribute("viewBox", `0 0 ${(BANKS + PAD_LIMIT) * cell} ${above + BANKS * cell + 2}`);
+  svg.style.width = `${(BANKS + PAD_LIMIT) * cell}px`;
+  svg.replaceChildren(
+    draw("text", { x: 0, y: 10, class: "small" }, `${told}, a colour for each bank`),
+    ...paths
+      .flatMap(([inside, padding], bank) => [
+        draw("path", { d: inside, style: `fill: hsl(${(bank * 360) / BANKS} 60% 60%)` }),
+        padding && draw("path", { d: padding, class: "padding", style: `fill: hsl(${(bank * 360) / BANKS} 60% 60%)` }),
+      ])
+      .filter(Boolean),
+    draw("path", { d: [...new Set(wanted)].map((word) => at(word) + box).join(""), class: "wanted" }),
+    draw("path", { d: at(wanted[s.lane]) + box, class: "mine" }),
+  );
+}
+
 function render({ model, el }) {
   const host = frame(el, "banks", "A warp's request to shared memory, by bank");
   const state = () =>
@@ -80,8 +113,9 @@ function render({ model, el }) {
     sliders.lane.element,
   );
 
+  const tile = draw("svg", { class: "memory", "aria-hidden": "true" });
   const image = draw("svg", { role: "img" });
-  host.picture.append(image);
+  host.picture.append(tile, image);
   const verdict = make("p", { class: "verdict" });
 
   const list = (lanes) => {
@@ -157,6 +191,7 @@ function render({ model, el }) {
       `32 banks from left to right, ${found.wavefronts} wavefronts from top to bottom; the text below tells them.`,
     );
     image.replaceChildren(...parts);
+    drawMemory(tile, s, wanted, width);
 
     access.show(s.access);
     side.show(String(s.side));
@@ -219,5 +254,5 @@ function render({ model, el }) {
   return host.close;
 }
 
-export const formulas = { words, served, cost };
+export const formulas = { words, served, cost, memory };
 export default { render };

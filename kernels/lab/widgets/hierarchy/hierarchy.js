@@ -94,6 +94,9 @@ function fault(grid, block) {
   return `A block of ${x} × ${y} has ${integer(x * y)} threads and may have ${MOST.threads}: with x = ${x}, y goes up to ${Math.floor(MOST.threads / x)}.`;
 }
 
+/** Pixels that a letter of the small text takes, at most on average. */
+const LETTER = 6;
+
 function render({ model, el }) {
   const host = frame(el, "hierarchy", "Grid, blocks, warps and threads on a GPU");
   const gpus = model.get("gpus");
@@ -151,10 +154,20 @@ function render({ model, el }) {
   const marks = hatches();
   let seats = null; // where the cells of the block lie, for the pointer
 
-  const heading = (y, left, right) => [
-    draw("text", { x: 0, y, class: "head" }, left),
-    draw("text", { x: 0, y: y + 16, class: "small faint" }, right),
-  ];
+  /** A heading and what belongs to it, in as many lines as its parts take: the elements, and where they end. */
+  function heading(y, width, head, parts) {
+    const lines = [];
+    for (const part of parts) {
+      const together = [lines.at(-1), part].filter(Boolean).join("; ");
+      if (lines.length && together.length * LETTER < width) lines[lines.length - 1] = together;
+      else lines.push(part);
+    }
+    const elements = [
+      draw("text", { x: 0, y: y + 14, class: "head" }, head),
+      lines.map((text, i) => draw("text", { x: 0, y: y + 30 + 14 * i, class: "small faint" }, text)),
+    ];
+    return [elements, y + 24 + 14 * lines.length];
+  }
   // All cells of one look are one path: few elements are quick to draw.
   const cellAt = (x, y, width, height) => `M${x} ${y}h${width}v${height}h${-width}z`;
   const cells = (paths) => Object.entries(paths).map(([name, d]) => d && draw("path", { d, class: name }));
@@ -260,29 +273,31 @@ function render({ model, el }) {
       [
         drawChip,
         `Grid on the GPU: wave ${integer(s.wave + 1)} of ${integer(s.waves)}`,
-        `${s.gpu.sms} SMs; the number is how many blocks each holds`,
+        [`${s.gpu.sms} SMs`, "the number is how many blocks each holds"],
       ],
       [
         drawWaves,
         "Waves: how much of the GPU each one fills",
-        `the last: ${integer(s.last)} of ${integer(s.atOnce)} places for blocks`,
+        [`the last: ${integer(s.last)} of ${integer(s.atOnce)} places for blocks`],
       ],
       [
         drawSm,
         `Blocks on the first SM: ${blocks}`,
-        `four schedulers, ${s.gpu.cores_per_sm / SCHEDULERS} cores each; numbered by block`,
+        [`four schedulers, ${s.gpu.cores_per_sm / SCHEDULERS} cores each`, "numbered by block"],
       ],
       [
         drawBlock,
         `One block: ${s.threads} threads in ${s.warps} ${s.warps === 1 ? "warp" : "warps"}`,
-        ["32 lanes per warp", s.block[1] > 1 && "strong: odd rows of the block", s.idleLanes && "ruled: no thread"]
-          .filter(Boolean)
-          .join("; "),
+        [
+          "32 lanes per warp",
+          s.block[1] > 1 && "strong: odd rows of the block",
+          s.idleLanes && "ruled: no thread",
+        ].filter(Boolean),
       ],
     ]) {
-      parts.push(...heading(y + 14, left, right));
-      const [drawn, end] = drawing(s, width, y + 38);
-      parts.push(drawn);
+      const [said, top] = heading(y, width, left, right);
+      const [drawn, end] = drawing(s, width, top);
+      parts.push(said, drawn);
       y = end + 18;
     }
     image.setAttribute("viewBox", `0 0 ${width} ${y}`);

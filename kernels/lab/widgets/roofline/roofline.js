@@ -47,6 +47,8 @@ const COUNTED = [
   ["asked", "asked for by the threads"],
   ["compulsory", "that must move once"],
 ];
+const nameAndSpeed = ({ label, engine, flops }) =>
+  `${label}${engine === "library" ? "" : `, ${ENGINES[engine]}`}: ${quantity(flops, "FLOP/s")}`;
 const LEFT = 58,
   TOP = 24,
   MARGINS = { right: 12, bottom: 44 };
@@ -54,11 +56,19 @@ const LEFT = 58,
 const LINE = 13,
   ASIDE = 15,
   TOGETHER = 40;
+/** Pixels that a letter of a name takes, and that a number before it does. */
+const LETTER = 6.5,
+  WIDE = 22;
 const X_DECADES = [-1, 3.7],
   FINEST = -4,
   COARSEST = 12;
 
+/** Pixels from a point within which the pointer means it. */
+const NEAR = 16;
+
 function render({ model, el }) {
+  let picked = null, // the number of the point that is named; the fastest one at first
+    drawn = null; // how to read a place of the chart: its spots, and the intensity at an x
   const host = frame(el, "roofline", "Roofline");
   const get = (key) => model.get(key);
   const gpu = choice(
@@ -84,8 +94,12 @@ function render({ model, el }) {
   const text = (px, py, words, attributes = {}) =>
     draw("text", { x: px, y: py, "text-anchor": "middle", class: "small", ...attributes }, words);
 
-  /** Number the points: Numba's at the left and the others at the right of those that stand together, a line to each. */
-  function numbersOf(spots, bottom) {
+  /** The number of a point, with its rung if that fits into so many pixels. */
+  const titled = ({ number, label }, room) =>
+    room > WIDE + label.length * LETTER ? `${number} ${label}` : String(number);
+
+  /** Number the points, and name them where there is room: Numba's at the left and the others at the right of those that stand together, a line to each. */
+  function numbersOf(spots, right, bottom) {
     const groups = [];
     for (const spot of [...spots].sort((a, b) => a.x - b.x)) {
       if (groups.length && spot.x - groups.at(-1).at(-1).x < TOGETHER) groups.at(-1).push(spot);
@@ -103,7 +117,7 @@ function render({ model, el }) {
         );
         return mine.flatMap((spot, i) => [
           draw("path", { class: "leader", d: `M${spot.x + side * 6} ${spot.y}L${edge - 2 * side} ${heights[i]}` }),
-          text(edge, heights[i] + 4, String(spot.number), {
+          text(edge, heights[i] + 4, titled(spot, side > 0 ? right - edge : 0), {
             class: "small halo",
             "text-anchor": side < 0 ? "end" : "start",
           }),
@@ -111,6 +125,12 @@ function render({ model, el }) {
       }),
     );
   }
+
+  /** A ring around a point, and its name above the chart. */
+  const nameOf = (spot, right) => [
+    draw("circle", { class: "ring", cx: spot.x, cy: spot.y, r: 10 }),
+    text(right, 13, `${spot.number}. ${nameAndSpeed(spot)}`, { class: "name", "text-anchor": "end" }),
+  ];
 
   function picture(shown, points, at) {
     const width = clamp(host.picture.clientWidth, 300, 704),
@@ -153,7 +173,7 @@ function render({ model, el }) {
       );
     }
     const spots = points.map((p) => ({ ...p, x: x(p.intensity), y: y(p.flops) }));
-    parts.push(...numbersOf(spots, bottom));
+    parts.push(...numbersOf(spots, right, bottom));
     for (const { engine, x: cx, y: cy } of spots) {
       parts.push(
         engine === "cpp"
@@ -163,8 +183,58 @@ function render({ model, el }) {
             : draw("circle", { class: "point numba", cx, cy, r: 5.5 }),
       );
     }
+    const spot = spots.find(({ number }) => number === picked);
+    if (spot) parts.push(...nameOf(spot, right));
+    drawn = {
+      spots,
+      width,
+      intensity: (px) => 10 ** (X_DECADES[0] + ((px - LEFT) / (right - LEFT)) * (X_DECADES[1] - X_DECADES[0])),
+    };
     return parts;
   }
+
+  // The pointer names a point, or drags the intensity; the list of the points names them, too.
+  const place = (event) => {
+    const box = chart.getBoundingClientRect();
+    return [event.clientX - box.left, event.clientY - box.top].map((at) => (at * drawn.width) / box.width);
+  };
+  const drag = (event) => {
+    const power = Math.round(4 * Math.log2(drawn.intensity(place(event)[0]))) / 4;
+    put(model, { intensity: 2 ** clamp(power, FINEST, COARSEST) });
+  };
+  const pick = (number) => {
+    if (number === picked) return;
+    picked = number;
+    show();
+  };
+  const under = (event) => {
+    const [x, y] = place(event);
+    const [near] = drawn.spots
+      .map((spot) => ({ ...spot, far: Math.hypot(spot.x - x, spot.y - y) }))
+      .filter(({ far }) => far < NEAR)
+      .sort((a, b) => a.far - b.far);
+    return near?.number;
+  };
+  chart.addEventListener("pointerdown", (event) => {
+    const number = under(event);
+    if (number) return pick(number);
+    chart.setPointerCapture(event.pointerId);
+    drag(event);
+  });
+  chart.addEventListener("pointermove", (event) => {
+    if (chart.hasPointerCapture(event.pointerId)) return drag(event);
+    const number = under(event);
+    if (number) pick(number);
+  });
+  legend.addEventListener("keydown", (event) => {
+    const step = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
+    const all = [...legend.querySelectorAll("button")];
+    const next = step && all[all.indexOf(document.activeElement) + step];
+    if (!next) return;
+    event.preventDefault();
+    event.stopPropagation();
+    next.focus();
+  });
 
   function show() {
     const shown = get("gpus")[get("gpu")],
@@ -177,6 +247,8 @@ function render({ model, el }) {
     gpu.show(get("gpu"));
     counted.show(which);
     intensity.show(Math.log2(at));
+    if (!points.some(({ number }) => number === picked))
+      picked = points.reduce((most, p) => (p.flops > (most?.flops ?? 0) ? p : most), null)?.number ?? null;
     chart.replaceChildren(...picture(shown, points, at));
     const bytes = COUNTED.find(([key]) => key === which)[1];
     const reading = (r) =>
@@ -192,15 +264,7 @@ function render({ model, el }) {
       "aria-label",
       `Roofline of the ${shown.name}, FLOP per second against FLOP per byte, both logarithmic. ${text}`,
     );
-    legend.replaceChildren(
-      ...points.map((p) =>
-        make(
-          "li",
-          { value: p.number },
-          `${p.label}${p.engine === "library" ? "" : `, ${ENGINES[p.engine]}`}: ${quantity(p.flops, "FLOP/s")}`,
-        ),
-      ),
-    );
+    list(points);
     legend.hidden = !points.length;
     source.textContent = points.length
       ? `Circle: Numba; square: CUDA C++; diamond: the library. Points: fp32 products of ${points[0].size}³, against the bytes ${bytes}. Solid: data sheet${shown.roofs.length > 1 ? "; dashed: recorded copy bandwidth" : ""}. ${shown.source}`
@@ -222,6 +286,30 @@ function render({ model, el }) {
         )
         .join("; "),
     );
+  }
+
+  let listed = "";
+  /** The points by name; one of them can be tabbed to, arrow keys lead to the others. */
+  function list(points) {
+    const now = JSON.stringify(points);
+    if (now !== listed) {
+      listed = now;
+      legend.replaceChildren(
+        ...points.map((p) => {
+          const named = () => pick(p.number);
+          return make(
+            "li",
+            { value: p.number },
+            make("button", { type: "button", onfocus: named, onpointerenter: named, onclick: named }, nameAndSpeed(p)),
+          );
+        }),
+      );
+    }
+    [...legend.children].forEach((item) => {
+      const mine = item.value === picked;
+      item.firstChild.tabIndex = mine ? 0 : -1;
+      item.firstChild.setAttribute("aria-pressed", mine);
+    });
   }
 
   followSize(host, show);

@@ -298,10 +298,32 @@ export const formulas = {
   play,
   followThread,
   countWrong,
+  staleCells,
   elementA,
   elementB,
   splitOf,
 };
+
+/** The elements of sA and sB that are read in a moment and hold another tile than they should: `{ r, c, from, t }` each. */
+function staleCells({ acts, tiles }, T) {
+  const split = splitOf(T),
+    cells = { A: [], B: [] };
+  acts.forEach(({ do: what, t, k }, group) => {
+    if (what !== "multiply") return;
+    for (let i = 0; i < T; i++) {
+      const reads = group ? (i + 1) * T > split : i * T < split; // some thread of row i is in this group
+      for (const [name, r, c, wanted] of [
+        ["A", i, k, reads],
+        ["B", k, i, true],
+      ]) {
+        const from = tiles[r * T + c < split ? 0 : 1];
+        if (wanted && from !== t) cells[name].push({ r, c, from, t });
+      }
+    }
+  });
+  return cells;
+}
+const isSpoilt = (moment, T) => Object.values(staleCells(moment, T)).some((cells) => cells.length);
 
 const signed = (value) => String(value).replace("-", "−");
 
@@ -373,6 +395,7 @@ function drawShared({ M, N, K, T, row, col, moment, own, barriers, names, hatch 
     by = Math.floor(row / T),
     bx = Math.floor(col / T);
   const newest = Math.max(...moment.tiles),
+    stale = staleCells(moment, T),
     parts = [];
   [
     ["A", "a", 10],
@@ -419,6 +442,18 @@ function drawShared({ M, N, K, T, row, col, moment, own, barriers, names, hatch 
           : rect(x0 + tx * cell, y0 + act.k * cell, cell, cell, { class: "element" }),
       );
     } else if (act.do === "load") parts.push(rect(x0 + tx * cell, y0 + ty * cell, cell, cell, { class: "element" }));
+    const [first] = stale[name];
+    if (first) {
+      const d = stale[name].map(({ r, c }) => `M${x0 + c * cell} ${y0 + r * cell}h${cell}v${cell}h${-cell}z`).join("");
+      const { r, from, t } = first,
+        low = y0 + r * cell;
+      const told =
+        from < 0 ? "read before it’s there" : from < t ? `read: still tile ${from}` : `read: already tile ${from}`;
+      parts.push(
+        draw("path", { class: "stale", d }),
+        label(x0 + size / 2, r > T / 2 ? low - 7 : low + cell + 16, told, { class: "strong stale-name halo" }),
+      );
+    }
   });
 
   // The way through one turn: load, barrier 1, the inner loop, barrier 2.
@@ -512,6 +547,12 @@ const PACES = [
   ["60", "fast"],
 ];
 
+const VIEWS = [
+  ["shared", "Shared memory"],
+  ["matrices", "Matrices"],
+  ["code", "Code"],
+];
+
 function render({ model, el }) {
   const host = frame(el, "tile-player", "Tile player");
   const hatch = hatches();
@@ -553,16 +594,19 @@ function render({ model, el }) {
     name,
     numberField(name, { min: 1, max: LARGEST, change: setSize(name) }),
   ]);
-  const barriers = [1, 2].map((i) => check(`Barrier ${i}`, (on) => restart({ [`barrier${i}`]: on })));
-  host.controls.append(
-    tileSlider.element,
-    tileField.element,
-    ...sizes.map(([, field]) => field.element),
-    ...barriers.map((b) => b.element),
-  );
+  const barriers = [1, 2].map((i) => check(`Barrier ${i}`, (on) => take(i, on)));
+  const verdict = make("output", { class: "verdict" });
 
   const toStep = (step) => model.set("step", clamp(step, 0, cached.moments.length - 1));
   const settle = () => model.save_changes();
+  /** Put a barrier in, or take it away and go to where that is seen first. */
+  const take = (i, on) => {
+    restart({ [`barrier${i}`]: on });
+    const { moments } = compute(settings());
+    const spoilt = moments.findIndex((moment) => isSpoilt(moment, get("tile")));
+    if (!on && spoilt >= 0) toStep(spoilt);
+    settle();
+  };
   const turn = (direction) => {
     const t = (step) => cached.moments[step].acts[0].t;
     const now = get("step"),
@@ -611,25 +655,59 @@ function render({ model, el }) {
       settle();
     },
   });
-  const transport = make(
-    "div",
-    { class: "controls" },
+  host.controls.append(
     playButton,
     button("«", { "aria-label": "Back to the tile before", onclick: () => turn(-1) }),
     button("‹", { "aria-label": "One moment back", onclick: nudge(-1) }),
     button("›", { "aria-label": "One moment on", onclick: nudge(1) }),
     button("»", { "aria-label": "On to the next tile", onclick: () => turn(1) }),
     position.element,
-    pace.element,
+    ...barriers.map((b) => b.element),
+    verdict,
   );
+  const named = make("summary");
+  const setUp = make(
+    "details",
+    { class: "set-up" },
+    named,
+    make(
+      "div",
+      { class: "controls" },
+      tileSlider.element,
+      tileField.element,
+      ...sizes.map(([, field]) => field.element),
+      pace.element,
+    ),
+    warning,
+  );
+  host.controls.before(setUp);
+
+  // A phone shows one of three views at a time.
+  const view = (name) => {
+    host.root.dataset.view = name;
+  };
+  const group = unique("view");
+  const views = make(
+    "div",
+    { class: "views", role: "radiogroup", "aria-label": "View" },
+    VIEWS.map(([name, text], i) =>
+      make(
+        "label",
+        {},
+        make("input", { type: "radio", name: group, checked: !i, onchange: () => view(name) }),
+        make("span", {}, text),
+      ),
+    ),
+  );
+  view(VIEWS[0][0]);
 
   // -- Pictures: a thread is picked with the pointer or with the arrow keys
   const matrices = draw("svg", { viewBox: `0 0 ${VIEW} ${VIEW}`, "aria-hidden": "true" });
   const sharedView = draw("svg", { viewBox: `0 0 ${VIEW} ${VIEW}`, "aria-hidden": "true" });
   const hint = make(
     "span",
-    { id: unique("hint"), class: "source" },
-    "Pick a thread: click into C or shared memory, or use the arrow keys here.",
+    { id: unique("hint") },
+    "Pick a thread in C or in shared memory: press, or use the arrow keys.",
   );
   const stage = make(
     "div",
@@ -640,8 +718,8 @@ function render({ model, el }) {
       "aria-label": "Matrices and shared memory",
       "aria-describedby": hint.id,
     },
-    make("div", {}, matrices),
-    make("div", {}, sharedView),
+    make("div", { class: "view-matrices" }, matrices),
+    make("div", { class: "view-shared" }, sharedView),
   );
   const pick = (row, col) => {
     const T = get("tile"),
@@ -679,7 +757,8 @@ function render({ model, el }) {
   });
   const code = make("ol", { class: "code", tabindex: "0", "aria-label": "The loop of the kernel" });
   const sum = make("p", { class: "sum" });
-  const race = make("div", { class: "race" });
+  const found = make("summary");
+  const race = make("details", { class: "race" }, found);
   const gpu = choice(
     "Occupancy on",
     Object.entries(get("gpus")).map(([key, sheet]) => [key, `${sheet.name} (data sheet)`]),
@@ -690,23 +769,29 @@ function render({ model, el }) {
   const speeds = draw("svg", { viewBox: "0 0 400 190", role: "img" });
   const speedText = make("p", { class: "source" });
   const runButton = button("Run on this machine", { onclick: () => run() });
-  // The static book has no kernel behind it; there, the reader's own GPU is a page away.
-  const yourGpu = make("a", { hidden: Boolean(model.widget_manager) }, "Run on your GPU");
+  const yourGpu = make("a", {}, "Run on your GPU");
   const runText = make("span", { role: "status" });
   const bar = make("progress", { hidden: true, "aria-label": "The kernel runs" });
+  // The static book has no kernel behind it: no button there that could only say so.
   host.picture.append(
-    warning,
-    transport,
-    stage,
-    make("div", {}, hint),
-    make("div", { class: "below" }, code, make("div", {}, sum, race)),
+    views,
+    make(
+      "div",
+      { class: "board" },
+      stage,
+      make("div", { class: "side" }, make("div", { class: "view-code" }, code), sum),
+    ),
+    make("p", { class: "source" }, hint, model.widget_manager ? "" : [" ", yourGpu]),
   );
-  host.notes.append(
+  host.notes.append(race);
+  if (model.widget_manager) host.notes.append(make("div", { class: "run" }, runButton, bar, runText));
+  host.details.querySelector("summary").textContent = "Loads, occupancy, speed: all the numbers";
+  host.details.append(
     make(
       "div",
       { class: "columns" },
       make("div", {}, make("div", { class: "controls" }, gpu.element), block),
-      make("div", {}, product, speeds, speedText, make("div", { class: "run" }, runButton, yourGpu, bar, runText)),
+      make("div", {}, product, speeds, speedText),
     ),
   );
   host.root.prepend(draw("svg", { width: 0, height: 0, "aria-hidden": "true", class: "defs" }, hatch.element));
@@ -813,12 +898,13 @@ function render({ model, el }) {
     const line = Object.fromEntries(get("source").map(([name, number]) => [name, number]));
     const messages = raceMessages(now.T, cdiv(now.K, now.T), ...now.barriers, line);
     if (!messages.length) {
-      const unharmed = now.barriers.every(Boolean)
-        ? ""
+      found.textContent = now.barriers.every(Boolean)
+        ? "The microscope finds nothing to complain of."
         : "One tile only: nobody comes back to overwrite it, and nothing goes wrong.";
-      race.replaceChildren(...(unharmed ? [make("p", {}, unharmed)] : []));
+      race.replaceChildren(found);
       return;
     }
+    found.textContent = `The microscope finds ${messages.length} races. Where are they?`;
     const spoilt = followed.terms.slice(0, followed.counts[step]).filter((term) => term.wrong);
     const story = spoilt.at(-1);
     const held = (name, tile, t, x, y) => {
@@ -839,11 +925,11 @@ function render({ model, el }) {
         .filter(Boolean)
         .join(", and ");
     race.replaceChildren(
+      found,
       make(
         "p",
         { class: "warning" },
-        make("b", {}, "The microscope: "),
-        ...messages.flatMap((text, i) => [i ? make("br") : "", text]),
+        messages.flatMap((text, i) => [i ? make("br") : "", text]),
       ),
       make(
         "p",
@@ -958,6 +1044,9 @@ function render({ model, el }) {
       [[tileField, now.T], ...sizes.map(([name, field]) => [field, now[name]])].forEach(([field, n]) => field.show(n));
     tileSlider.show(now.T);
     barriers.forEach((box, i) => box.show(now.barriers[i]));
+    verdict.textContent = `${run.wrong} of ${now.M * now.N} wrong`;
+    verdict.classList.toggle("bad", run.wrong > 0);
+    named.textContent = `Set-up: M, N, K = ${now.M}, ${now.N}, ${now.K}; tiles of ${now.T} × ${now.T}`;
     position.limit(run.moments.length - 1);
     position.show(step);
     gpu.show(get("gpu"));
@@ -1025,11 +1114,6 @@ function render({ model, el }) {
     runText.textContent = text;
   }
   function run() {
-    if (!model.widget_manager) {
-      runText.textContent =
-        "This page has no kernel behind it. Open the chapter in a notebook, or press “Run this page” and run this cell.";
-      return;
-    }
     runButton.disabled = true;
     bar.hidden = false;
     runText.textContent = "Asking the kernel …";
