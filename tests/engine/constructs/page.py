@@ -21,6 +21,10 @@ interpreter and compile it with numba-cuda {version}; a command wrote this page 
 - **refused**: here and on a GPU. The line is the interpreter's; Numba's own is longer.
 - **GPU only**: numba-cuda compiles it, the interpreter does not know it.
 
+Two results can differ. Numba's linker merges a product and a sum into one FMA, which rounds once
+where the interpreter rounds twice: expect another last digit. And a 64-bit integer that overflows,
+or a float too large for the integer it becomes, is undefined: a GPU may give any number.
+
 {summary}
 """
 ROW_HEAD = "| Construct | Verdict | What the interpreter says |\n|---|---|---|\n"

@@ -17,7 +17,6 @@ QUIET = (
     "same",
     "reported",
     "both refuse",
-    "differs, undefined",
     "interpreter is stricter",
     "compiler crashes",
 )
