@@ -13,7 +13,7 @@ CHECK = tests/test_*.py tests/basics tests/engine tests/host tests/rungs tests/p
 	$(addprefix --ignore=,$(LONG) tests/lab/exercises/test_answers.py tests/lab/widgets)
 
 .DEFAULT_GOAL := help
-.PHONY: help serve lab book pdf offline bench record check test browser test-colab test-hosts adopt lock format cells pictures vendor clean
+.PHONY: help serve lab book pdf offline cuda bench record check test browser test-colab test-hosts adopt lock format cells pictures vendor clean
 
 help:  ## say what each command does
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1@\2/p' Makefile | awk -F@ '{printf "%-17s %s\n", $$1, $$2}'
@@ -32,6 +32,13 @@ pdf:  ## the built book as one PDF, in _build (needs Chromium)
 
 offline:  ## the built book and a small server as one archive, in _build
 	@$(PYTHON) site/offline.py
+
+cuda:  ## the CUDA C++ program of kernels/program, in _build/program (needs CMake and nvcc)
+	@for tool in cmake nvcc; do command -v $$tool >/dev/null || { \
+		echo "make cuda needs $$tool, which isn't on PATH" >&2; exit 1; }; done
+	@cmake -S kernels/program -B _build/program >/dev/null
+	@cmake --build _build/program >/dev/null
+	@echo "_build/program/matmul --help says what it takes"
 
 bench:  ## measure the ladder on this machine
 	@$(RUN) -m kernels bench

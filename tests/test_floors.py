@@ -19,7 +19,7 @@ FLOORS = [
     ("engine",),
     ("host",),
     ("rungs", "patterns"),
-    ("webgpu", "distributed"),
+    ("webgpu", "distributed", "frameworks"),
     ("records",),
     ("measure",),
     ("tuning",),

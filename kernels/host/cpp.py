@@ -14,8 +14,12 @@ from kernels.engine import cupy, on_gpu, why_cpu
 __all__ = ["RUNGS", "SOURCES", "compiled", "load", "source"]
 
 RUNGS = ROOT / "kernels" / "rungs"
-#: Every CUDA C++ file of the course by its name, without ``.cu``.
-SOURCES = {path.stem: path for path in sorted((ROOT / "kernels").rglob("*.cu"))}
+#: Every file of CUDA C++ kernels by its name, without ``.cu``; the program has a ``main`` instead.
+SOURCES = {
+    path.stem: path
+    for path in sorted((ROOT / "kernels").rglob("*.cu"))
+    if path.parent != ROOT / "kernels" / "program"
+}
 
 
 def source(name: str, headers: bool = True) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from kernels.records.counters import Launch
 
-__all__ = ["ProfilerError", "missing", "parse", "profile"]
+__all__ = ["ProfilerError", "details", "missing", "parse", "profile"]
 
 
 class ProfilerError(RuntimeError):
@@ -62,38 +62,77 @@ def profile(
     ProfilerError
         If there is no ncu, counters are not permitted, or the command fails or hangs.
     """
-    if missing():
-        raise ProfilerError(f"{missing()}: it comes with the CUDA toolkit")
     asked = list(metrics)
-    chosen = ["-k", f"regex:{kernels}"] if kernels else []
-    chosen += ["--profile-from-start", "off"] if marked else []
     while True:
-        with tempfile.TemporaryDirectory() as temporary:
-            log = Path(temporary, "ncu.csv")
-            try:
-                done = subprocess.run(
-                    ["ncu", "--clock-control", "none", "--csv", "--page", "raw", "--print-units",
-                     "base", "--metrics", ",".join(asked), *chosen, "--log-file", str(log),
-                     *command],
-                    cwd=folder, capture_output=True, text=True, timeout=timeout,
-                )  # fmt: skip
-            except subprocess.TimeoutExpired:
-                raise ProfilerError(f"ncu was not done after {timeout:.0f} s: use less") from None
-            text = log.read_text(encoding="utf-8") if log.exists() else ""
-        said = text + done.stdout + done.stderr
+        wanted = ["--csv", "--page", "raw", "--print-units", "base", "--metrics", ",".join(asked)]
+        code, text, said = _run(command, wanted, kernels, folder, marked, timeout)
         unknown = [name for name in asked if _unknown(name, said)]
         if not unknown or len(unknown) == len(asked):
             break
         asked = [name for name in asked if name not in unknown]
+    _check(code, said)
+    return parse(text)
+
+
+def details(
+    command: Sequence[str],
+    kernels: str = "",
+    folder: Path | None = None,
+    *,
+    marked: bool = False,
+    timeout: float = 600,
+) -> str:
+    """Run a command under ``ncu --set full``; return the profiler's own report, as it prints it.
+
+    Parameters, errors : as in `profile`.
+
+    Returns
+    -------
+    str
+        A header for each launch, then its sections: tables with units, and the profiler's advice.
+    """
+    code, text, said = _run(command, ["--set", "full"], kernels, folder, marked, timeout)
+    _check(code, said)
+    return text
+
+
+def _run(
+    command: Sequence[str],
+    wanted: Sequence[str],
+    kernels: str,
+    folder: Path | None,
+    marked: bool,
+    timeout: float,
+) -> tuple[int, str, str]:
+    """Run a command under the profiler: its exit code, its report, and all that was said."""
+    if missing():
+        raise ProfilerError(f"{missing()}: it comes with the CUDA toolkit")
+    chosen = ["-k", f"regex:{kernels}"] if kernels else []
+    chosen += ["--profile-from-start", "off"] if marked else []
+    with tempfile.TemporaryDirectory() as temporary:
+        log = Path(temporary, "ncu.txt")
+        try:
+            done = subprocess.run(
+                ["ncu", "--clock-control", "none", *wanted, *chosen, "--log-file", str(log),
+                 *command],
+                cwd=folder, capture_output=True, text=True, timeout=timeout,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            raise ProfilerError(f"ncu was not done after {timeout:.0f} s: use less") from None
+        text = log.read_text(encoding="utf-8") if log.exists() else ""
+    return done.returncode, text, text + done.stdout + done.stderr
+
+
+def _check(code: int, said: str) -> None:
+    """Raise ProfilerError unless the profiler ended well."""
     if "ERR_NVGPUCTRPERM" in said:
         raise ProfilerError(
             "this machine does not let users read GPU counters (ERR_NVGPUCTRPERM): ask its"
             " administrator, or read the recorded counters"
         )
-    if done.returncode:
+    if code:
         last = said.strip().splitlines()[-1:] or ["no output"]
-        raise ProfilerError(f"ncu ended with {done.returncode}: {last[0][:200]}")
-    return parse(text)
+        raise ProfilerError(f"ncu ended with {code}: {last[0][:200]}")
 
 
 def _unknown(name: str, said: str) -> bool:

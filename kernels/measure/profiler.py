@@ -10,7 +10,7 @@ import json
 import sys
 import tempfile
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -100,13 +100,9 @@ def profiles(todo: Sequence[Job] | None = None) -> list[dict[str, Any]]:
         Without ncu, without permission, or if no product could be launched.
     """
     todo = list(jobs() if todo is None else todo)
-    with tempfile.TemporaryDirectory() as folder:
-        plan, log = Path(folder, "plan.json"), Path(folder, "log.jsonl")
-        plan.write_text(json.dumps([asdict(job) for job in todo]), encoding="utf-8")
-        command = [sys.executable, "-m", "kernels.measure.profiler", str(plan), str(log)]
-        launches = ncu.profile(command, counters.METRICS, folder=ROOT, marked=True)
-        told = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
-    why = {number: reason for number, reason in map(json.loads, told) if reason}
+    launches, why = _under(
+        lambda command: ncu.profile(command, counters.METRICS, folder=ROOT, marked=True), todo
+    )
     counted = by_job(launches, len(todo))
     rows = []
     for number, job in enumerate(todo):
@@ -122,6 +118,35 @@ def profiles(todo: Sequence[Job] | None = None) -> list[dict[str, Any]]:
         reason = next(iter(why.values()), "the profiler saw no launch")
         raise ncu.ProfilerError(f"{todo[0]} could not be counted: {reason}")
     return rows
+
+
+def report(job: Job) -> str:
+    """Return what ``ncu --set full`` prints of one product: every section, and its advice.
+
+    Raises
+    ------
+    kernels.measure.ncu.ProfilerError
+        Without ncu, without permission, or if the product could not be launched.
+    """
+    text, why = _under(
+        # Every kernel but the mark, which says nothing about the product.
+        lambda command: ncu.details(command, "^(?!tile_by_tile)", folder=ROOT, marked=True),
+        [job],
+    )
+    if why:
+        raise ncu.ProfilerError(f"{job} could not be profiled: {why[0]}")
+    return text
+
+
+def _under(profiled: Callable[[list[str]], Any], todo: Sequence[Job]) -> tuple[Any, dict[int, str]]:
+    """What the profiler returned of products, and by number why some were not launched."""
+    with tempfile.TemporaryDirectory() as folder:
+        plan, log = Path(folder, "plan.json"), Path(folder, "log.jsonl")
+        plan.write_text(json.dumps([asdict(job) for job in todo]), encoding="utf-8")
+        command = [sys.executable, "-m", "kernels.measure.profiler", str(plan), str(log)]
+        found = profiled(command)
+        told = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
+    return found, {number: reason for number, reason in map(json.loads, told) if reason}
 
 
 def tables(

@@ -62,14 +62,7 @@ def command(
     LookupError
         If counters cannot be read here and nothing of this rung is recorded either.
     """
-    engine = engine or LADDER[rung].engines[0]
-    if engine not in LADDER[rung].engines:
-        raise ValueError(
-            f"{rung} is not written for engine {engine!r}: use {LADDER[rung].engines[0]!r}"
-        )
-    options = LADDER[rung].default(engine) | options
-    LADDER[rung].launch(size, size, **options)  # refuses what no GPU can launch
-    job = profiler.Job(rung, engine, options, size, size, size)
+    job = job_of(rung, engine, size, options)
     if file is not None:
         files.check_folder(file.absolute().parent)
     why = unable(rung)
@@ -92,6 +85,44 @@ def command(
         save(row, record.provenance, file)
         told.append(f"what is recorded is written to {near(file)}")
     return [*told, *drawn(row, record.caption(row))]
+
+
+def write_text(
+    rung: str, engine: str | None, size: int, options: dict[str, int], file: Path
+) -> None:
+    """What ``python -m kernels profile --report`` does: store the profiler's own report as text.
+
+    Parameters
+    ----------
+    rung, engine, size, options
+        As in `command`.
+    file : Path
+        Where the report goes, with a line before it that says what was run, on what and when.
+
+    Raises
+    ------
+    RuntimeError
+        If nothing can be profiled here: one line says why.
+    """
+    job = job_of(rung, engine, size, options)
+    files.check_folder(file.absolute().parent)
+    if why := unable(rung):
+        raise RuntimeError(f"no report without a GPU's counters: {why}")
+    about = provenance()
+    head = f"{job}, {about['gpu']}, driver {about['driver']}, {about['date']}"
+    files.replace_text(file, f"{head}\n\n{profiler.report(job).strip()}\n")
+
+
+def job_of(rung: str, engine: str | None, size: int, options: dict[str, int]) -> profiler.Job:
+    """One product to profile; ValueError for an engine or options that cannot be."""
+    engine = engine or LADDER[rung].engines[0]
+    if engine not in LADDER[rung].engines:
+        raise ValueError(
+            f"{rung} is not written for engine {engine!r}: use {LADDER[rung].engines[0]!r}"
+        )
+    options = LADDER[rung].default(engine) | options
+    LADDER[rung].launch(size, size, **options)  # refuses what no GPU can launch
+    return profiler.Job(rung, engine, options, size, size, size)
 
 
 def unable(rung: str) -> str:

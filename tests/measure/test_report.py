@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from kernels import cli, records
+from kernels import cli, on_gpu, records
 from kernels.measure import ncu, profiler, report
 from kernels.records import counters
 from tests.records import synthetic
@@ -191,3 +191,25 @@ def test_a_recorded_report_can_be_stored(capsys, recorded, monkeypatch):
     stored = json.loads(file.read_text())
     assert stored["provenance"]["gpu"].startswith("H200, synthetic")
     assert stored["profile"]["date"] == synthetic.DATE
+
+
+def test_the_profilers_own_report_is_written_as_it_is(counting, capsys, monkeypatch, tmp_path):
+    monkeypatch.setattr(profiler, "report", lambda job: f"\n== {job} ==\n  Duration  us  1.00\n")
+    file = tmp_path / "tiled.txt"
+    assert call(capsys, f"profile tiled --engine cpp --report {file}")[0] == 0
+    first, _, *rest = file.read_text(encoding="utf-8").splitlines()
+    assert first.endswith("2048×2048×2048, NVIDIA Test 1, driver 1.0, 2001-01-01 00:00 UTC")
+    assert rest[-1] == "  Duration  us  1.00"
+
+
+def test_without_a_gpu_no_report_is_written(recorded, capsys, tmp_path):
+    if on_gpu:
+        pytest.skip("there is one")
+    code, out, err = call(capsys, f"profile tiled --report {tmp_path / 'tiled.txt'}")
+    assert code == 2 and "no report without a GPU's counters" in err
+    assert not (tmp_path / "tiled.txt").exists()
+
+
+def test_text_and_counters_are_not_written_at_once(capsys, tmp_path):
+    code, _, err = call(capsys, f"profile tiled --report {tmp_path / 'a'} --json {tmp_path / 'b'}")
+    assert code == 2 and "give one of them" in err

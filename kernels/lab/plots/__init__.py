@@ -8,6 +8,7 @@ from kernels.lab.plots.absorbed import absorbed
 from kernels.lab.plots.barriers import two_barriers
 from kernels.lab.plots.block_order import block_order
 from kernels.lab.plots.buffers import double_buffer
+from kernels.lab.plots.calls import call_costs, graph_of_calls
 from kernels.lab.plots.charts import (
     bandwidth,
     break_even,
@@ -32,10 +33,12 @@ from kernels.lab.plots.flat import flat_memory
 from kernels.lab.plots.flight import in_flight
 from kernels.lab.plots.formats import bit_formats
 from kernels.lab.plots.fragments import fragments
+from kernels.lab.plots.gradients import gradients
 from kernels.lab.plots.hiding import hiding
 from kernels.lab.plots.indices import indices
 from kernels.lab.plots.kitchen import kitchen
 from kernels.lab.plots.lanes import divergence
+from kernels.lab.plots.late_error import late_error
 from kernels.lab.plots.layouts import bank_layouts, structs_and_fields
 from kernels.lab.plots.levels import tile_levels
 from kernels.lab.plots.load_path import load_path
@@ -69,6 +72,7 @@ from kernels.lab.plots.savings import block_loads, savings
 from kernels.lab.plots.schedule import Bar, schedule, six_steps, streams
 from kernels.lab.plots.significand import significand
 from kernels.lab.plots.slots import slots
+from kernels.lab.plots.speed_of_light import speed_of_light
 from kernels.lab.plots.spread import spread_tile
 from kernels.lab.plots.stream_k import stream_k
 from kernels.lab.plots.tiles import tile_steps
@@ -81,14 +85,14 @@ from kernels.lab.plots.wide import wide_loads
 __all__ = [
     "A", "B", "C", "CPP", "ENGINE_TITLES", "HATCH", "INK", "LIBRARY", "MEMORY", "NUMBA", "PALETTE",
     "THREAD", "TILE", "Bar", "Picture", "absorbed", "bandwidth", "bank_layouts", "bit_formats",
-    "block_loads", "block_order", "break_even", "canvas", "cells", "circular_buffer", "climb",
-    "copy_paths", "demand", "detection", "dies", "divergence", "double_buffer", "empty",
-    "error_growth", "figure", "flat_memory", "fragments", "heat", "hiding", "hierarchy",
-    "in_flight", "indices", "kitchen", "ladder", "latency", "load_path", "mapping", "mappings",
-    "mark", "multicast", "outer_product", "overhang", "overwritten", "pending", "problems",
-    "product", "pyramid", "rates", "rereading", "roofline", "rung_label", "rungs", "savings",
-    "schedule", "show", "significand", "six_steps", "slots", "spread_tile", "stream_k", "streams",
-    "structs_and_fields", "svg", "sweep", "tile_levels", "tile_steps", "transfers",
-    "transpose_path", "two_barriers", "two_loads", "warp_shapes", "waterfall", "wide_loads",
-    "zero_fill",
+    "block_loads", "block_order", "break_even", "call_costs", "canvas", "cells", "circular_buffer",
+    "climb", "copy_paths", "demand", "detection", "dies", "divergence", "double_buffer", "empty",
+    "error_growth", "figure", "flat_memory", "fragments", "gradients", "graph_of_calls", "heat",
+    "hiding", "hierarchy", "in_flight", "indices", "kitchen", "ladder", "late_error", "latency",
+    "load_path", "mapping", "mappings", "mark", "multicast", "outer_product", "overhang",
+    "overwritten", "pending", "problems", "product", "pyramid", "rates", "rereading", "roofline",
+    "rung_label", "rungs", "savings", "schedule", "show", "significand", "six_steps", "slots",
+    "speed_of_light", "spread_tile", "stream_k", "streams", "structs_and_fields", "svg", "sweep",
+    "tile_levels", "tile_steps", "transfers", "transpose_path", "two_barriers", "two_loads",
+    "warp_shapes", "waterfall", "wide_loads", "zero_fill",
 ]  # fmt: skip

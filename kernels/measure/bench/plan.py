@@ -3,6 +3,7 @@
 from kernels.measure.bench import (
     broken_kernels,
     counters,
+    frameworks,
     guards,
     host,
     indices,
@@ -27,6 +28,7 @@ MODULES = (
     memory,
     broken_kernels,
     host,
+    frameworks,
     webgpu,
 )
 

@@ -1,0 +1,141 @@
+"""The ladder as an operator of PyTorch: right, differentiable, and left whole by its compiler.
+
+Elements are eighths, so every sum is exact in float32, and a difference quotient of a product with
+a step of an eighth is its derivative: nothing here needs a tolerance.
+"""
+
+import subprocess
+import sys
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+
+from kernels import LADDER, on_gpu  # noqa: E402
+from kernels.basics.files import ROOT  # noqa: E402
+from kernels.frameworks.pytorch import matmul  # noqa: E402
+
+DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
+
+
+@pytest.fixture(params=DEVICES)
+def eighths(request):
+    """Makes a matrix of eighths on a device, ready to be differentiated by."""
+    if request.param == "cpu" and on_gpu:
+        pytest.skip("on a GPU the Numba kernels are compiled: nothing runs on the CPU")
+    generator = torch.Generator().manual_seed(7)
+
+    def make(*shape):
+        whole = torch.randint(-8, 9, shape, generator=generator).float() / 8
+        return whole.to(request.param).requires_grad_()
+
+    return make
+
+
+@pytest.mark.parametrize("rung", ("naive", "tiled", "warp_tiled"))
+@pytest.mark.parametrize("sizes", [(1, 1, 1), (5, 7, 3), (40, 33, 17)])
+def test_it_multiplies(eighths, rung, sizes):
+    M, N, K = sizes
+    A, B = eighths(M, K), eighths(K, N)
+    C = torch.ops.tile_by_tile.matmul(A, B, rung)
+    assert C.device == A.device and torch.equal(C, A @ B)
+
+
+def test_transposed_and_sliced_tensors_are_multiplied(eighths):
+    A, B = eighths(9, 12), eighths(9, 20)
+    assert torch.equal(matmul(A.t(), B[:, ::2]), A.t() @ B[:, ::2])
+
+
+@pytest.mark.filterwarnings("ignore:Input #. requires gradient and is not a double")
+def test_gradients_of_first_and_second_order_are_exact(eighths):
+    A, B, G = eighths(5, 7), eighths(7, 3), eighths(5, 3)
+    exact = {"eps": 0.125, "atol": 0, "rtol": 0}
+    assert torch.autograd.gradcheck(matmul, (A, B), **exact)
+    assert torch.autograd.gradgradcheck(matmul, (A, B), (G,), **exact)
+
+
+def test_a_gradient_that_nobody_asks_for_is_not_computed(eighths):
+    A, B = eighths(4, 4).detach(), eighths(4, 4)
+    matmul(A, B).sum().backward()
+    assert A.grad is None and torch.equal(B.grad, A.t() @ torch.ones_like(A))
+
+
+def test_it_keeps_the_rules_of_operators(eighths):
+    found = torch.library.opcheck(matmul, (eighths(5, 7), eighths(7, 3)))
+    assert set(found.values()) == {"SUCCESS"}
+
+
+@pytest.mark.parametrize("backend", ("aot_eager", pytest.param("inductor", marks=pytest.mark.gpu)))
+def test_the_compiler_takes_it_whole(eighths, backend):
+    def layer(A, B):
+        return torch.relu(matmul(A, B)).sum()
+
+    A, B = eighths(6, 9), eighths(9, 4)
+    expected = torch.autograd.grad(layer(A, B), (A, B))
+    whole = torch.compile(layer, fullgraph=True, backend=backend)
+    found = torch.autograd.grad(whole(A, B), (A, B))
+    assert all(map(torch.equal, found, expected))
+
+
+@pytest.mark.parametrize(
+    "A, B, rung, error, said",
+    [
+        (torch.ones(2, 3), torch.ones(4, 2), "tiled", ValueError, "A is 2×3 and B 4×2"),
+        (torch.ones(2, 3, 1), torch.ones(3, 2), "tiled", ValueError, r"A has shape \(2, 3, 1\)"),
+        (torch.ones(2, 0), torch.ones(0, 2), "tiled", ValueError, r"A has shape \(2, 0\)"),
+        (torch.ones(2, 3).double(), torch.ones(3, 2), "tiled", TypeError, "A holds torch.float64"),
+        (torch.ones(2, 3), torch.ones(3, 2).half(), "tiled", TypeError, "B holds torch.float16"),
+        (torch.ones(2, 3), torch.ones(3, 2), "tilled", LookupError, "no rung 'tilled': use one of"),
+        (torch.ones(2, 3), torch.ones(3, 2), "mma", ValueError, "mma has no float32 kernel"),
+    ],
+)
+def test_what_cannot_be_multiplied_is_refused_in_one_line(A, B, rung, error, said):
+    with pytest.raises(error, match=said) as caught:
+        matmul(A, B, rung)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.gpu
+def test_tensors_on_two_devices_are_refused():
+    with pytest.raises(ValueError, match="A is on cuda:0 and B on cpu"):
+        matmul(torch.ones(2, 2, device="cuda"), torch.ones(2, 2))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("rung", [r.name for r in LADDER.values() if "cpp" in r.engines
+                                  and r.dtypes == ("float32",)])  # fmt: skip
+def test_a_cuda_graph_records_it(rung):
+    if LADDER[rung].missing():
+        pytest.skip(LADDER[rung].missing())
+    A = torch.randint(-8, 9, (256, 256), device="cuda").float() / 8
+    B = A.clone()
+    matmul(A, B, rung)  # the first call compiles
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        C = matmul(A, B, rung)
+    A.copy_(A.flip(0))
+    graph.replay()
+    assert torch.equal(C, A @ B)
+
+
+@pytest.mark.gpu
+def test_it_runs_on_the_current_stream():
+    A = torch.zeros(2048, 2048, device="cuda")
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        for _ in range(20):
+            A = matmul(A, A, "naive")
+        A = A + 1
+        C = matmul(A, A)
+    stream.synchronize()
+    assert torch.equal(C, torch.full_like(C, 2048))
+
+
+def test_without_pytorch_one_line_says_so():
+    code = "import sys; sys.modules['torch'] = None; import kernels.frameworks.pytorch"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.stderr.splitlines()[-1] == (
+        "ImportError: kernels.frameworks.pytorch needs PyTorch: pip install torch"
+    )
