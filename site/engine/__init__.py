@@ -1,7 +1,8 @@
 """The page's own Python: chapters that run in the reader's browser, with no server.
 
 `fetch` gets Pyodide and what is compiled for it, pinned by checksums, when the book is built.
-`pack` writes what the site serves: the runtime, the wheels, and one archive of the course.
+`pack` writes what the site serves: the runtime, the wheels, and one archive of the course;
+`library` compiles what every start imports of Python's own.
 `inpage/` runs inside that Python: the cells, their outputs, the widgets. `page/` are the scripts:
 ``worker.js`` holds the Python, the others the page; nothing of it loads before a reader runs a
 cell. `pages.engine` puts the buttons into the pages.

@@ -20,7 +20,7 @@ FIRST = (
     "pyodide.mjs", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json",
     "course.zip.gz",
 )  # fmt: skip
-SCRIPTS = ("page.js", "output.js", "worker.js")
+SCRIPTS = ("page.js", "output.js", "worker.js", "files.js")
 NO_STORE = "Object.defineProperty(window, 'localStorage', { get() { throw new Error('no'); } });"
 FULL_STORE = (
     "Storage.prototype.setItem = () => { throw new DOMException('', 'QuotaExceededError'); };"
