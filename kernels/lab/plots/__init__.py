@@ -79,7 +79,6 @@ from kernels.lab.plots.stream_k import stream_k
 from kernels.lab.plots.tiles import tile_steps
 from kernels.lab.plots.transposes import transpose_path
 from kernels.lab.plots.two_loads import two_loads
-from kernels.lab.plots.warps import warp_shapes
 from kernels.lab.plots.waterfall import waterfall
 from kernels.lab.plots.wide import wide_loads
 
@@ -95,6 +94,6 @@ __all__ = [
     "pyramid", "rates", "received", "rereading", "roofline", "rung_label", "rungs", "savings",
     "schedule", "show", "significand", "six_steps", "slots", "speed_of_light", "speed_ups",
     "spread_tile", "stream_k", "streams", "structs_and_fields", "svg", "sweep", "tile_levels",
-    "tile_steps", "transfers", "transpose_path", "two_barriers", "two_loads", "warp_shapes",
-    "waterfall", "wide_loads", "zero_fill",
+    "tile_steps", "transfers", "transpose_path", "two_barriers", "two_loads", "waterfall",
+    "wide_loads", "zero_fill",
 ]  # fmt: skip
