@@ -13,7 +13,7 @@ CHECK = tests/test_*.py tests/basics tests/engine tests/host tests/rungs tests/p
 	$(addprefix --ignore=,$(LONG) tests/lab/exercises/test_answers.py tests/lab/widgets)
 
 .DEFAULT_GOAL := help
-.PHONY: help serve lab book pdf offline cuda bench record check test browser test-colab test-hosts adopt lock format cells pictures vendor clean
+.PHONY: help serve lab book pdf offline cuda bench record check test browser test-colab test-hosts adopt lock format cells pictures vendor fonts clean
 
 help:  ## say what each command does
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1@\2/p' Makefile | awk -F@ '{printf "%-17s %s\n", $$1, $$2}'
@@ -80,6 +80,9 @@ pictures:  ## draw the widgets for readers without scripts (needs Chromium)
 
 vendor:  ## fetch the pinned scripts of the pages anew (needs npm)
 	@$(PYTHON) site/vendor.py
+
+fonts:  ## cut the pages' fonts anew (needs npm and uv)
+	@uv run --quiet site/fonts.py
 
 clean:  ## remove what was built, keep the environment
 	@rm -rf _build .pytest_cache .ruff_cache .hypothesis

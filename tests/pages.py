@@ -22,8 +22,7 @@ def settle(page) -> None:
 
 
 def lay_out(page) -> None:
-    """Stir, as a reader does, and wait until all of a page is laid out."""
-    page.evaluate("dispatchEvent(new Event('wheel'))")
+    """Wait until all of a page is laid out."""
     page.wait_for_function("document.documentElement.dataset.parts === undefined")
 
 

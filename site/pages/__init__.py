@@ -1,9 +1,10 @@
 """Sphinx extension: what turns the chapters into pages that need no other host and no kernel.
 
-A page's body is a tree, which `code`, `text`, `predict`, `widgets`, `your_gpu`, `progress`,
-`calibration` and `engine` change in turn. `maths` writes formulas, `moved` leads old addresses on,
-`head` describes a page and chooses its scripts, `theme` drops what no page uses, and `styles` makes
-one style sheet of what is left.
+A page's body is a tree, which `code`, `text`, `opening`, `hero`, `place`, `predict`, `widgets`,
+`your_gpu`, `progress`, `calibration`, `engine` and `floorplan` change in turn. `maths` writes
+formulas, `moved` leads old addresses on, `head` describes a page and chooses its scripts, `fonts`
+holds its letters, `search` and `glossary` its words, `theme` drops what no page uses, and `styles`
+makes one style sheet of what is left.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import shutil
 import sys
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from bs4 import BeautifulSoup, Comment, Tag
 from docutils import nodes
@@ -26,9 +28,14 @@ from . import (  # noqa: E402
     calibration,
     code,
     engine,
+    floorplan,
+    fonts,
     head,
+    hero,
     maths,
     moved,
+    opening,
+    place,
     predict,
     progress,
     text,
@@ -46,7 +53,9 @@ def finish_page(
     head.choose_files(context, wait=doctree is not None)
     theme.name_toggles(context)
     tags = head.describe(app, page, context.get("title", ""), doctree)
-    context["metatags"] = context.get("metatags", "") + tags
+    base = f'<base href="{urlsplit(app.config.html_baseurl).path}">' if page == "404" else ""
+    context["metatags"] = base + fonts.ask(page) + context.get("metatags", "") + tags
+    load(app, "search")
     if doctree is None:
         return
     body = BeautifulSoup(context["body"], "html.parser")
@@ -55,15 +64,17 @@ def finish_page(
             script.decompose()
     for change in (
         code.name_folds, text.keep_units, text.let_keys_scroll, text.shape_drawings,
+        opening.fold,
     ):  # fmt: skip
         change(body)
-    for script in ("parts", "scroll"):
+    place.tell_lengths(context, body)
+    for script in ("parts", "scroll", "place", "glossary", "code", "kept", "totals", "done"):
         load(app, script)
+    if body.select_one("a.start"):
+        hero.fill(body)
+        load(app, "hero")
     exercises = app.env.metadata[page].get("exercises", [])
-    predicts = predict.dress(body, page, app)
-    if predicts or exercises or page == progress.PAGE:
-        load(app, "kept")
-    if predicts:
+    if predict.dress(body, page, app):
         load(app, "guesses")
         # Without it the answers are in view.
         load(app, "predict", onerror="document.documentElement.dataset.unasked = ''")
@@ -93,6 +104,7 @@ def finish_page(
         if app.config.page_python:
             engine.equip(body)
             load(app, "engine")
+        floorplan.dress(body, page)
     context["body"] = str(body) + moved.leave(app, page)
 
 
@@ -123,10 +135,12 @@ def add_static(app: Sphinx) -> None:
     for source, name in ((SITE / "static", "book"), (SITE / "vendor", "vendor")):
         shutil.copytree(source, static / name, dirs_exist_ok=True)
     widgets.write(static / "book")
+    fonts.write(static / "book")
 
 
 def use_own_files(app: Sphinx, config: Config) -> None:
     """Name the templates, the logo and the favicon, wherever the pages lie."""
+    config.html_additional_pages = {"404": "404.html"}
     config.templates_path = [str(SITE / "templates")]
     config.html_logo = str(SITE / "static" / "logo.svg")
     config.html_favicon = str(SITE / "static" / "favicon.svg")

@@ -14,9 +14,12 @@ DESCRIPTION_LENGTH = 160
 GENERATED = {
     "search": "Search the chapters, the glossary and the reference pages of the course.",
     "genindex": "The index of the course.",
+    "404": "There is no page at this address.",
 }
 #: sphinx-thebe, which Jupyter Book always loads: live.js does its work.
 THEBE = re.compile(r"sphinx-thebe|THEBE_JS_URL|kernelName")
+#: Sheets that no page needs: sphinx-thebe's, and colours of programs, which book.css chooses.
+UNUSED = re.compile(r"sphinx-thebe|pygments\.css")
 
 
 def describe(app: Sphinx, page: str, title: str, doctree: nodes.document | None) -> str:
@@ -64,7 +67,7 @@ def choose_files(context: dict[str, Any], *, wait: bool) -> None:
     context["css_files"][:] = [
         sheet
         for sheet in context["css_files"]
-        if not THEBE.search(str(getattr(sheet, "filename", sheet)))
+        if not UNUSED.search(str(getattr(sheet, "filename", sheet)))
     ]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import html
 import json
+from pathlib import Path
 from typing import Any
 
 from bs4 import BeautifulSoup, Tag
@@ -66,8 +67,8 @@ def fill(body: Tag, app: Sphinx) -> None:
     place.append(BeautifulSoup(overview(app), "html.parser"))
 
 
-def overview(app: Sphinx) -> str:
-    """Return the list of all there is to tick off, which progress.js fills with what is kept."""
+def chapters_of(app: Sphinx) -> list[dict[str, Any]]:
+    """Every chapter with something to do: its exercises, and each question's right answer."""
     chapters: list[dict[str, Any]] = []
     every = sorted(app.env.found_docs)
     for page in filter(lambda name: chapter_of(name) == name, every):
@@ -86,6 +87,27 @@ def overview(app: Sphinx) -> str:
         if exercises or rights:
             entry = {"page": page, "name": name, "exercises": exercises, "quiz": rights}
             chapters.append({**entry, "title": app.env.titles[page].astext()})
+    return chapters
+
+
+def write(app: Sphinx) -> None:
+    """Write how much there is to do in each chapter, for the bars of done.js."""
+    totals = [
+        {
+            "page": each["page"],
+            "name": each["name"],
+            "exercises": len(each["exercises"]),
+            "quiz": each["quiz"],
+        }
+        for each in chapters_of(app)
+    ]
+    path = Path(app.outdir) / "_static" / "book" / "totals.js"
+    path.write_text(f"window.tileTotals = {json.dumps(totals)};\n", encoding="utf-8")
+
+
+def overview(app: Sphinx) -> str:
+    """Return the list of all there is to tick off, which progress.js fills with what is kept."""
+    chapters = chapters_of(app)
     data = json.dumps(chapters, ensure_ascii=False).replace("</", "<\\/")
     return (
         '<p class="total" role="status"></p>'

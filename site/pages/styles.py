@@ -26,6 +26,8 @@ RELATIVE = re.compile(r"""(url\(\s*["']?)(?!data:|#|/|https?:)([^"')]+)""")
 WORD = re.compile(r"-?[A-Za-z_][\w-]*")
 ATTRIBUTE = re.compile(r"""\b(?:class|id)=(?:"([^"]*)"|'([^']*)'|([^\s>"']+))""")
 DARK = re.compile(r"""html\[data-theme="?dark"?\]""")
+COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+SPACE = re.compile(r"\s+")
 #: The course's own sheets keep every rule: some are for what thebe makes.
 OWN = "book/"
 
@@ -120,7 +122,7 @@ def _kept(rule: Node, names: set[str] | None) -> Iterator[str]:
         ]
         if selectors:
             heads = [tinycss2.serialize(each).strip() for each in selectors]
-            body = tinycss2.serialize(rule.content).strip()
+            body = tight(tinycss2.serialize(rule.content))
             yield f"{','.join(heads)}{{{body}}}"
             auto = [
                 DARK.sub('html[data-theme="auto"]', each) for each in heads if DARK.search(each)
@@ -136,6 +138,11 @@ def _kept(rule: Node, names: set[str] | None) -> Iterator[str]:
                 yield f"@{rule.at_keyword} {head}{{{body}}}"
         else:
             yield rule.serialize()
+
+
+def tight(declarations: str) -> str:
+    """Declarations without comments, and with one space where there were more."""
+    return SPACE.sub(" ", COMMENT.sub("", declarations)).strip()
 
 
 def _split(prelude: list[Node]) -> list[list[Node]]:

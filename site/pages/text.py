@@ -33,9 +33,11 @@ def let_keys_scroll(page: Tag) -> None:
 
 
 def shape_drawings(page: Tag) -> None:
-    """Let the drawings of site/assets keep their place until they are loaded."""
+    """Let drawings of site/assets keep their place until they are loaded; folded ones wait."""
     for image in page.select('img[src$=".svg"]:not([height])'):
         path = ASSETS / Path(image["src"]).name
         if path.is_file():
             width, height = SHAPE.search(path.read_text("utf-8")).groups()
             image["width"], image["height"] = round(float(width)), round(float(height))
+        if image.find_parent("details"):
+            image["loading"] = "lazy"

@@ -12,7 +12,7 @@ from bs4 import Tag
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
-from . import styles
+from . import glossary, progress, search, styles
 
 #: Files of the theme that no page asks for: icon fonts (book.css draws the icons) and source maps.
 UNUSED = [
@@ -21,6 +21,9 @@ UNUSED = [
     "**/*.map",
     "**/*LICENSE.txt",
     "webpack-macros.html",
+    "../searchindex.js",
+    "searchtools.js",
+    "language_data.js",
 ]
 ICON_RULES = re.compile(
     r"@font-face\{[^}]*Font Awesome[^}]*\}|(?<=[}/])(?:\.fa[\w:-]*,?)+\{[^{}]*\}".replace(
@@ -55,6 +58,9 @@ def finish_site(app: Sphinx, error: Exception | None) -> None:
     out = Path(app.outdir)
     static = out / "_static"
     write_map(app, out / "sitemap.xml")
+    glossary.write(app)
+    search.write(app)
+    progress.write(app)
     for unused in [path for pattern in UNUSED for path in static.glob(pattern)]:
         if "vendor/thebe" in unused.as_posix():
             continue  # its licences

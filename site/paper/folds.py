@@ -43,6 +43,9 @@ def turn_back(article: Tag, page: str) -> list[Fold]:
         In the order of the text.
     """
     folds = []
+    for terms in article.select("details.terms"):  # paper has room for them where they stand
+        terms.summary.decompose()
+        terms.unwrap()
     for quiz in article.select('[data-kind="Quiz"]'):
         ask(quiz)
     for fold in article.select(FOLDS):

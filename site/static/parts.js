@@ -1,6 +1,7 @@
 /* A long page is laid out section by section. Those in view come first: book.css lets the browser pass over the rest
-   (`data-parts`, which layout.html sets). Once the reader stirs, the rest follows whenever the browser is idle, one
-   section at a time, so that the scroll bar tells the truth. Whoever jumps or prints gets all of it at once. */
+   (`data-parts`, which layout.html sets). The rest follows once the page is there, whenever the browser is idle, one
+   section at a time: before a reader stirs, the scroll bar tells the truth. Whoever jumps or prints gets all of it at
+   once. */
 (() => {
   "use strict";
 
@@ -8,7 +9,6 @@
   if (root.dataset.parts === undefined) return;
   const waiting = [...document.querySelectorAll(".bd-article > section > section")];
   const soon = window.requestIdleCallback ?? ((f) => setTimeout(f, 50));
-  const STIRS = ["scroll", "wheel", "keydown", "pointerdown", "pointermove", "touchstart"];
 
   function finish() {
     delete root.dataset.parts;
@@ -23,13 +23,9 @@
     soon(next);
   }
 
-  function begin() {
-    for (const name of STIRS) removeEventListener(name, begin);
-    soon(next);
-  }
-
   const jumps = (event) => event.target.closest?.("a[href*='#']") && finish();
   addEventListener("click", jumps, { capture: true, passive: true });
   for (const name of ["hashchange", "beforeprint"]) addEventListener(name, finish);
-  for (const name of STIRS) addEventListener(name, begin, { passive: true });
+  if (document.readyState === "complete") soon(next);
+  else addEventListener("load", () => soon(next));
 })();

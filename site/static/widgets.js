@@ -70,7 +70,12 @@
     }
     const focused = still.contains(document.activeElement);
     still.remove();
-    if (focused) box.querySelector("button, input, select, [tabindex]")?.focus({ preventScroll: true });
+    // What is folded away takes no focus: the first that does.
+    if (focused)
+      [...box.querySelectorAll("summary, button, input, select, [tabindex]")].some((each) => {
+        each.focus({ preventScroll: true });
+        return document.activeElement === each;
+      });
     element.dataset.mounted = "";
     element.dispatchEvent(new Event("mounted", { bubbles: true }));
   }

@@ -238,7 +238,6 @@ def test_most_of_a_page_waits_and_none_is_forgotten(browser, book):
     page.add_init_script("window.idle = []; window.requestIdleCallback = (f) => idle.push(f)")
     page.goto((book / f"{TWO_FIGURES}.html").as_uri())
     work = "(() => { let n = 0; for (; idle.length; n++) idle.shift()(); return n; })()"
-    page.evaluate(work)  # whatever else waits for an idle moment
     passed_over = """(all) => all.filter((part) =>
         !part.closest("details:not([open])")
         && !part.checkVisibility({ contentVisibilityAuto: true })
@@ -249,7 +248,6 @@ def test_most_of_a_page_waits_and_none_is_forgotten(browser, book):
     assert not page.eval_on_selector_all(fit, passed_over)
     few = page.locator(fit).count()
     assert page.evaluate("document.documentElement.dataset.parts") == ""
-    page.mouse.wheel(0, 1)
     page.wait_for_function("idle.length")
     assert page.evaluate(work) >= page.locator(SECTIONS).count() - 1  # one at a time
     assert page.evaluate("document.documentElement.dataset.parts === undefined")
@@ -359,8 +357,8 @@ def test_a_page_knows_light_from_dark_before_the_theme_runs(browser, book, schem
 def test_search_finds_terms_in_chapters(browser, book, term, chapter):
     page = browser.new_page()
     page.goto((book / "search.html").as_uri() + f"?q={term}")
-    page.wait_for_selector("#search-results li a")
-    found = page.eval_on_selector_all("#search-results li a", "links => links.map((a) => a.href)")
+    page.wait_for_selector(".bd-search-container .found a")
+    found = page.eval_on_selector_all(".found a", "links => links.map((a) => a.href)")
     assert any(chapter in address for address in found)
     page.close()
 

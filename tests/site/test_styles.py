@@ -72,6 +72,10 @@ def test_imports_are_in_place_and_addresses_lead_to_the_same_files(tmp_path):
     assert text.splitlines() == expected
 
 
+def test_declarations_lose_their_comments_and_spare_spaces():
+    assert styles.tight('\n  a: b; /* why */\n\n  c: "d e";\n') == 'a: b; c: "d e";'
+
+
 def test_a_broken_sheet_is_named_with_its_line(tmp_path):
     with pytest.raises(ValueError, match=r"sheet\.css:2"):
         slim(tmp_path, set(), sheet="p{a:b}\n}")

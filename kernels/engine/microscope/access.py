@@ -361,7 +361,7 @@ class Access:
         flat[np.broadcast_to(cells, shape)[active]] = v
 
     def uninitialised(self, buffer: Buffer, elements, cells, m: Mask, n) -> None:
-        """Look for reads of shared or local elements that nobody has written."""
+        """Look for reads of elements that nobody has written."""
         blank = ~self.tracer.written[buffer][cells]
         if m.array is not None:
             blank = blank & m.array
@@ -371,10 +371,11 @@ class Access:
         block, thread, position = self.lanes.first(blank)
         index = buffer.index_of(self.lanes.at(elements, position))
         where = ", ".join(map(str, index))
-        who = "no thread of the block has" if buffer.space == "shared" else "it has not"
+        who = {"shared": "no thread of the block has", "local": "it has not"}
         message = (
-            f"thread {thread} of block {block} reads {buffer.name}[{where}], which {who} "
-            f"written yet: {buffer.space} memory starts with garbage, so fill it first"
+            f"thread {thread} of block {block} reads {buffer.name}[{where}], which "
+            f"{who.get(buffer.space, 'nobody has')} written yet: {buffer.space} memory starts with "
+            "garbage, so fill it first"
         )
         problem = Problem(
             Kind.UNINITIALISED,

@@ -201,7 +201,27 @@ def declare_device(*args, **options):
 
 
 class DeviceArray(np.ndarray):
-    """An array in "device memory"."""
+    """An array in "device memory".
+
+    Attributes
+    ----------
+    blank : bool
+        Whether surely nobody has written to it since it was made, nor made a view of it.
+    """
+
+    blank = False
+
+    def __array_finalize__(self, made_from) -> None:
+        if isinstance(made_from, DeviceArray):
+            made_from.blank = False
+
+    def __getitem__(self, index):
+        self.blank = False
+        return super().__getitem__(index)
+
+    def __setitem__(self, index, value) -> None:
+        self.blank = False
+        super().__setitem__(index, value)
 
     def copy_to_host(self, ary: np.ndarray | None = None, stream=None) -> np.ndarray:
         """Copy to a new array on the host, or into `ary`."""
@@ -237,12 +257,18 @@ def to_device(obj, stream=None, copy: bool = True, to: DeviceArray | None = None
 
 def device_array(shape, dtype=np.float64, strides=None, order="C", stream=None) -> DeviceArray:
     """An array on the device, not initialised."""
-    return np.empty(shape, _dtype(dtype), order=order).view(DeviceArray)
+    return _blank(np.empty(shape, _dtype(dtype), order=order))
 
 
 def device_array_like(ary, stream=None) -> DeviceArray:
     """An array on the device with the shape and type of another, not initialised."""
-    return np.empty_like(ary, subok=False).view(DeviceArray)
+    return _blank(np.empty_like(ary, subok=False))
+
+
+def _blank(a: np.ndarray) -> DeviceArray:
+    made = a.view(DeviceArray)
+    made.blank = True
+    return made
 
 
 def _create_states(n, seed, subsequence_start=0, stream=0) -> DeviceArray:

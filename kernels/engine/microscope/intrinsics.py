@@ -156,7 +156,7 @@ def local_array(run, n, m):
         array = memory.local_array(None, shape, dtype, run.lanes.count)
         run.shared[n, run.lanes.warp] = array
         if run.tracer is not None:
-            run.tracer.watch_local(array.buffer)
+            run.tracer.watch_blank(array.buffer)
     return array
 
 

@@ -371,6 +371,9 @@ def execute(function, grid, block, given: tuple, shared_bytes: int = 0) -> None:
     arguments = signatures.applied(function, code.name, bind(code, given, host_array))
     compiled = compiled_for(function, code, arguments)
     launch = Launch(compiled, grid, block, arguments, None, shared_bytes)
+    for a in given:
+        if hasattr(a, "blank"):
+            a.blank = False
     launch.run(range(grid[0] * grid[1] * grid[2]), "lockstep")
 
 
@@ -436,6 +439,7 @@ def trace(
         blocks=len(chosen), schedule=schedule,
     )  # fmt: skip
     tracer = Tracer(result, ast.unparse)
+    blank = [getattr(a, "blank", False) for a in args]
     arguments = signatures.applied(kernel, code.name, bind(code, args, private))
     why = block_problem(block)
     if why:
@@ -452,6 +456,9 @@ def trace(
         buffer = item_at(arguments, path).buffer
         if buffer not in tracer.races:
             tracer.watch(buffer, launch.warps_per_block)
+    for a, untouched in zip(arguments, blank, strict=False):
+        if untouched:
+            tracer.watch_blank(a.buffer)
     try:
         launch.run(chosen, schedule)
     except StopRun:

@@ -84,7 +84,9 @@ class Tracer:
         self.barriers: Counter[int] = Counter()
         self.heat: dict[str, tuple[Buffer, HeatCounter, HeatCounter]] = {}
         self.races: dict[Buffer, ArrayRaces] = {}
-        self.written: dict[Buffer, np.ndarray] = {}  # shared and local elements that hold a value
+        self.written: dict[
+            Buffer, np.ndarray
+        ] = {}  # of arrays that began blank: what holds a value
         self.costs: dict[tuple, tuple[Cost, int]] = {}
         self.fenced: set[int] = set()  # blocks that have written nothing since their last fence
 
@@ -171,15 +173,15 @@ class Tracer:
             return [cells]
         return [cells * size // unit + k for k in range(-(-size // unit))]
 
-    def watch_local(self, buffer: Buffer) -> None:
-        """Look for reads of what nobody wrote in local arrays from now on."""
+    def watch_blank(self, buffer: Buffer) -> None:
+        """Look for reads of what nobody wrote, in an array that nobody has written yet."""
         self.written[buffer] = np.zeros(buffer.flat.size, bool)
 
     def unwatch_shared(self) -> None:
         """The blocks that ran have ended, and their shared and local memory with them."""
         for buffer in [b for b in self.races if b.space == "shared"]:
             self.races.pop(buffer).finish()
-        self.written.clear()
+        self.written = {b: w for b, w in self.written.items() if b.space == "global"}
 
     def _site(self, node, buffer: Buffer, op: str, width: int) -> Site:
         key = (node, op, buffer.name, buffer.space, width)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -90,6 +91,17 @@ def sample_array(a: Array) -> Array:
         strides,
     )
     return Array(buffer, 0, shape, strides)
+
+
+class Known(NamedTuple):
+    """A number that the compiler knows a variable to have; one for each assignment."""
+
+    number: object
+
+
+def known_of(name: str) -> str:
+    """Where the variables keep what is `Known` of one: no name of Python's."""
+    return f"{name}="
 
 
 class Typist(Statements):
@@ -174,7 +186,9 @@ class Typist(Statements):
             simple, compound = self.SIMPLE.get(type(s)), self.COMPOUND.get(type(s))
             try:
                 if simple is not None:
+                    number = self.assigned_number(s)
                     simple(self, s, self.lanes.all)
+                    self.remember(s, number)
                 elif compound is None:
                     raise Unsupported(s.lineno, f"{describe(s)} cannot be used in a kernel")
                 elif not compound(self, s):
@@ -184,6 +198,19 @@ class Typist(Statements):
                 for name in flow.assigned(s):
                     self.env.pop(name, None)
         return True
+
+    def assigned_number(self, s: ast.stmt):
+        """The number that a statement assigns, if the compiler knows it; else `MISSING`."""
+        plain = isinstance(s, ast.Assign) and all(isinstance(x, ast.Name) for x in s.targets)
+        return self.fixed(s.value) if plain else MISSING
+
+    def remember(self, s: ast.stmt, number) -> None:
+        """Keep what the compiler knows of the variables that a statement assigns."""
+        for name in flow.assigned(s):
+            if number is MISSING:
+                self.env.pop(known_of(name), None)
+            else:
+                self.env[known_of(name)] = Known(number)
 
     def condition(self, n: ast.expr) -> bool | None:
         """Check a condition; which way it goes, if the compiler knows it.
@@ -234,9 +261,22 @@ class Typist(Statements):
         ]
         return False if False in links else None if None in links else True
 
+    def decided(self, n: ast.expr) -> bool | None:
+        """Which way a condition goes with what is known here, if anything is."""
+        if isinstance(n, ast.BoolOp):
+            ends = isinstance(n.op, ast.Or)
+            ways = [self.decided(x) for x in n.values]
+            return ends if ends in ways else None if None in ways else not ends
+        if isinstance(n, ast.UnaryOp) and isinstance(n.op, ast.Not):
+            way = self.decided(n.operand)
+            return None if way is None else not way
+        return self.known(n)
+
     def fixed(self, n: ast.expr):
         """A number, a text or None that the compiler knows; `MISSING` if it does not."""
         code = self.frame.code
+        if isinstance(n, ast.Name) and known_of(n.id) in self.env:
+            return self.env[known_of(n.id)].number
         if isinstance(n, ast.Name) and n.id in code.parameters:
             return None if self.env.get(n.id, MISSING) is None else MISSING
         if isinstance(n, ast.Name) and n.id in code.flow.once:
@@ -264,6 +304,11 @@ class Typist(Statements):
         self.frame.env = before
         if not ways:
             return False
+        for key in map(known_of, flow.assigned(s)):
+            first, *others = (way.get(key) for way in ways)
+            before.pop(key, None)
+            if first is not None and all(other is first for other in others):
+                before[key] = first
         for name in sorted(names):
             found = [way[name] for way in ways if name in way]
             if found:
@@ -337,11 +382,18 @@ class Typist(Statements):
         return self.plain(items[0])
 
     def while_loop(self, s: ast.While) -> bool:
-        return self.loop(s, lambda: self.condition(s.test) is not True)
+        """Go through a loop; its first test is one of its own, of which more may be known."""
+        entered = self.decided(s.test)
+        return self.loop(s, lambda: self.condition(s.test) is not True, entered is True)
 
-    def loop(self, s: ast.For | ast.While, head) -> bool:
-        """Go through a loop once; `head` says whether it may end."""
+    def loop(self, s: ast.For | ast.While, head, entered: bool = False) -> bool:
+        """Go through a loop once.
+
+        `head` says whether it may end, and `entered` whether its body surely runs.
+        """
         compiled, meets = self.compiled, self.frame.code.flow
+        for name in flow.assigned(s):
+            self.env.pop(known_of(name), None)
         before, back = self.env, self.backs.get(s, {})
         known = {}
         for name in sorted(meets.head[s]):
@@ -364,8 +416,15 @@ class Typist(Statements):
             name: t for way in continues for name, t in self.differing(known, way).items()
         }
         ways = breaks
-        if ends:
+        if ends and (continues or not entered):
             self.frame.env = before | known
+            if entered:
+                for name in sorted(meets.after[s] | meets.orelse[s]):
+                    found = [way[name] for way in continues if name in way]
+                    if found:
+                        self.env[name] = self.widened(
+                            ("exit", s, name), self.agreed(name, found, s)
+                        )
             if not s.orelse or self.block(s.orelse):
                 ways = [*breaks, self.env]
         return self.meet(compiled.after, s, meets.after[s], before, ways)

@@ -112,6 +112,20 @@ VALUES = {
         if t < 5 < 4:
             v = 0.5
         out_i8[i, 0] = v >> 1""",
+    "a loop that surely runs once": """
+        k = 0.5
+        step = 16
+        while step > 0:
+            k = i4_16[step % 16]
+            step //= 2
+        out_i8[i, 0] = k << 1""",
+    "a number that is known until it is assigned again": """
+        n = 3
+        if n > 2:
+            n, k = t, 2
+        else:
+            k = 0.5
+        out_i8[i, 0] = (k << 1) + n""",
     "numbers and results in one tuple": """
         total = 0
         for k in (0, abs(i1_16[t] + 4), t):

@@ -120,7 +120,7 @@ def sandbox(tool: str, numbers: list[int], module: str = MODULE) -> tuple[str, d
                 "--tool",
                 tool,
                 "--print-limit",
-                "200",
+                "100000",
                 *_survive(),
                 sys.executable,
                 "-m",

@@ -777,6 +777,21 @@ def test_progress_bar(monkeypatch, capsys):
     assert shown.endswith("\r")
 
 
+def test_a_long_launch_can_be_interrupted(monkeypatch):
+    def interrupt(progress, done):
+        raise KeyboardInterrupt
+
+    a = np.ones(320)
+    with monkeypatch.context() as changed:
+        changed.setattr(launch, "CHUNK_LANES", 64)
+        changed.setattr(launch.Progress, "show", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            make_scaled(2)[10, 32](a)
+    assert (a[:64] == 2).all() and (a[64:] == 1).all()
+    make_scaled(2)[10, 32](a)
+    assert (a[64:] == 2).all()
+
+
 def test_some_blocks_only():
     t = trace(where_am_i, (2, 3, 2), (5, 3, 2), np.zeros((4, 9, 10), int), blocks=[(1, 2, 1), 0])
     assert t.blocks == 2 and t.count(space="global")["lanes"] == 60

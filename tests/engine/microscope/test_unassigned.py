@@ -132,3 +132,44 @@ def test_local_arrays_belong_to_their_threads():
     assert first.message.startswith(
         "thread (3, 0, 0) of block (0, 0, 0) reads own[0], which it has"
     )
+
+
+@cuda.jit
+def doubled(a, out):
+    i = cuda.grid(1)
+    if i != 5:
+        a[i] = 1.0
+    out[i] = 2 * a[i]
+
+
+def problems_of(a):
+    return [p.message for p in trace(doubled, 2, 32, a, np.zeros(64)).problems]
+
+
+def test_an_array_made_on_the_device_begins_blank():
+    (message,) = problems_of(cuda.device_array(64))
+    assert "reads a[5], which nobody has written yet: global memory starts with garbage" in message
+    assert problems_of(cuda.device_array_like(np.zeros(64))) == [message]
+
+
+def filled():
+    a = cuda.device_array(64)
+    a.copy_to_device(np.zeros(64))
+    return a
+
+
+def sliced():
+    a = cuda.device_array(64)
+    doubled[1, 32](a[:32], np.zeros(64))
+    return a
+
+
+def launched():
+    a = cuda.device_array(64)
+    doubled[2, 32](a, np.zeros(64))
+    return a
+
+
+@pytest.mark.parametrize("make", (filled, sliced, launched, lambda: cuda.to_device(np.zeros(64))))
+def test_an_array_that_may_have_been_written_is_not_blank(make):
+    assert problems_of(make()) == []

@@ -26,7 +26,7 @@ SETUP = f"import sys\nsys.path.insert(0, {str(ROOT)!r})\nfrom kernels.lab import
 #: For each widget one of its sliders.
 SLIDERS = {kind: keys.tests_of(kind).SLIDER for kind in widgets.__all__ if kind != "Quiz"}
 #: What a widget draws, in itself.
-DRAWN = ".picture, .micro > svg"
+DRAWN = ".picture, svg[role=img]"
 #: How a notebook makes those that are nothing without settings.
 MADE = {"Micro": "figures.thread_tile()"}
 SETTINGS = {

@@ -158,8 +158,22 @@ def test_an_answer_says_whether_it_is_right_and_why(mounted):
     assert page.locator(".quiz details[open]").count() == 0
 
 
+def test_questions_come_one_at_a_time_and_all_are_printed(mounted):
+    page = mounted(made()).page
+    questions = page.locator(".quiz .questions > li")
+    shown = "(all) => all.map((each) => each.checkVisibility()).join()"
+    assert questions.evaluate_all(shown) == "true,false,false,false,false"
+    assert page.get_by_role("button", name="Back").is_disabled()
+    page.get_by_role("button", name="Next").click()
+    assert questions.evaluate_all(shown) == "false,true,false,false,false"
+    assert page.inner_text(".quiz .place") == "Question 2 of 5"
+    page.emulate_media(media="print")
+    assert "false" not in questions.evaluate_all(shown)
+
+
 def test_keys_are_enough_and_each_question_names_its_answers(mounted):
     page = mounted(made()).page
+    page.get_by_role("button", name="Next").press("Enter")
     group = page.get_by_role("group", name="Which of x1?")
     first = group.locator("summary").nth(1)
     first.focus()
@@ -198,7 +212,8 @@ def test_answers_are_there_after_a_reload_and_others_are_left_alone(stored):
     page.locator(".quiz summary").nth(1).click()
     page.locator(".quiz .option.right").wait_for()
     page.reload()
-    page.wait_for_selector(".quiz .option.right[open]")
+    page.wait_for_selector(".quiz .option.right[open]", state="attached")
+    assert page.inner_text(".quiz .place") == "Question 2 of 5"  # the first without an answer
     assert "1 of 5 answered, 1 at the first try." in page.inner_text(".quiz [role=status]")
     kept = json.loads(page.evaluate("(key) => localStorage.getItem(key)", KEY))
     assert kept["exercises"] == other["exercises"] and kept["quizzes"]["y"] == {"q": [0]}

@@ -219,8 +219,10 @@ function render({ model, el }) {
     side.element,
     scope.element,
     ...Object.values(fields).map((f) => f.element),
-    ...Object.values(sliders).map((s) => s.element),
+    sliders.k.element,
     button("Next k", { onclick: () => put(model, { k: (state().k + 1) % model.get("K"), all_steps: false }) }),
+    sliders.row.element,
+    sliders.col.element,
     steps.element,
   );
 

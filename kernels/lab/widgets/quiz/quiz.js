@@ -1,4 +1,5 @@
-/* Quiz: every answer, once opened, says whether it is right and why. What was opened is kept in the browser alone. */
+/* Quiz: one question at a time, and the reader pages. Every answer, once opened, says whether it is right and why. What was
+   opened is kept in the browser alone. */
 
 import { make, unique, button } from "../common.js";
 
@@ -113,8 +114,20 @@ function render({ model, el }) {
       make("div", { role: "group", "aria-labelledby": name }, options),
     );
   });
+  let at = 0;
+  const place = make("p", { class: "place", "aria-live": "polite" });
+  const back = button("Back", { onclick: () => turn(at - 1) }),
+    next = button("Next", { onclick: () => turn(at + 1) });
+  function turn(to) {
+    at = Math.max(0, Math.min(questions.length - 1, to));
+    items.forEach((item, i) => (item.hidden = i !== at));
+    place.textContent = `Question ${at + 1} of ${questions.length}`;
+    back.disabled = at === 0;
+    next.disabled = at === questions.length - 1;
+  }
   const again = button("Start again", {
     onclick: () => {
+      turn(0);
       answers = opened({}, chapter, questions);
       for (const box of boxes) {
         box.open = false;
@@ -127,10 +140,13 @@ function render({ model, el }) {
   const root = make(
     "section",
     { class: "tile-widget quiz", role: "group", "aria-label": "Quiz", "data-lm-suppress-shortcuts": "true" },
+    place,
     make("ol", { class: "questions" }, items),
+    make("div", { class: "pages controls" }, back, next),
     make("div", { class: "end controls" }, again, says),
   );
   el.append(root);
+  turn(questions.findIndex((q) => !answers[q.id].some((i) => q.options[i].right)));
   tell();
   return () => root.remove();
 }

@@ -1,0 +1,32 @@
+"""The opening of a page: what it takes and gives folds into a line, and the idea comes first."""
+
+from __future__ import annotations
+
+import re
+
+from bs4 import BeautifulSoup, Tag
+
+#: How the paragraphs begin that say what a page takes and gives.
+TERMS = ("Afterwards you can", "Time:", "You need:", "No GPU?")
+MINUTES = re.compile(r"Time:\s*(?:about )?(\d+ minutes|one hour)")
+
+
+def fold(body: Tag) -> None:
+    """Fold a page's terms, where it has them, behind a line with its minutes."""
+    terms = [
+        part
+        for part in body.select(".bd-article > section > p, section > p")
+        if part.strong and part.contents[0] is part.strong and part.strong.text in TERMS
+    ]
+    terms = [part for part in terms if part.parent.find("h1", recursive=False)]
+    if not terms:
+        return
+    time = MINUTES.search(" ".join(part.text for part in terms))
+    line = f"{time[1][0].upper()}{time[1][1:]}: what" if time else "What"
+    fold = BeautifulSoup(
+        f'<details class="terms"><summary>{line} you need, and what you can do afterwards</summary>'
+        "</details>",
+        "html.parser",
+    ).details
+    terms[0].insert_before(fold)
+    fold.extend(part.extract() for part in terms)

@@ -1,0 +1,109 @@
+"""Where a reader is: the list follows, a phone's bar says it, keys turn pages, the plan is lit."""
+
+from __future__ import annotations
+
+import tomllib
+
+import pytest
+from pages import floorplan
+
+from kernels.lab.pages import WITHOUT_QUIZ
+from tests.pages import CHAPTERS, lay_out
+
+PAGE = "chapters/04-tiled"
+CURRENT = "document.querySelector('#pst-page-toc-nav [aria-current]')"
+
+
+@pytest.fixture
+def opened(browser, book):
+    pages = []
+
+    def go(name=PAGE, **options):
+        pages.append(browser.new_page(reduced_motion="reduce", **options))
+        pages[-1].goto((book / f"{name}.html").as_uri())
+        lay_out(pages[-1])
+        return pages[-1]
+
+    yield go
+    for page in pages:
+        page.close()
+
+
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.6, 0.9])
+def test_the_list_follows_and_keeps_in_view(opened, share):
+    page = opened(viewport={"width": 1280, "height": 500})
+    page.evaluate(f"scrollTo(0, {share} * document.documentElement.scrollHeight)")
+    page.wait_for_function(CURRENT)
+    link = page.locator("#pst-page-toc-nav [aria-current]")
+    assert link.count() == 1
+    heading = page.locator(link.get_attribute("href").replace("#", "[id='") + "']").first
+    assert heading.bounding_box()["y"] <= 0.3 * 500 + 1
+    box = link.bounding_box()
+    assert 0 <= box["y"] and box["y"] + box["height"] <= 500
+
+
+def test_the_bar_of_a_phone_says_where(opened):
+    page = opened(viewport={"width": 390, "height": 800})
+    assert not page.locator(".whereabouts").is_visible()
+    page.evaluate("scrollTo(0, document.documentElement.scrollHeight / 2)")
+    page.wait_for_function("document.querySelector('.whereabouts').textContent")
+    chapter, section, share = page.locator(".whereabouts > span").all_inner_texts()
+    assert chapter == "4" and section
+    assert 40 < int(share.split()[-2]) < 60
+
+
+def test_arrow_keys_turn_pages_but_not_from_a_field(opened):
+    page = opened()
+    page.focus(".search-button-field")
+    page.keyboard.press("ArrowRight")
+    assert PAGE in page.url
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_url("**/04-tiled-deeper.html")
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_url("**/04-tiled.html")
+
+
+def test_the_list_says_how_long_sections_are(opened):
+    lengths = opened().locator("#pst-page-toc-nav small").all_inner_texts()
+    assert len(lengths) > 3 and all(each.endswith(" min") for each in lengths)
+
+
+def test_every_chapter_has_its_place():
+    places = tomllib.loads(floorplan.FILE.read_text("utf-8"))
+    chapters = {name for name in CHAPTERS if "deeper" not in name}
+    assert chapters - set(WITHOUT_QUIZ[1:]) == set(places)
+    assert set(places.values()) == set(floorplan.PLACES)
+
+
+@pytest.mark.parametrize(("width", "shown"), [(390, "narrow"), (1280, "wide")])
+def test_the_plan_is_drawn_for_its_width(opened, width, shown):
+    page = opened(viewport={"width": width, "height": 800})
+    drawn = page.locator(".floor svg:visible")
+    assert drawn.count() == 1 and shown in drawn.get_attribute("class")
+    assert drawn.locator(".lit").count() and drawn.bounding_box()["y"] < 800
+
+
+def test_a_chapter_shows_how_much_of_it_is_done(opened):
+    page = opened()
+    link = page.locator(".bd-sidebar-primary nav a.current").first
+    assert "begun" not in link.get_attribute("class")
+    page.locator("input[data-exercise]").first.check()
+    page.wait_for_function("document.querySelector('.bd-sidebar-primary a.current.begun')")
+    assert link.get_attribute("title").endswith("% of its exercises and questions done")
+
+
+def test_a_chapter_opens_with_its_idea(opened):
+    page = opened(viewport={"width": 390, "height": 844})
+    first = page.locator(".bd-article > section > p:not(:has(a))").first
+    assert first.bounding_box()["y"] < 844
+    terms = page.locator("details.terms")
+    assert "45 minutes" in terms.locator("summary").inner_text()
+    assert not terms.locator("p").first.is_visible()
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert terms.locator("p").first.is_visible()
+
+
+def test_an_address_that_is_not_there_has_a_page(book):
+    page = (book / "404.html").read_text("utf-8")
+    assert "<base href=" in page.partition("<script")[0] and "No page here" in page
