@@ -94,6 +94,6 @@ __all__ = [
     "pyramid", "rates", "received", "rereading", "roofline", "rung_label", "rungs", "savings",
     "schedule", "show", "significand", "six_steps", "slots", "speed_of_light", "speed_ups",
     "spread_tile", "stream_k", "streams", "structs_and_fields", "svg", "sweep", "tile_levels",
-    "tile_steps", "transfers", "transpose_path", "two_barriers", "two_loads",
-    "waterfall", "wide_loads", "zero_fill",
+    "tile_steps", "transfers", "transpose_path", "two_barriers", "two_loads", "waterfall",
+    "wide_loads", "zero_fill",
 ]  # fmt: skip
