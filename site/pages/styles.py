@@ -26,6 +26,8 @@ RELATIVE = re.compile(r"""(url\(\s*["']?)(?!data:|#|/|https?:)([^"')]+)""")
 WORD = re.compile(r"-?[A-Za-z_][\w-]*")
 ATTRIBUTE = re.compile(r"""\b(?:class|id)=(?:"([^"]*)"|'([^']*)'|([^\s>"']+))""")
 DARK = re.compile(r"""html\[data-theme="?dark"?\]""")
+#: What Bootstrap's script names for pages that have it; none of ours does.
+ABSENT = re.compile(r"(?:carousel|offcanvas|popover|toast|modal)(?:-|$)")
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 SPACE = re.compile(r"\s+")
 #: The course's own sheets keep every rule: some are for what thebe makes.
@@ -57,6 +59,7 @@ def combine(out: Path, kept: Path) -> Path:
     kept.write_text("\n".join(sheets))
     scripts = [path for path in static.rglob("*.js") if static / "vendor" not in path.parents]
     names = used([*texts.values()], [path.read_text("utf-8") for path in scripts])
+    names = {name for name in names if not ABSENT.match(name)}
     sheet = static / NAME
     sheet.write_text("\n".join(slim(static, name, names) for name in sheets), encoding="utf-8")
     version = hashlib.sha256(sheet.read_bytes()).hexdigest()[:8]
