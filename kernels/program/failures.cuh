@@ -20,9 +20,9 @@ enum ExitCode { RIGHT = 0, WRONG = 1, UNUSABLE = 2, FAILED = 3 };
 }
 
 // Wrap each call of the CUDA runtime: CHECK(cudaMalloc(...)).
-#define CHECK(call)                                                                               \
-    do {                                                                                          \
-        const cudaError_t error = (call);                                                         \
-        if (error != cudaSuccess)                                                                 \
+#define CHECK(call) \
+    do { \
+        const cudaError_t error = (call); \
+        if (error != cudaSuccess) \
             fail(FAILED, cudaGetErrorName(error), cudaGetErrorString(error), __FILE__, __LINE__); \
     } while (false)
