@@ -607,7 +607,8 @@ class Translator:
             if name not in names:  # a parameter of a call
                 raise Unknown("call")
             index = names.index(name)
-            return f"{self.target(x[0])} = parameters[{index}]"
+            into = self.target(x[0])
+            return f"{into} = {self.widened(f'parameters[{index}]', kind, bits, into)}"
         size = bits // 8
         names = [self.target(v) for v in x[0].strip("{}").split(",")]
         lines = []
@@ -617,14 +618,16 @@ class Translator:
             v = f"load({self.address(x[1]) if len(names) == 1 else f'at + {k * size}'}, {size})"
             if kind == "f":
                 v = f"float_of({v}, {bits})"
-            elif kind == "s":
-                v = f"signed({v}, {bits}) & 0xFFFFFFFFFFFFFFFF"
-                if re.match(r"^r_rs\d", name):
-                    v = f"({v}) & 0xFFFF"
-                elif re.match(r"^r_r\d", name):
-                    v = f"({v}) & 0xFFFFFFFF"
-            lines.append(f"{name} = {v}")
+            lines.append(f"{name} = {self.widened(v, kind, bits, name)}")
         return ["; ".join(lines)]
+
+    @staticmethod
+    def widened(value: str, kind: str, bits: int, name: str) -> str:
+        """A loaded value as wide as its register: a signed one brings its sign along."""
+        if kind != "s":
+            return value
+        wide = {"r_rs": 0xFFFF, "r_r": 0xFFFFFFFF}.get(name.rstrip("0123456789"), (1 << 64) - 1)
+        return f"signed({value}, {bits}) & {wide}"
 
     def op_st(self, parts, x):
         kind, bits = width_of(parts[-1])

@@ -7,9 +7,7 @@ from kernels.engine.microscope import values
 from tests.engine.fuzz import judges
 from tests.engine.fuzz.programs import HEADER, Program
 
-ARGUMENTS = (
-    "f4_16 f8_16 i1_16 i4_16 i8_16 u4_16 u8_16 scalar_pyi8 out_f4 out_f8 out_i4 out_i8 out_u8"
-)
+ARGUMENTS = "f4_16 f8_16 i1_16 i4_16 i8_16 u4_16 u8_16 scalar_pyi8 scalar_i4 out_f4 out_f8 out_i4 out_i8 out_u8"
 #: What each puts into its slot of an output, after the statements in front.
 VALUES = {
     "floats clamp to integers": """
@@ -57,6 +55,9 @@ VALUES = {
         out_i8[i, 2] = cuda.brev(u4_16[t])
         out_i8[i, 3] = cuda.ffs(i4_16[t])
         out_i8[i, 4] = cuda.brev(u8_16[t])""",
+    "a scalar brings its sign along": """
+        out_i8[i, 0] = i8_16[t] % (scalar_i4 if t % 2 else 7)
+        out_i8[i, 1] = scalar_i4""",
     "a first guess at a type leaves its mark": """
         v = uint8(i4_16[t] & 15)
         for k in range(5):
