@@ -7,7 +7,10 @@ from kernels.engine.microscope import values
 from tests.engine.fuzz import judges
 from tests.engine.fuzz.programs import HEADER, Program
 
-ARGUMENTS = "f4_16 f8_16 i1_16 i4_16 i8_16 u4_16 u8_16 scalar_pyi8 scalar_i4 out_f4 out_f8 out_i4 out_i8 out_u8"
+ARGUMENTS = (
+    "f4_16 f8_16 i1_16 i4_16 i8_16 u4_16 u8_16 scalar_pyi8 scalar_i4 "
+    "out_f4 out_f8 out_i4 out_i8 out_u8"
+)
 #: What each puts into its slot of an output, after the statements in front.
 VALUES = {
     "floats clamp to integers": """
