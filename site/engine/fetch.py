@@ -85,7 +85,6 @@ def fetch(kept: Path = KEPT, wheels: str | None = None, source: str = DISTRIBUTI
     if os.environ.get("PAGE_PYTHON", "").strip().lower() == "off":
         raise NoEngine("PAGE_PYTHON=off asks for none")
     named = os.environ.get("PAGE_PYTHON_WHEELS", "") if wheels is None else wheels
-    kept.mkdir(parents=True, exist_ok=True)
     pyodide = Distribution(runtime(kept), {})
     if named:
         found = from_folder(pyodide.lock, Path(named))
@@ -102,6 +101,7 @@ def runtime(kept: Path) -> Path:
     archive = kept / f"{PYODIDE.name}-{PYODIDE.version}.tgz"
     if archive.exists():
         return vendor.checked(PYODIDE, archive)
+    kept.mkdir(parents=True, exist_ok=True)
     try:
         return vendor.download(PYODIDE, kept)
     except subprocess.CalledProcessError as error:
