@@ -12,6 +12,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -44,8 +45,10 @@ def started(stick: Path, *command: str, **variables: str) -> tuple[subprocess.Po
     """Start a server without a browser, and return it with the address it says."""
     environment = {**os.environ, "BROWSER": "true", **variables}
     process = subprocess.Popen(
-        command, cwd=stick, env=environment, stdout=subprocess.PIPE, text=True
-    )
+        command, cwd=stick, env=environment, stdout=subprocess.PIPE, text=True,
+        # A job in the background ignores Ctrl-C, and so would the server that it starts.
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
+    )  # fmt: skip
     return process, re.search(r"http://127.0.0.1:(\d+)/", process.stdout.readline())[0]
 
 
