@@ -34,6 +34,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import anywidget
+import traitlets
 
 from kernels.basics.data_sheets import gpus
 
@@ -73,6 +74,26 @@ class Widget(anywidget.AnyWidget):
         if kind == "css" and not path.exists():
             return ""
         return path.read_text(encoding="utf-8")
+
+
+def within(**limits: tuple[float, float]) -> Any:
+    """Keep traits within limits: ``_allowed = within(n=(1, 64))`` in a widget's class.
+
+    Parameters
+    ----------
+    **limits : (least, most)
+        By the name of a trait. Another value is a `traitlets.TraitError` of one line.
+    """
+
+    def allowed(widget: Widget, proposal: dict[str, Any]) -> float:
+        name, value = proposal["trait"].name, proposal["value"]
+        least, most = limits[name]
+        if not least <= value <= most:
+            told = f"{value:g}" if isinstance(value, float) else value
+            raise traitlets.TraitError(f"{name} is {told}: use {least} to {most}")
+        return value
+
+    return traitlets.validate(*limits)(allowed)
 
 
 def common(kind: str) -> str:

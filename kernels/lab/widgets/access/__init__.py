@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import traitlets
 
-from kernels.lab.widgets.base import Widget
+from kernels.lab.widgets.base import Widget, within
 
 SIZE_LIMIT = 64
 
@@ -50,9 +50,4 @@ class Access(Widget):
     scope = traitlets.Enum(["thread", "warp", "block", "grid"], "warp").tag(sync=True)
     all_steps = traitlets.Bool(False).tag(sync=True)
 
-    @traitlets.validate("M", "N", "K")
-    def _allowed(self, proposal: dict) -> int:
-        name, value = proposal["trait"].name, proposal["value"]
-        if not 1 <= value <= SIZE_LIMIT:
-            raise traitlets.TraitError(f"{name} is {value}: use 1 to {SIZE_LIMIT}")
-        return value
+    _allowed = within(M=(1, SIZE_LIMIT), N=(1, SIZE_LIMIT), K=(1, SIZE_LIMIT))

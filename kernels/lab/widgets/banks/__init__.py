@@ -6,7 +6,7 @@ from typing import Any
 
 import traitlets
 
-from kernels.lab.widgets.base import Widget
+from kernels.lab.widgets.base import Widget, within
 
 PAD_LIMIT = 8
 STRIDE_LIMIT = 64
@@ -49,13 +49,7 @@ class Banks(Widget):
     stride = traitlets.Int(2).tag(sync=True)
     lane = traitlets.Int(5).tag(sync=True)
 
-    @traitlets.validate("pad", "stride", "lane")
-    def _allowed(self, proposal: dict[str, Any]) -> int:
-        name, value = proposal["trait"].name, proposal["value"]
-        most = {"pad": PAD_LIMIT, "stride": STRIDE_LIMIT, "lane": 31}[name]
-        if not 0 <= value <= most:
-            raise traitlets.TraitError(f"{name} is {value}: use 0 to {most}")
-        return value
+    _allowed = within(pad=(0, PAD_LIMIT), stride=(0, STRIDE_LIMIT), lane=(0, 31))
 
 
 def words(access: str, side: int, pad: int, swizzle: bool, stride: int, **others: Any) -> list[int]:

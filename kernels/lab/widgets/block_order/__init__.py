@@ -8,7 +8,7 @@ import traitlets
 
 from kernels.host import cdiv
 from kernels.host.tiles import tile_of
-from kernels.lab.widgets.base import Widget
+from kernels.lab.widgets.base import Widget, within
 
 LIMITS = {
     "across": (1, 64), "down": (1, 64), "group": (1, 32), "running": (1, 1024),
@@ -51,13 +51,7 @@ class BlockOrder(Widget):
     BN = traitlets.Int(64).tag(sync=True)
     K = traitlets.Int(8192).tag(sync=True)
 
-    @traitlets.validate(*LIMITS)
-    def _allowed(self, proposal: dict) -> int:
-        name, value = proposal["trait"].name, proposal["value"]
-        least, most = LIMITS[name]
-        if not least <= value <= most:
-            raise traitlets.TraitError(f"{name} is {value}: use {least} to {most}")
-        return value
+    _allowed = within(**LIMITS)
 
 
 class Strips(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import traitlets
 
-from kernels.lab.widgets.base import Widget
+from kernels.lab.widgets.base import Widget, within
 
 ELEMENT_LIMIT = 100_000
 BLOCK_LIMIT = 1024
@@ -37,10 +37,4 @@ class Launch(Widget):
     guard = traitlets.Bool(True).tag(sync=True)
     thread = traitlets.Int(37).tag(sync=True)
 
-    @traitlets.validate("n", "block")
-    def _allowed(self, proposal: dict) -> int:
-        name, value = proposal["trait"].name, proposal["value"]
-        limit = ELEMENT_LIMIT if name == "n" else BLOCK_LIMIT
-        if not 1 <= value <= limit:
-            raise traitlets.TraitError(f"{name} is {value}: use 1 to {limit}")
-        return value
+    _allowed = within(n=(1, ELEMENT_LIMIT), block=(1, BLOCK_LIMIT))

@@ -8,7 +8,7 @@ from kernels.distributed.algorithms import schedule
 from kernels.distributed.cost import Machine, Prediction, predict
 from kernels.distributed.grid import Grid
 from kernels.distributed.schedule import Schedule
-from kernels.lab.widgets.base import Widget
+from kernels.lab.widgets.base import Widget, within
 
 LIMITS = {
     "p": (1, 4), "q": (1, 4), "size": (512, 65_536), "pieces": (1, 4), "step": (0, 63),
@@ -56,13 +56,7 @@ class ManyGpus(Widget):
     itemsize = traitlets.Enum((2, 4), 4).tag(sync=True)
     step = traitlets.Int(0).tag(sync=True)
 
-    @traitlets.validate(*LIMITS)
-    def _allowed(self, proposal: dict) -> float:
-        name, value = proposal["trait"].name, proposal["value"]
-        least, most = LIMITS[name]
-        if not least <= value <= most:
-            raise traitlets.TraitError(f"{name} is {value:g}: use {least} to {most}")
-        return value
+    _allowed = within(**LIMITS)
 
 
 def planned(algorithm: str, p: int, q: int, size: int, pieces: int) -> Schedule:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import traitlets
 
-from kernels.lab.widgets.base import Widget
+from kernels.lab.widgets.base import Widget, within
 
 LARGEST = 8  #: rows and columns of a thread tile that the picture can hold
 STEPS = 6  #: of k, in the picture
@@ -46,10 +46,4 @@ class OuterProduct(Widget):
         [[(k + j + k * j + 1) % 4 + 1 for j in range(LARGEST)] for k in range(STEPS)]
     ).tag(sync=True)
 
-    @traitlets.validate("TM", "TN", "step")
-    def _allowed(self, proposal: dict) -> int:
-        name, value = proposal["trait"].name, proposal["value"]
-        least, most = (0, STEPS) if name == "step" else (1, LARGEST)
-        if not least <= value <= most:
-            raise traitlets.TraitError(f"{name} is {value}: use {least} to {most}")
-        return value
+    _allowed = within(TM=(1, LARGEST), TN=(1, LARGEST), step=(0, STEPS))

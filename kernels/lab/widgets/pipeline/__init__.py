@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import traitlets
 
-from kernels.lab.widgets.base import Widget
+from kernels.lab.widgets.base import Widget, within
 
 TILES = 8  #: of the picture
 LIMITS = {"stages": (1, 4), "load": (50, 1600), "compute": (50, 1600), "stage_bytes": (1, 232_448)}
@@ -43,13 +43,7 @@ class Pipeline(Widget):
     producer = traitlets.Bool(False).tag(sync=True)
     stage_bytes = traitlets.Int((128 + 128) * 8 * 4).tag(sync=True)
 
-    @traitlets.validate(*LIMITS)
-    def _allowed(self, proposal: dict) -> int:
-        name, value = proposal["trait"].name, proposal["value"]
-        least, most = LIMITS[name]
-        if not least <= value <= most:
-            raise traitlets.TraitError(f"{name} is {value}: use {least} to {most}")
-        return value
+    _allowed = within(**LIMITS)
 
 
 class Times(NamedTuple):
