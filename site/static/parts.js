@@ -1,13 +1,15 @@
 /* A long page is laid out section by section. Those in view come first: book.css lets the browser pass over the rest
-   (`data-parts`, which layout.html sets). The rest follows once the page is there, whenever the browser is idle, one
-   section at a time: before a reader stirs, the scroll bar tells the truth. Whoever jumps or prints gets all of it at
-   once. */
+   (`data-parts`, which layout.html sets). The rest follows as soon as the reader stirs, or once a page has lain still
+   for some seconds: one section at a time, whenever the browser is idle, so that the scroll bar tells the truth. Whoever
+   jumps or prints gets all of it at once. */
 (() => {
   "use strict";
 
   const root = document.documentElement;
   if (root.dataset.parts === undefined) return;
   const waiting = [...document.querySelectorAll(".bd-article > section > section")];
+  const STIRS = ["scroll", "wheel", "keydown", "pointerdown", "pointermove", "touchstart"];
+  const STILL = 6000; // milliseconds: by then all that a page loads is there
   const soon = window.requestIdleCallback ?? ((f) => setTimeout(f, 50));
 
   function finish() {
@@ -23,9 +25,15 @@
     soon(next);
   }
 
+  function begin() {
+    clearTimeout(waited);
+    for (const name of STIRS) removeEventListener(name, begin);
+    soon(next);
+  }
+
   const jumps = (event) => event.target.closest?.("a[href*='#']") && finish();
   addEventListener("click", jumps, { capture: true, passive: true });
   for (const name of ["hashchange", "beforeprint"]) addEventListener(name, finish);
-  if (document.readyState === "complete") soon(next);
-  else addEventListener("load", () => soon(next));
+  const waited = setTimeout(begin, STILL);
+  for (const name of STIRS) addEventListener(name, begin, { passive: true });
 })();

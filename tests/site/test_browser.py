@@ -248,6 +248,8 @@ def test_most_of_a_page_waits_and_none_is_forgotten(browser, book):
     assert not page.eval_on_selector_all(fit, passed_over)
     few = page.locator(fit).count()
     assert page.evaluate("document.documentElement.dataset.parts") == ""
+    page.evaluate(work)  # whatever else waits for an idle moment
+    page.mouse.wheel(0, 1)
     page.wait_for_function("idle.length")
     assert page.evaluate(work) >= page.locator(SECTIONS).count() - 1  # one at a time
     assert page.evaluate("document.documentElement.dataset.parts === undefined")

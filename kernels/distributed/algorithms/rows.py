@@ -2,7 +2,8 @@
 
 Rank r multiplies its rows of A by its own columns of B while those of rank r + 1 arrive, then by
 these while those of rank r + 2 arrive. In every step each rank sends to one rank and receives from
-one, so that all links are in use; and nobody ever holds more than a part of B.
+one, so that all links are in use. Nobody starts with more than a part of B, and two parts at a
+time are enough: the one that is multiplied by, and the one that arrives.
 """
 
 from kernels.distributed.grid import Grid, Span, cut
