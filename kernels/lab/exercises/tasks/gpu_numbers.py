@@ -20,10 +20,10 @@ TRAFFIC = NumberExercise(
     hints=(
         "A matrix of 8192 × 8192 has 2²⁶ elements. With rows, a GPU holds a sixteenth of B and"
         " needs all of it.",
-        "On a grid of 4 × 4, it needs the quarter of A that's in its row of the grid, and the"
-        " quarter of B that's in its column. It holds a quarter of each.",
-        "If K is split, shares of C move, and they are sums in float32, whatever A and B are."
-        " A GPU receives 15 shares of a sixteenth of C.",
+        "On a 4 × 4 grid, a GPU needs the quarter of A that's in its row of the grid, and the "
+        "quarter of B that's in its column. It holds a quarter of each quarter.",
+        "If K is split, shares of C move, and they're float32 sums, whatever the type of A and B. "
+        "A GPU receives 15 shares, each of a sixteenth of C.",
     ),
     after="Twice three quarters of a quarter is three eighths of a matrix, where rows need fifteen"
     " sixteenths. Half the bytes per element halve what moves of A and B, and not what moves of C.",
@@ -50,7 +50,8 @@ HIDDEN = NumberExercise(
         "While a GPU multiplies its n/2 rows of A by its own n/2 columns of B, the other half of B"
         " arrives. Compare these two times.",
         "That product takes 2 · n · n/2 · n/2 operations, and half of B has n · n/2 elements.",
-        "n³/2 operations over F, against n²/2 · b bytes over L: they're equal at n = b · F / L.",
+        "n³/2 operations at F per second take as long as n²/2 · b bytes at L per second, at n = b "
+        "· F / L.",
     ),
     after="Arithmetic grows with n³ and traffic with n², so every link is fast enough for some"
     " matrix. Sixteen times the arithmetic with half the bytes needs eight times the size.",
@@ -68,10 +69,11 @@ SCALING = NumberExercise(
     chapter=CHAPTER,
     title="strong and weak scaling",
     hints=(
-        "The speed-up is the time of one GPU over the time of all, and the efficiency is the"
-        " speed-up over their number.",
-        "On four GPUs, the arithmetic takes 20 ms, and 5 ms of traffic show.",
-        "With four times the rows, each GPU has the arithmetic of one, and the same B to get.",
+        "The speed-up is the time on one GPU over the time on all of them; the efficiency is the "
+        "speed-up over the number of GPUs.",
+        "On four GPUs, the arithmetic takes 20 ms, and 5 ms of traffic shows.",
+        "With four times the rows, each GPU has as much arithmetic as one had before, and the "
+        "same B to fetch.",
     ),
     after="The same traffic costs a fifth of the time of the small product, and a seventeenth of"
     " the large one's. Before you add GPUs, ask whether the problem will grow with them.",
@@ -90,9 +92,9 @@ MEMORY = NumberExercise(
     chapter=CHAPTER,
     title="what each GPU must hold",
     hints=(
-        "A matrix of 65536 × 65536 in fp32 has 2³² elements, and so 16 GiB.",
+        "A matrix of 65536 × 65536 in fp32 has 2³² elements, and so takes 16 GiB.",
         "With B replicated: a quarter of A, all of B, a quarter of C.",
-        "With rows: a quarter of each, and two buffers with a quarter of B in each.",
+        "With rows: a quarter of each matrix, and two buffers, each for a quarter of B.",
     ),
     after="The two buffers are the price of the overlap: half of B's memory on four GPUs, and less"
     " on more. Cut what moves into pieces, and they shrink again.",
