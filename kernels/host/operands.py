@@ -119,7 +119,7 @@ class Operands:
             self._check_out()
 
     def _check_out(self) -> None:
-        check_array(self._out, "out", len(self._shape), (str(self.dtype),))
+        check_array(self._out, "out", len(self._shape), (str(self.dtype),), empty=0 in self._shape)
         if tuple(self._out.shape) != self._shape:
             raise ValueError(
                 f"out has shape {tuple(self._out.shape)}; the result has {self._shape}"

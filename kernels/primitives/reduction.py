@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernels import host
-from kernels.engine import cuda, cupy, float32
+from kernels.engine import cuda, float32
 from kernels.engine.vector import aligned16, load4
 from kernels.host import cdiv, cpp
 from kernels.host.model import WARP, Access, Model
@@ -206,8 +206,8 @@ class Total(host.Operands):
 
     def on_device(self) -> tuple:
         """Return the vector, contiguous, and the result, both on the device."""
-        a, out = (cupy.asarray(array) for array in self.arguments())
-        return cupy.ascontiguousarray(a), out
+        *arrays, _ = self.cpp_arguments()
+        return tuple(arrays)
 
 
 def total(a, out=None, engine="numba", version="vectorized"):
