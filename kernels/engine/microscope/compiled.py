@@ -37,6 +37,8 @@ class Compiled:
         Whether it waits for the whole grid, itself or in what it calls.
     result : type
         Of what the function returns.
+    declared : type
+        The same by its signature, as `signatures` has it; None if it names none.
     """
 
     code: Code
@@ -52,3 +54,4 @@ class Compiled:
     waits: dict[ast.AST, bool] = field(default_factory=dict)
     cooperative: bool = False
     result: object = None
+    declared: object = None

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 
-from . import values
+from . import signatures, values
 from .compiled import Compiled
 from .errors import KernelError, StopRun
 from .iterables import iterable
@@ -78,7 +78,9 @@ class Runner(Waiting):
     def returns(self, s: ast.Return, m: Mask):
         frame = self.frame
         if s.value is not None:
-            v = convert(frame.compiled.result, self.evaluate(s.value, m))
+            declared, name = frame.compiled.declared, frame.code.name
+            v = signatures.returned(declared, self.evaluate(s.value, m), s.lineno, name)
+            v = convert(frame.compiled.result, v)
             if frame.exited is not None:
                 v = select(self.array_of(m), v, frame.returned, s)
             frame.returned = v

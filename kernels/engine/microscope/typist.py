@@ -127,10 +127,11 @@ class Typist(Statements):
         super().__init__(session, lanes, {})
         self.compiled, self.origins, self.stack = compiled, origins, stack
         self.frame = Frame(compiled, env)
-        self.result: object = MISSING
+        declared = compiled.declared
+        self.result = values.sample(declared) if isinstance(declared, np.dtype) else MISSING
         self.parts: list[Array] = []  # views that the function has made of arrays
         self.loops: list[tuple[list[Env], list[Env]]] = []  # variables at each break and continue
-        self.key = tuple(map(type_of, env.values()))
+        self.key = (declared, *map(type_of, env.values()))
         self.versions: dict[tuple, Typist] = stack[0].versions if stack else {}
         self.seen: dict[object, object] = {}  # what each expression and each meeting has been
         self.backs: dict[ast.stmt, dict[str, list]] = {}  # what the last pass sent to a loop's head
@@ -152,6 +153,8 @@ class Typist(Statements):
                 break
         if self.errors:
             raise self.errors[0]
+        if falls_through:
+            signatures.returned(self.compiled.declared, None, code.node.lineno, code.name)
         if falls_through and self.result is not MISSING and self.result is not None:
             raise Unsupported(
                 code.node.lineno,
@@ -456,6 +459,7 @@ class Typist(Statements):
                 f"{self.frame.code.name} returns a part of an array: Numba returns whole arrays "
                 "that were passed to the function only, so take the part where it is called",
             )
+        v = signatures.returned(self.compiled.declared, v, s.lineno, self.frame.code.name)
         if self.result is MISSING:
             self.result = v
         elif (v is None) != (self.result is None):
@@ -599,22 +603,23 @@ class Typist(Statements):
         code = code_of(target)
         arguments, named = self.passed(n, m)
         given = code.bind(arguments, named, f"line {n.lineno}: {code.name}")
-        given = signatures.passed(target, f"line {n.lineno}: {code.name}", given)
+        given, result = signatures.passed(target, f"line {n.lineno}: {code.name}", given)
+        plain = {k: self.plain(v) for k, v in given.items()}
         try:
-            callee = self.version(target, code, {k: self.plain(v) for k, v in given.items()}, n)
+            callee = self.version(target, code, plain, result, n)
         except Unsupported:
             if not any(type(v) is Literal for v in given.values()):
                 raise
-            callee = self.version(target, code, given, n)  # it may need to know their numbers
+            callee = self.version(target, code, given, result, n)  # it may need their numbers
         self.compiled.calls[n] = callee.compiled
         self.compiled.cooperative |= callee.compiled.cooperative
         for path in callee.compiled.written:
             self.writes(item_at(list(given.values()), path))
         return self.returned(callee, list(given.values()))
 
-    def version(self, target, code: Code, given: dict, n: ast.Call) -> Typist:
-        """A device function gone through for some types of arguments."""
-        key = tuple(map(type_of, given.values()))
+    def version(self, target, code: Code, given: dict, result, n: ast.Call) -> Typist:
+        """A device function gone through for some types of arguments, and a declared result."""
+        key = (result, *map(type_of, given.values()))
         if (code.function, key) in self.versions and not any(
             type(v) is Literal for v in given.values()
         ):
@@ -638,7 +643,7 @@ class Typist(Statements):
             name: v if type(v) is Literal else stand_in(v, (k,), origins)
             for k, (name, v) in enumerate(given.items())
         }
-        callee = Typist(Compiled(code), env, origins, (*self.stack, self))
+        callee = Typist(Compiled(code, declared=result), env, origins, (*self.stack, self))
         callee.run()
         if not any(type(v) is Literal for v in env.values()):
             self.versions[code.function, key] = callee

@@ -105,7 +105,7 @@ def work(seeds: Iterable[int], judge: str) -> None:
 
 # ------------------------------------------------------------------------------- outside
 def hire(seeds: Iterable[int], judge: str, processes: int, deadline: float) -> Iterator[dict]:
-    """Rows of all programs, from several processes, as they come; none begins after the deadline."""
+    """Rows of all programs, as they come from several processes; none begins past the deadline."""
     seeds = list(seeds)
     shares = [seeds[k : k + SHARE] for k in range(0, len(seeds), SHARE)]
     with ThreadPoolExecutor(processes) as pool:

@@ -142,7 +142,7 @@ def counts_in_a_function(left, out):
 
 @cuda.jit
 def walks(left, out):
-    rows, k = left.reshape(2, 1), 0
+    rows = left.reshape(2, 1)
     row = rows[0]
     while row[0] > 0:
         row[0] -= 1
@@ -152,7 +152,7 @@ def walks(left, out):
 @cuda.jit
 def others_come_to_the_barrier(left, out):
     if cuda.threadIdx.x < 32:
-        for k in range(900):
+        for _ in range(900):
             cuda.syncthreads()
         left[1] = 0
         cuda.syncthreads()
