@@ -16,7 +16,7 @@ from .iterables import Range
 from .lanes import Mask
 from .memory import Array
 from .session import Frame
-from .variables import MISSING, Partial, convert, select
+from .variables import MISSING, Partial, convert, garbage, select
 from .wording import describe, describe_value
 
 TUPLE_LIMIT = 1000  # parts; Numba's compiler gives up earlier
@@ -59,10 +59,18 @@ class Expressions(Access):
         v = self.frame.env.get(n.id, MISSING)
         if v is not MISSING:
             return self.checked(v, n, m) if type(v) is Partial else v
+        if n in self.frame.compiled.lost:
+            return self.checked(self.lost(n), n, m)
         if n.id in self.frame.code.locals:
             raise KernelError(f"line {n.lineno}: {n.id} is used before any thread gives it a value")
         v = self.constant(n)
         return intrinsics.coordinate(self, v) if isinstance(v, names.Coordinate) else v
+
+    def lost(self, n: ast.Name) -> Partial:
+        """A variable that no thread has assigned."""
+        frame = self.frame
+        value = garbage(frame.compiled.lost[n])
+        return Partial(value, np.ones((1, 1, 1, 1), bool), frame.code.flow.lines[n.id])
 
     def checked(self, v: Partial, n: ast.Name, m: Mask):
         """The value of a variable that some lanes never assigned: none of them may be here."""

@@ -135,6 +135,7 @@ class Typist(Statements):
         self.versions: dict[tuple, Typist] = stack[0].versions if stack else {}
         self.seen: dict[object, object] = {}  # what each expression and each meeting has been
         self.backs: dict[ast.stmt, dict[str, list]] = {}  # what the last pass sent to a loop's head
+        self.assigned: dict[str, object] = {}  # what each variable has been anywhere
         self.errors: list[KernelError] = []
         self.changed = False
 
@@ -385,8 +386,15 @@ class Typist(Statements):
         return self.plain(items[0])
 
     def while_loop(self, s: ast.While) -> bool:
-        """Go through a loop; its first test is one of its own, of which more may be known."""
+        """Go through a loop; its first test is one of its own, of which more may be known.
+
+        A loop that is known not to be entered is never looked at.
+        """
         entered = self.decided(s.test)
+        if entered is False:
+            self.condition(s.test)
+            ways = [self.env] if not s.orelse or self.block(s.orelse) else []
+            return self.meet(self.compiled.after, s, self.frame.code.flow.after[s], self.env, ways)
         return self.loop(s, lambda: self.condition(s.test) is not True, entered is True)
 
     def loop(self, s: ast.For | ast.While, head, entered: bool = False) -> bool:
@@ -421,9 +429,10 @@ class Typist(Statements):
         ways = breaks
         if ends and (continues or not entered):
             self.frame.env = before | known
-            if entered:
+            if isinstance(s, ast.While):  # compiled code tests again behind the body
+                first = [] if entered else [before]
                 for name in sorted(meets.after[s] | meets.orelse[s]):
-                    found = [way[name] for way in continues if name in way]
+                    found = [way[name] for way in (*first, *continues) if name in way]
                     if found:
                         self.env[name] = self.widened(
                             ("exit", s, name), self.agreed(name, found, s)
@@ -540,12 +549,21 @@ class Typist(Statements):
 
     def evaluate_name(self, n: ast.Name, m: Mask):
         code = self.frame.code
-        if n in code.flow.early or n.id in code.locals and n.id not in self.env:
+        lost = n.id in code.locals and n.id not in self.env
+        if lost and n not in code.flow.early and n.id in self.assigned:
+            self.compiled.lost[n] = type_of(self.assigned[n.id])
+            return self.assigned[n.id]
+        if lost or n in code.flow.early:
             raise KernelError(
                 f"line {n.lineno}: {n.id} is used before any thread gives it a value: assign it "
                 "further up"
             )
         return super().evaluate_name(n, m)
+
+    def store_name(self, target: ast.Name, v) -> None:
+        super().store_name(target, v)
+        if values.is_value(v):
+            self.assigned[target.id] = self.widened(("assigned", target.id), self.plain(v))
 
     def evaluate_bool(self, n: ast.BoolOp, m: Mask):
         ends, found = isinstance(n.op, ast.Or), []

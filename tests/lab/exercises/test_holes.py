@@ -1,5 +1,7 @@
 """Answers that are wrong and look right to a careless grader, tried on every exercise."""
 
+import ast
+import re
 import threading
 from types import SimpleNamespace
 
@@ -57,6 +59,48 @@ def test_no_two_launches_share_a_number_and_no_two_seeds_an_array(name):
             assert len({t.arguments[parameter] for t in first}) > 1, (
                 f"{parameter} is always {value}"
             )
+
+
+class Through(ast.NodeTransformer):
+    """Sends what a kernel adds up, or stores, through a conversion."""
+
+    def __init__(self, conversion: str, sums: bool):
+        self.conversion, self.sums = conversion, sums
+
+    def visit_AugAssign(self, n):
+        return self.converted(n) if self.sums else n
+
+    def visit_Assign(self, n):
+        stores = isinstance(n.targets[0], ast.Subscript)
+        return self.converted(n) if stores and not self.sums else n
+
+    def converted(self, n):
+        text = self.conversion.format(ast.unparse(n.value))
+        n.value = ast.parse(text, mode="eval").body
+        return n
+
+
+@pytest.mark.parametrize("conversion", ("int({})", "float32(float16({}))"))
+@pytest.mark.parametrize("name", KERNELS)
+def test_sums_and_results_in_integers_or_in_half_precision_are_rejected(name, conversion):
+    written = ast.parse(KERNELS[name].solution_text)
+    sums = any(
+        isinstance(n, ast.AugAssign) and isinstance(n.op, ast.Add) for n in ast.walk(written)
+    )
+    text = ast.unparse(ast.fix_missing_locations(Through(conversion, sums).visit(written)))
+    result = judge(name, f"from numpy import float16\n{text}", **options(name))
+    assert result.kind in (Kind.ROUNDED, Kind.WRONG), str(result)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_a_number_written_instead_of_a_parameter_is_rejected(name):
+    exercise = KERNELS[name]
+    head, body = exercise.solution_text.split("):\n", 1)
+    first = exercise.trials(**options(name))[0].arguments
+    for parameter in (p for p in first if not isinstance(first[p], np.ndarray)):
+        written = re.sub(rf"\b{parameter}\b", repr(first[parameter].item()), body)
+        result = judge(name, f"{head}):\n{written}", **options(name))
+        assert result.kind is Kind.WRONG, str(result)
 
 
 # ------------------------------------------------------------------------------- borrowed answers
@@ -224,6 +268,35 @@ PARTS["layer"] = (
     PRODUCT.format(factor="B[k, col]", value="max(acc + bias[col], float32(0))"),
 )
 PARTS["tiled-layer"] = PARTS["layer"]
+PARTS["no-conflicts"] = PARTS["transpose"]
+PARTS |= {name: PARTS["tiled"] for name in KERNELS if name.startswith("repair-")}
+ROWS = """for row in range(A.shape[0]):
+            total = float32(0)
+            for k in range(A.shape[1]):
+                total += {value}
+"""
+PARTS["row-sum"] = ("A, sums", ROWS.format(value="A[row, k]") + "            sums[row] = total")
+PARTS["softmax"] = (
+    "A, P",
+    "for row in range(A.shape[0]):\n            m = A[row, 0]\n"
+    "            for k in range(A.shape[1]):\n                m = max(m, A[row, k])\n"
+    + ROWS.format(value="math.exp(A[row, k] - m)").split("\n", 1)[1]
+    + "            for k in range(A.shape[1]):\n"
+    "                P[row, k] = math.exp(A[row, k] - m) / total",
+)
+PARTS["in-place"] = (
+    "A",
+    "for i in range(A.shape[0]):\n            for j in range(i):\n"
+    "                x = A[i, j]\n                A[i, j] = A[j, i]\n                A[j, i] = x",
+)
+PARTS["batched"] = (
+    "A, B, C",
+    "for b in range(C.shape[0]):\n            for row in range(C.shape[1]):\n"
+    "                for col in range(C.shape[2]):\n                    acc = float32(0)\n"
+    "                    for k in range(A.shape[2]):\n"
+    "                        acc += A[b, row, k] * B[b, k, col]\n"
+    "                    C[b, row, col] = acc",
+)
 
 
 @pytest.mark.parametrize("name", PARTS)
