@@ -68,7 +68,7 @@ class Through(ast.NodeTransformer):
         self.conversion, self.sums = conversion, sums
 
     def visit_AugAssign(self, n):
-        return self.converted(n) if self.sums else n
+        return self.converted(n) if self.sums and isinstance(n.op, ast.Add) else n
 
     def visit_Assign(self, n):
         stores = isinstance(n.targets[0], ast.Subscript)
@@ -269,33 +269,16 @@ PARTS["layer"] = (
 )
 PARTS["tiled-layer"] = PARTS["layer"]
 PARTS["no-conflicts"] = PARTS["transpose"]
-PARTS |= {name: PARTS["tiled"] for name in KERNELS if name.startswith("repair-")}
-ROWS = """for row in range(A.shape[0]):
-            total = float32(0)
-            for k in range(A.shape[1]):
-                total += {value}
-"""
-PARTS["row-sum"] = ("A, sums", ROWS.format(value="A[row, k]") + "            sums[row] = total")
-PARTS["softmax"] = (
-    "A, P",
-    "for row in range(A.shape[0]):\n            m = A[row, 0]\n"
-    "            for k in range(A.shape[1]):\n                m = max(m, A[row, k])\n"
-    + ROWS.format(value="math.exp(A[row, k] - m)").split("\n", 1)[1]
-    + "            for k in range(A.shape[1]):\n"
-    "                P[row, k] = math.exp(A[row, k] - m) / total",
+PARTS["row-sum"] = (
+    "A, sums",
+    "for row in range(A.shape[0]):\n            total = float32(0)\n"
+    "            for k in range(A.shape[1]):\n                total += A[row, k]\n"
+    "            sums[row] = total",
 )
 PARTS["in-place"] = (
     "A",
     "for i in range(A.shape[0]):\n            for j in range(i):\n"
     "                x = A[i, j]\n                A[i, j] = A[j, i]\n                A[j, i] = x",
-)
-PARTS["batched"] = (
-    "A, B, C",
-    "for b in range(C.shape[0]):\n            for row in range(C.shape[1]):\n"
-    "                for col in range(C.shape[2]):\n                    acc = float32(0)\n"
-    "                    for k in range(A.shape[2]):\n"
-    "                        acc += A[b, row, k] * B[b, k, col]\n"
-    "                    C[b, row, col] = acc",
 )
 
 
