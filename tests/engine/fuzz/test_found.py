@@ -162,6 +162,20 @@ VALUES = {
         else:
             out_i8[i, 1] = n
         out_f8[i, 0] = k / 2""",
+    "is, for numbers": """
+        k = i4_16[t]
+        out_i8[i, 0] = (k > 0) is True
+        out_i8[i, 1] = k is i4_16[t]
+        out_i8[i, 2] = k is i8_16[t]
+        out_i8[i, 3] = (k, t) is not (k, i)
+        out_i8[i, 4] = f8_16[t] is f8_16[t]""",
+    "an array unpacked": """
+        a, b, c = i4_16[t % 4 : t % 4 + 3]
+        out_i8[i, 0] = a + 2 * b + 4 * c""",
+    "parts of different lengths filled": """
+        part = out_f8[i, : t % 4]
+        part[:] = f8_16[t]
+        out_i8[i, t % 3 : t % 3 + 2] = t""",
     "ternaries, and, or": """
         out_f8[i, 0] = i4_16[t] if t % 2 else 0.5
         out_f8[i, 1] = u8_16[t] if t % 3 else i1_16[t]
