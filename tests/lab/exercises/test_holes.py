@@ -112,14 +112,22 @@ INDEX[3] = "i // ({0}.shape[1] * {0}.shape[2]), i // {0}.shape[2] % {0}.shape[1]
 def remembered(name):
     """A kernel that copies the results of all launches, told apart by the size of the output."""
     exercise = KERNELS[name]
-    lines, known = [], {}
+    known, copies = {}, {}
     for number, trial in enumerate(exercise.trials(**options(name))):
-        ((output, result),) = trial.expected.items()
-        place = INDEX[result.ndim].format(output)
-        known[f"R{number}"] = result.astype(np.float32).ravel()
-        lines += [f"        if {output}.size == {result.size}:"]
-        lines += [f"            {output}[{place}] = R{number}[i]"]
+        for output, result in trial.expected.items():
+            place = INDEX[result.ndim].format(output)
+            known[f"{output}{number}"] = result.astype(np.float32).ravel()
+            copies.setdefault(output, []).extend(
+                (
+                    f"        if {output}.size == {result.size}:",
+                    f"            {output}[{place}] = {output}{number}[i]",
+                )
+            )
     arrays_ = "".join(f"{n} = array({a.tolist()}, dtype=single)\n" for n, a in known.items())
+    loops = (
+        [f"    for i in range(first, {output}.size, step):", *lines]
+        for output, lines in copies.items()
+    )
     return (
         f"from numpy import array, single\n{arrays_}@cuda.jit\n"
         f"def remembered({', '.join(exercise.parameters)}):\n"
@@ -128,8 +136,8 @@ def remembered(name):
         " + cuda.blockIdx.x\n"
         "    thread = cuda.threadIdx.y * cuda.blockDim.x + cuda.threadIdx.x\n"
         "    blocks = cuda.gridDim.x * cuda.gridDim.y * cuda.gridDim.z\n"
-        f"    for i in range(block * width + thread, {output}.size, blocks * width):\n"
-        + "\n".join(lines)
+        "    first, step = block * width + thread, blocks * width\n"
+        + "\n".join(line for loop in loops for line in loop)
     )
 
 
