@@ -29,6 +29,7 @@ from .tasks import (
     shares,
     smooth,
     square_minded,
+    sums,
     tensor_numbers,
     tiled,
     tiled_layer,
@@ -87,6 +88,7 @@ ALL: tuple[Exercise, ...] = (
     practice_numbers.TILE_READS,
     four_sums.EXERCISE,
     capstone.EXERCISE,
+    *sums.EXERCISES,
 )
 
 EXERCISES: dict[str, Exercise] = {exercise.name: exercise for exercise in ALL}

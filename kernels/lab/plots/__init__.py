@@ -76,6 +76,7 @@ from kernels.lab.plots.slots import slots
 from kernels.lab.plots.speed_of_light import speed_of_light
 from kernels.lab.plots.spread import spread_tile
 from kernels.lab.plots.stream_k import stream_k
+from kernels.lab.plots.sums import halving, scan_steps, three_passes
 from kernels.lab.plots.tiles import tile_steps
 from kernels.lab.plots.transposes import transpose_path
 from kernels.lab.plots.two_loads import two_loads
@@ -88,12 +89,12 @@ __all__ = [
     "block_loads", "block_order", "break_even", "call_costs", "canvas", "cells", "circular_buffer",
     "climb", "copy_paths", "demand", "detection", "dies", "divergence", "double_buffer", "empty",
     "error_growth", "figure", "flat_memory", "fragments", "gpu_links", "gradients",
-    "graph_of_calls", "heat", "hiding", "hierarchy", "holdings", "in_flight", "indices", "kitchen",
+    "graph_of_calls", "halving", "heat", "hiding", "hierarchy", "holdings", "in_flight", "indices", "kitchen",
     "ladder", "late_error", "latency", "link_times", "load_path", "mapping", "mappings", "mark",
     "multicast", "outer_product", "overhang", "overwritten", "pending", "problems", "product",
     "pyramid", "rates", "received", "rereading", "roofline", "rung_label", "rungs", "savings",
-    "schedule", "show", "significand", "six_steps", "slots", "speed_of_light", "speed_ups",
+    "scan_steps", "schedule", "show", "significand", "six_steps", "slots", "speed_of_light", "speed_ups",
     "spread_tile", "stream_k", "streams", "structs_and_fields", "svg", "sweep", "tile_levels",
-    "tile_steps", "transfers", "transpose_path", "two_barriers", "two_loads", "waterfall",
+    "three_passes", "tile_steps", "transfers", "transpose_path", "two_barriers", "two_loads", "waterfall",
     "wide_loads", "zero_fill",
 ]  # fmt: skip
