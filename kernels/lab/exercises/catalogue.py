@@ -4,6 +4,7 @@ from .exercise import Exercise
 from .tasks import (
     access_numbers,
     apart,
+    attention,
     axpy,
     batched,
     better_test,
@@ -89,6 +90,7 @@ ALL: tuple[Exercise, ...] = (
     four_sums.EXERCISE,
     capstone.EXERCISE,
     *sums.EXERCISES,
+    *attention.EXERCISES,
 )
 
 EXERCISES: dict[str, Exercise] = {exercise.name: exercise for exercise in ALL}
