@@ -70,7 +70,7 @@ def test_controls_change_the_limit(mounted):
     assert keys.numbers(widget, "limited by") == ["arithmetic"]
     widget.get_by_label("N, outputs").fill("3")
     shown.settled()
-    assert keys.numbers(widget, "M from which arithmetic limits it") == ["none"]
+    assert keys.numbers(widget, "M from which arithmetic exceeds memory") == ["none"]
     widget.locator(".summary", has_text="for every M").wait_for()
     widget.get_by_label("K, inputs of each").fill("5")
     widget.get_by_label("M, inputs at once").fill("7")

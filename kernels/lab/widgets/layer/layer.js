@@ -180,9 +180,9 @@ function render({ model, el }) {
         ["arithmetic to do", [quantity(flop, "FLOP")]],
         ["bytes to move", [quantity(bytes, "B")]],
         ["FLOP per byte", [short(intensity)]],
-        ...LIMITS.map((what) => [`time of the ${what}`, [quantity(times[what], "s")]]),
+        ...LIMITS.map((what) => [`${what} takes`, [quantity(times[what], "s")]]),
         ["limited by", [limit]],
-        ["M from which arithmetic limits it", [turn === null ? "none" : integer(turn)]],
+        ["M from which arithmetic exceeds memory", [turn === null ? "none" : integer(turn)]],
       ],
       `M, N, K = ${M}, ${N}, ${K}; ${settings.dtype}; ${sheet.name}, data sheet`,
     );

@@ -19,9 +19,9 @@ def still(state: dict[str, Any]) -> Iterator[Table]:
         ("arithmetic to do", quantity(one.flop, "FLOP")),
         ("bytes to move", quantity(one.nbytes, "B")),
         ("FLOP per byte", f"{one.intensity:.3g}"),
-        *((f"time of the {what}", quantity(time, "s")) for what, time in one.times.items()),
+        *((f"{what} takes", quantity(time, "s")) for what, time in one.times.items()),
         ("limited by", one.limit),
-        ("M from which arithmetic limits it", f"{one.turning_point or 'none'}"),
+        ("M from which arithmetic exceeds memory", f"{one.turning_point or 'none'}"),
     ]
     yield Table(
         f"M, N, K = {one.M}, {one.N}, {one.K}; {one.dtype}; {gpus()[one.gpu].name}, data sheet",
