@@ -7,18 +7,24 @@ them, and a machine without them has shorter tables.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
 from kernels.engine import cupy
+from kernels.host import half
 from kernels.host.cublas import gemm
 
-__all__ = ["TITLES", "cublas", "launches"]
+__all__ = ["TITLES", "cublas", "others"]
 
 #: What a table calls them.
-TITLES = {"triton": "Triton"}
+TITLES = {
+    "triton": "Triton",
+    "cublaslt": "cuBLASLt, searched",
+    "cublas_bf16x9": "cuBLAS, emulated",
+}
 
 
 def cublas(A: Any, B: Any, C: Any) -> Callable[[], object]:
@@ -36,14 +42,26 @@ def cublas(A: Any, B: Any, C: Any) -> Callable[[], object]:
     return gemm(A, B, C)
 
 
-def launches(A: Any, B: Any, C: Any) -> Iterator[tuple[str, Callable[[], object]]]:
-    """Yield the name and a launch of every way but cuBLAS that is installed.
+def others(
+    A: Any, B: Any, C: Any, dtype: str = "float32"
+) -> Iterator[tuple[str, Callable[[], Callable[[], object]]]]:
+    """Yield every way but plain cuBLAS that is installed: its name, and what prepares its launch.
 
     Parameters
     ----------
     A, B, C : CuPy arrays, shapes (M, K), (K, N) and (M, N)
+    dtype : str
+        `kernels.host.half.PARTS` for float32 products of numbers in parts, which only some
+        libraries know; otherwise the arrays say what they hold.
     """
-    if find_spec("triton") and find_spec("torch"):
+    if find_spec("nvmath"):
+        from kernels.measure import peer_cublaslt
+
+        if dtype == half.PARTS:
+            yield "cublas_bf16x9", partial(peer_cublaslt.emulated, A, B, C)
+        else:
+            yield "cublaslt", partial(peer_cublaslt.launch, A, B, C)
+    if find_spec("triton") and find_spec("torch") and dtype != half.PARTS:
         from kernels.measure import peer_triton
 
-        yield "triton", peer_triton.launch(A, B, C)
+        yield "triton", partial(peer_triton.launch, A, B, C)

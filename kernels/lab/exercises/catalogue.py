@@ -4,6 +4,7 @@ from .exercise import Exercise
 from .tasks import (
     access_numbers,
     apart,
+    attention,
     axpy,
     batched,
     better_test,
@@ -87,6 +88,7 @@ ALL: tuple[Exercise, ...] = (
     practice_numbers.TILE_READS,
     four_sums.EXERCISE,
     capstone.EXERCISE,
+    *attention.EXERCISES,
 )
 
 EXERCISES: dict[str, Exercise] = {exercise.name: exercise for exercise in ALL}

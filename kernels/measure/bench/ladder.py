@@ -69,13 +69,11 @@ def timings(M: int, N: int, K: int, rungs: list[Rung], dtype: str = "float32") -
                 warnings.warn(f"not measured: {what}: {one_line(error)}", stacklevel=2)
                 continue
             rows.append({**what, **found})
-    try:
-        # Other libraries know nothing of numbers in parts.
-        others = peers.launches(case.A, case.B, case.C) if dtype != half.PARTS else ()
-        for name, launch in others:
-            rows.append({**library, "rung": name, **beside_cublas(launch)})
-    except Exception as error:  # a library that does not work here
-        warnings.warn(f"not measured: {one_line(error)}", stacklevel=2)
+    for name, prepare in peers.others(case.A, case.B, case.C, dtype):
+        try:
+            rows.append({**library, "rung": name, **beside_cublas(prepare())})
+        except Exception as error:  # a library that does not work here
+            warnings.warn(f"not measured: {name}: {one_line(error)}", stacklevel=2)
     after = case.measure(case.library())
     alone = both(before, after)
     return {"timings": [{**library, **alone, "cublas_gflops": alone["gflops"]}, *rows]}

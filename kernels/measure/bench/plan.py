@@ -1,6 +1,7 @@
 """The steps of the benchmark, in order."""
 
 from kernels.measure.bench import (
+    attention,
     broken_kernels,
     counters,
     frameworks,
@@ -29,6 +30,7 @@ MODULES = (
     broken_kernels,
     host,
     frameworks,
+    attention,
     webgpu,
 )
 

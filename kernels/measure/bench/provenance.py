@@ -14,7 +14,7 @@ from kernels.engine import cupy, on_gpu, why_cpu
 from kernels.engine.device import device
 from kernels.measure import probes
 
-PACKAGES = ("numpy", "numba", "numba-cuda", "cupy", "matplotlib", "triton")
+PACKAGES = ("numpy", "numba", "numba-cuda", "cupy", "matplotlib", "triton", "nvmath-python")
 
 
 def provenance() -> dict[str, Any]:

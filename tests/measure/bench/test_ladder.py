@@ -41,7 +41,7 @@ def test_two_measurements_of_one_launch_are_one_row():
 
 def test_other_libraries_are_measured_only_where_they_are_installed(monkeypatch):
     monkeypatch.setattr(peers, "find_spec", lambda name: None)
-    assert list(peers.launches(None, None, None)) == []
+    assert list(peers.others(None, None, None)) == []
 
 
 class Broken:
