@@ -286,7 +286,7 @@ function render({ model, el }) {
   function drawPanel(s, width) {
     const { image } = panels[s.kernel],
       { M, N, K } = s.sizes;
-    const height = Math.round(0.9 * width),
+    const height = Math.round(0.87 * width),
       gap = 20,
       edge = 4;
     const room = { across: width - gap - 2 * edge, down: height - gap - 2 * edge };

@@ -53,10 +53,9 @@ function memory({ access, side, pad }, wanted) {
 const colour = (bank) => `fill: hsl(${(bank * 360) / BANKS} 60% 60%)`;
 
 /** Where things lie in the chart of wavefronts: its columns are the banks. */
-function layout(width) {
-  const left = 26,
-    narrow = width < 400;
-  return { left, top: 34, cell: (width - left - 2) / BANKS, height: narrow ? 6.5 : 10, every: narrow ? 8 : 4 };
+function layout(width, narrow) {
+  const left = 26;
+  return { left, top: 34, cell: (width - left - 2) / BANKS, height: narrow ? 6 : 10, every: narrow ? 8 : 4 };
 }
 
 /** The words of memory as a picture: a colour for each bank, the words that the warp wants framed. */
@@ -130,6 +129,7 @@ function render({ model, el }) {
   const chart = make("div", { class: "chart" }, image);
   host.picture.append(make("div", { class: "tile" }, tile, verdict), chart);
 
+  const narrow = () => host.picture.clientWidth < 480;
   const list = (lanes) => {
     const [first, last] = [lanes[0], lanes[lanes.length - 1]];
     if (lanes.length === 1) return String(first);
@@ -142,7 +142,7 @@ function render({ model, el }) {
       turns = served(wanted),
       found = cost(wanted);
     const width = Math.max(240, chart.clientWidth),
-      { left, top, cell, height, every } = layout(width);
+      { left, top, cell, height, every } = layout(width, narrow());
     // One cell for each word that is handed out, with the lanes that wait for it.
     const cells = new Map();
     wanted.forEach((word, lane) => {
@@ -195,7 +195,7 @@ function render({ model, el }) {
       `32 banks from left to right, ${found.wavefronts} wavefronts from top to bottom; the text below tells them.`,
     );
     image.replaceChildren(...parts);
-    drawMemory(tile, s, wanted, width < 400);
+    drawMemory(tile, s, wanted, narrow());
 
     access.show(s.access);
     side.show(String(s.side));
@@ -233,7 +233,7 @@ function render({ model, el }) {
   const pointed = (event) => {
     const hit = image.getBoundingClientRect(),
       scale = image.viewBox.baseVal.width / hit.width;
-    const { left, top, cell, height } = layout(Math.max(240, chart.clientWidth));
+    const { left, top, cell, height } = layout(Math.max(240, chart.clientWidth), narrow());
     const bank = Math.floor(((event.clientX - hit.left) * scale - left) / cell),
       turn = Math.floor(((event.clientY - hit.top) * scale - top) / height);
     const wanted = words(state()),
