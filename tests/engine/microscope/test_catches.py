@@ -633,7 +633,7 @@ def test_a_tuple_keeps_its_length_in_a_loop():
 
 
 def test_recursion_has_an_end():
-    @cuda.jit("void(int64)", device=True)
+    @cuda.jit("int64(int64)", device=True)
     def down(n):
         if n < 0:
             return 0
