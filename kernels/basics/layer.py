@@ -26,7 +26,7 @@ class Layer:
     Parameters
     ----------
     M, N, K : int
-        Inputs at once, outputs and inputs of the layer: 1 to `MOST`.
+        Inputs at once, outputs, and numbers per input: 1 to `MOST`.
     dtype : str
         Key of `FORMATS`: of all three matrices.
     gpu : str

@@ -72,7 +72,7 @@ def test_controls_change_the_limit(mounted):
     shown.settled()
     assert keys.numbers(widget, "M from which arithmetic exceeds memory") == ["none"]
     widget.locator(".summary", has_text="for every M").wait_for()
-    widget.get_by_label("K, inputs of each").fill("5")
+    widget.get_by_label("K, numbers per input").fill("5")
     widget.get_by_label("M, inputs at once").fill("7")
     shown.settled()
     assert keys.numbers(widget, "limited by") == ["launch"]

@@ -86,14 +86,14 @@ LARGEST = KernelExercise(
     trials=places,
     names={"ALL": 0xFFFFFFFF},
     hints=(
-"Two parts, as in a sum: each lane finds the largest of its own columns, lane, lane + 32, and so "
-"on; then the lanes compare what they found, 16 apart, 8, 4, 2, 1.",
-"A lane hands over two numbers, so it needs two shuffles per step: the largest, and its column. A "
+"There are two parts, as in a sum. Each lane finds the largest of its own columns: lane, lane + "
+"32, and so on. Then lanes 16 apart compare what they found, then 8, 4, 2 and 1 apart.",
+"A lane hands over two numbers, the largest and its column, so each step needs two shuffles. A "
 "lane beyond the row's end can begin with the last column.",
 "`if other > best or (other == best and place < col): best, col = other, place`. Both shuffles "
 "stand before the if, so that all 32 lanes take part.",
 ),
-    after="Any operation whose grouping doesn't matter can take the place of the addition: the "
+    after="Any operation whose order and grouping don't matter can replace the addition: the "
 "largest with its place, a minimum, a softmax's pair of maximum and sum.",
     budgets=(
         Budget("loads", 8 * 150, global_count("lanes", "load"), "every element is loaded once"),
@@ -166,14 +166,14 @@ ROW_SCAN = KernelExercise(
     names={"THREADS": BLOCK},
     hints=(
 "The block takes 64 columns at a time. In shared memory, each thread adds what stands 1, 2, 4, …, "
-"32 places to its left. What all earlier columns add up to goes on top.",
-"Between reading a neighbour's number and overwriting your own there must be a barrier, and "
-"another one before the next step.",
+"32 places to its left. Then it adds the sum of all earlier columns.",
+"Put a barrier between reading a neighbour's number and overwriting your own, and another before "
+"the next step.",
 "`left = s[t - step] if t >= step else float32(0)`, a barrier, `s[t] += left`, a barrier, `step "
 "*= 2`. After the steps, `before += s[THREADS - 1]`, and a barrier before `s` is used again.",
 ),
-    after="Six steps give 64 sums at once, but each step adds in nearly all threads: 321 additions "
-"where a loop needs 63. The scan trades work for time.",
+    after="Six steps give 64 sums at once, but in each step at least half of the threads add: 321 "
+"additions where a loop needs 63. The scan trades work for time.",
     budgets=(
         Budget("loads", 5 * 150, global_count("lanes", "load"), "every element is loaded once"),
         Budget("sectors loaded", 120, global_count("sectors", "load"),
@@ -241,8 +241,8 @@ TURNED = KernelExercise(
     trials=columns,
     names={"ROWS": ROWS},
     hints=(
-"Now each sum runs down a column. A warp takes 32 columns side by side, so its loads are coalesced "
-"without any shuffle. Eight warps take every eighth row each.",
+"Now each sum runs down a column. A warp takes 32 columns side by side, so its loads are "
+"coalesced, and no sum needs a shuffle. Each of the eight warps takes every eighth row.",
 "Each thread adds up its own rows, ty, ty + 8, and so on. The eight sums of a column are then in "
 "eight different warps, so they meet in shared memory.",
 "`s[ty, tx] = acc`, a barrier, then with half = 4, 2, 1: `if ty < half: s[ty, tx] += s[ty + half, "
@@ -270,13 +270,13 @@ TOKENS = NumberExercise(
     chapter=CHAPTER,
     title="how many tokens per second",
     hints=(
-        "At batch 1, every weight is loaded once per token and used for one multiply-add.",
+        "With one user, every weight is loaded once per token and used for one multiply-add.",
         "7 · 10⁹ weights of 2 bytes are 14 GB. How often do 4.8 TB per second load them?",
         "Eight users share each sweep over the weights, so each sweep makes eight tokens. Half a "
         "byte per weight is a quarter of the bytes.",
     ),
-    after="Fewer bytes per weight and more users per sweep help by the same law. Faster arithmetic"
-    " units don't help at all.",
+    after="Where memory alone limits the speed, fewer bytes per weight and more users per sweep "
+"help by the same law. Faster arithmetic units don't help at all.",
     answers={
         "one_user": BANDWIDTH / (2 * WEIGHTS),
         "eight_users": 8 * BANDWIDTH / (2 * WEIGHTS),

@@ -68,7 +68,7 @@ function render({ model, el }) {
   for (const [name, label] of [
     ["M", "M, inputs at once"],
     ["N", "N, outputs"],
-    ["K", "K, inputs of each"],
+    ["K", "K, numbers per input"],
   ]) {
     fields[name] = numberField(label, { min: 1, max: MOST, change: () => {} });
     fields[name].input.addEventListener("input", check(name));
@@ -100,7 +100,7 @@ function render({ model, el }) {
     make(
       "p",
       { class: "source" },
-      "Least times by the data sheets: dense peaks, every byte once. They overlap; the longest decides.",
+      "Least times: dense peaks and bandwidth by the data sheet, every byte once, the launch as set. If they overlap, the longest decides.",
     ),
   );
 
