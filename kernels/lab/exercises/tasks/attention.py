@@ -97,8 +97,8 @@ ONLINE = KernelExercise(
     trials=rows,
     names={"ALL": 0xFFFFFFFF, "LOWEST": LOWEST},
     hints=(
-"First each lane alone: it goes over every 32nd element and keeps two numbers, the largest so"
-" far and the sum of exp(element - largest).",
+"First each lane works alone: it goes over every 32nd element and keeps two numbers, the largest"
+" so far and the sum of exp(element - largest).",
 "When the largest grows from `largest` to `above`, every term of the sum shrinks by the same"
 " factor, exp(largest - above). Lanes without an element keep LOWEST and 0.",
 "To merge two lanes, exchange both numbers with `cuda.shfl_xor_sync(ALL, value, offset)`, take"
@@ -225,16 +225,17 @@ CAUSAL = KernelExercise(
     hints=(
 "Go over the 32 keys of the tile. Skip those after the thread's query. For the others, the score"
 " is the sum of q[d] * sK[k, d].",
-"Let `above` be the larger of `largest` and the score. What was added so far fades by"
-" exp(largest - above), and the key's weight is exp(score - above).",
-"Both `total` and every `acc[d]` fade, then get their new term: `total = total * fade + weight`,"
-" `acc[d] = acc[d] * fade + weight * sV[k, d]`. Last, `largest = above`.",
+"Let `above` be the larger of `largest` and the score. What was added so far shrinks by"
+" the factor exp(largest - above), and the key's weight is exp(score - above).",
+"Multiply `total` and every `acc[d]` by that factor, `fade`, then add the new term:"
+" `total = total * fade + weight`, `acc[d] = acc[d] * fade + weight * sV[k, d]`."
+" Last, `largest = above`.",
 ),
     after="Scores, weights, maximum and sum live in registers. The loop ends at the block's last"
-" query, so tiles that nobody sees aren't loaded.",
+" query, so tiles that no query sees aren't loaded.",
     budgets=(
         Budget("elements loaded", (2 * (64 + 75) + 75) * D, global_count("lanes", "load"),
-               "the tiles are loaded for you, once"),
+               "each block loads a tile once, before your lines"),
     ),
 )  # fmt: skip
 
@@ -255,8 +256,8 @@ SLIDING = KernelExercise(
 " and which the newest? Only the tiles between the two are needed.",
 "Start at `max(0, first - WINDOW + 1) // 32 * 32`, a multiple of 32. The 64 threads load a tile"
 " together: element i of it is in row `i // D` and column `i % D`.",
-"Key `key0 + k` is seen if it isn't after the query and `query - key0 - k < WINDOW`. Two barriers"
-" in each turn of the loop: after the tile is loaded, and after it has been used.",
+"Key `key0 + k` is seen if it isn't after the query and `query - key0 - k < WINDOW`. Each iteration"
+" needs two barriers: after the tile is loaded, and after it has been used.",
 ),
     after="With a window, the work grows with N times the window instead of N times N.",
     budgets=(
@@ -274,11 +275,11 @@ SIZES = NumberExercise(
     hints=(
 "Every head has its own Q and its own S. How many heads are there in all, and how many bytes does a"
 " number take?",
-"Q has 8 · 32 heads of 8,192 × 128 numbers of 2 bytes, S as many of 8,192 × 8,192. A MiB is 2²⁰"
-" bytes, a GiB 2³⁰.",
+"Q has 8 · 32 heads of 8,192 × 128 numbers of 2 bytes. S has as many heads, of 8,192 × 8,192. A MiB"
+" is 2²⁰ bytes, a GiB 2³⁰.",
 "Each block loads all of its head's K, and one head has 8,192 / 128 blocks.",
 ),
-    after="Q, K, V and the result take 2 GiB together. S alone would take 32.",
+    after="Q, K, V and the result take 2 GiB together. S alone would take 32 GiB.",
     answers={
         "Q_MiB": HEADS * LENGTH * SIZE * 2 // 2**20,
         "S_GiB": HEADS * LENGTH**2 * 2 // 2**30,
