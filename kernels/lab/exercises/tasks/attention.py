@@ -256,7 +256,7 @@ SLIDING = KernelExercise(
 "Start at `max(0, first - WINDOW + 1) // 32 * 32`, a multiple of 32. The 64 threads load a tile"
 " together: element i of it is in row `i // D` and column `i % D`.",
 "Key `key0 + k` is seen if it isn't after the query and `query - key0 - k < WINDOW`. Two barriers"
-" in each turn of the loop: after the tile is loaded, and after it has been used.",
+" in each iteration: after the tile is loaded, and after it has been used.",
 ),
     after="With a window, the work grows with N times the window instead of N times N.",
     budgets=(
