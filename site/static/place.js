@@ -18,7 +18,10 @@
   document.querySelector(".bd-header-article .header-article-items__start")?.append(bar);
   /* A heading without the sign that links to it; it may hold code. */
   const worded = (heading) =>
-    [...heading.childNodes].map((node) => (node.classList?.contains("headerlink") ? "" : node.textContent)).join("").trim();
+    [...heading.childNodes]
+      .map((node) => (node.classList?.contains("headerlink") ? "" : node.textContent))
+      .join("")
+      .trim();
   const title = worded(article.querySelector("h1"));
   const chapter = /^(\d+)\./.exec(title)?.[1] ?? title;
 
