@@ -21,7 +21,7 @@ from .counts import global_count
 
 D = 4  #: head size
 QUERIES = 64  #: of a block, one for each thread
-WINDOW = 20  #: keys that a query of the sliding window sees, its own included
+WINDOW = 34  #: keys that a query of the sliding window sees, its own included
 
 LOWEST = np.float32(-3e38)  #: where a running maximum begins
 
@@ -97,8 +97,8 @@ ONLINE = KernelExercise(
     trials=rows,
     names={"ALL": 0xFFFFFFFF, "LOWEST": LOWEST},
     hints=(
-"First each lane alone: it goes over every 32nd element and keeps two numbers, the largest so"
-" far and the sum of exp(element - largest).",
+"First each lane works alone: it goes over every 32nd element and keeps two numbers, the largest"
+" so far and the sum of exp(element - largest).",
 "When the largest grows from `largest` to `above`, every term of the sum shrinks by the same"
 " factor, exp(largest - above). Lanes without an element keep LOWEST and 0.",
 "To merge two lanes, exchange both numbers with `cuda.shfl_xor_sync(ALL, value, offset)`, take"
@@ -118,18 +118,21 @@ ONLINE = KernelExercise(
 
 
 def causal(seed=0):
-    sizes = ((75, ODD), (37, FINE), (64, MULTIPLE))
+    sizes = ((97, ODD), (37, FINE), (64, MULTIPLE))
     return [_attention(N, role, seed, N) for N, role in sizes]
 
 
 def window(seed=0):
-    sizes = ((107, ODD), (70, FINE), (128, MULTIPLE))
+    sizes = ((129, ODD), (70, FINE), (128, MULTIPLE))
     return [_attention(N, role, seed, WINDOW) for N, role in sizes]
 
 
 def _attention(N, role, seed, window):
     numbers = Numbers(role, seed, N, window)
-    Q, K, V = (numbers(N, D, low=-2, high=2) for _ in "QKV")
+    # Where scores fall by 88 and more, whoever is relative to the last one overflows.
+    far = 8 if role == ODD else 2
+    Q, K, V = (numbers(N, D, low=-most, high=most) for most in (far, far // 2, 2))
+    K[-1] = Q[-1]  # so that the last query sees its own key, whatever the others are
     scores = wide(Q) @ wide(K).T
     age = np.arange(N)[:, None] - np.arange(N)
 
@@ -153,8 +156,9 @@ def _attention(N, role, seed, window):
     # Rounding moves a score by D roundings of its terms, and by that of its distance to the
     # largest; each weight fades with every key, and N of them are added.
     size = abs(wide(Q)) @ abs(wide(K)).T
-    far = np.where(seen, np.where(seen, scores, -np.inf).max(axis=1, keepdims=True) - scores, 0)
-    relative = UNIT * ((D + 4) * size + 2 * far + 5 * N + 64)
+    largest = np.where(seen, scores, -np.inf).max(axis=1, keepdims=True)
+    distance = np.where(seen, largest - scores, 0)
+    relative = UNIT * ((D + 4) * size + 2 * distance + 5 * N + 64)
     V64 = abs(wide(V))
     bound = (P * relative) @ V64 + (P * relative).sum(axis=1, keepdims=True) * (P @ V64)
     arguments = {"Q": Q, "K": K, "V": V, "out": poisoned(N, D)}
@@ -225,16 +229,17 @@ CAUSAL = KernelExercise(
     hints=(
 "Go over the 32 keys of the tile. Skip those after the thread's query. For the others, the score"
 " is the sum of q[d] * sK[k, d].",
-"Let `above` be the larger of `largest` and the score. What was added so far fades by"
-" exp(largest - above), and the key's weight is exp(score - above).",
-"Both `total` and every `acc[d]` fade, then get their new term: `total = total * fade + weight`,"
-" `acc[d] = acc[d] * fade + weight * sV[k, d]`. Last, `largest = above`.",
+"Let `above` be the larger of `largest` and the score. What was added so far shrinks by"
+" the factor exp(largest - above), and the key's weight is exp(score - above).",
+"Multiply `total` and every `acc[d]` by that factor, `fade`, then add the new term:"
+" `total = total * fade + weight`, `acc[d] = acc[d] * fade + weight * sV[k, d]`."
+" Last, `largest = above`.",
 ),
     after="Scores, weights, maximum and sum live in registers. The loop ends at the block's last"
-" query, so tiles that nobody sees aren't loaded.",
+" query, so tiles that no query sees aren't loaded.",
     budgets=(
-        Budget("elements loaded", (2 * (64 + 75) + 75) * D, global_count("lanes", "load"),
-               "the tiles are loaded for you, once"),
+        Budget("elements loaded", (2 * (64 + 97) + 97) * D, global_count("lanes", "load"),
+               "each block loads a tile once, before your lines"),
     ),
 )  # fmt: skip
 
@@ -255,12 +260,12 @@ SLIDING = KernelExercise(
 " and which the newest? Only the tiles between the two are needed.",
 "Start at `max(0, first - WINDOW + 1) // 32 * 32`, a multiple of 32. The 64 threads load a tile"
 " together: element i of it is in row `i // D` and column `i % D`.",
-"Key `key0 + k` is seen if it isn't after the query and `query - key0 - k < WINDOW`. Two barriers"
-" in each iteration: after the tile is loaded, and after it has been used.",
+"Key `key0 + k` is seen if it isn't after the query and `query - key0 - k < WINDOW`. Each iteration"
+" needs two barriers: after the tile is loaded, and after it has been used.",
 ),
     after="With a window, the work grows with N times the window instead of N times N.",
     budgets=(
-        Budget("elements of K loaded", (64 + 75) * D, global_count("lanes", "load", "K"),
+        Budget("elements of K loaded", (64 + 128 + 65) * D, global_count("lanes", "load", "K"),
                "skip the tiles that no query of the block sees"),
     ),
 )  # fmt: skip
@@ -274,11 +279,11 @@ SIZES = NumberExercise(
     hints=(
 "Every head has its own Q and its own S. How many heads are there in all, and how many bytes does a"
 " number take?",
-"Q has 8 · 32 heads of 8,192 × 128 numbers of 2 bytes, S as many of 8,192 × 8,192. A MiB is 2²⁰"
-" bytes, a GiB 2³⁰.",
+"Q has 8 · 32 heads of 8,192 × 128 numbers of 2 bytes. S has as many heads, of 8,192 × 8,192. A MiB"
+" is 2²⁰ bytes, a GiB 2³⁰.",
 "Each block loads all of its head's K, and one head has 8,192 / 128 blocks.",
 ),
-    after="Q, K, V and the result take 2 GiB together. S alone would take 32.",
+    after="Q, K, V and the result take 2 GiB together. S alone would take 32 GiB.",
     answers={
         "Q_MiB": HEADS * LENGTH * SIZE * 2 // 2**20,
         "S_GiB": HEADS * LENGTH**2 * 2 // 2**30,
