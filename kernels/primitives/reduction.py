@@ -1,7 +1,8 @@
 """The sum of a vector: a tree in shared memory, a tree of shuffles, then 16 bytes per load.
 
 A block adds up its numbers and stores one sum. The next launch adds up those sums, until one is
-left. The order of the additions depends on the length alone, so every GPU finds the same sum.
+left. The order of the additions follows from the vector's length and address alone, so every run,
+on any GPU, finds the same sum.
 """
 
 from collections.abc import Callable, Iterator

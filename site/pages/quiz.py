@@ -28,7 +28,10 @@ def address(question: dict[str, str], page: str, app: Sphinx) -> str:
     name = posixpath.join(posixpath.dirname(page), question["page"])
     heading = question["section"].replace("`", "")
     for section in app.env.get_doctree(name).findall(nodes.section):
-        if section.next_node(nodes.title).astext() == heading:
+        title = (
+            section.next_node(nodes.title).astext().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
+        )
+        if title == heading:
             return f"{'' if name == page else question['page'] + '.html'}#{section['ids'][0]}"
     logger.warning("%s: %s has no section %r for question %r", page, name, heading, question["id"])
     return "#"

@@ -38,7 +38,7 @@ WIDE = ("sum_vectorized", "sum_tiles", "scan_vectorized", "matvec_vectorized", "
 #: Kernels whose threads tell each other nothing, or by shared memory.
 UNSHUFFLED = ("sum_tree", "scan_shared", "matvec_per_thread")
 #: How the thin product is compiled: for M vectors, with and without loads of 16 bytes.
-THIN = [matvec.Thin(M) for M in (2, 3, 4, 16)]
+THIN = [matvec.Thin(M) for M in (3, 16)]
 
 
 def name_of(kernel) -> str:

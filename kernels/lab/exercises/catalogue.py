@@ -30,6 +30,7 @@ from .tasks import (
     shares,
     smooth,
     square_minded,
+    sums,
     tensor_numbers,
     tiled,
     tiled_layer,
@@ -88,6 +89,7 @@ ALL: tuple[Exercise, ...] = (
     practice_numbers.TILE_READS,
     four_sums.EXERCISE,
     capstone.EXERCISE,
+    *sums.EXERCISES,
     *attention.EXERCISES,
 )
 

@@ -11,6 +11,7 @@ from kernels.measure.bench import (
     ladder,
     machine_code,
     memory,
+    primitives,
     resources,
     vectors,
     webgpu,
@@ -30,6 +31,7 @@ MODULES = (
     broken_kernels,
     host,
     frameworks,
+    primitives,
     attention,
     webgpu,
 )

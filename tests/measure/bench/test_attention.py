@@ -37,12 +37,13 @@ def test_a_row_says_what_ran_how_fast_and_whether_it_was_right():
 def test_a_wrong_result_is_found_in_the_first_and_in_the_last_head():
     arrays = bench.given(3, 20, 16, "float32")
     right = fused.attention(*arrays)
-    assert bench.is_right(arrays, right, "float32", False)
-    assert not bench.is_right(arrays, right, "float32", True)
+    known = bench.truth(arrays, "float32", False)
+    assert bench.is_right(right, known)
+    assert not bench.is_right(right, bench.truth(arrays, "float32", True))
     for head in (0, -1):
         wrong = right.copy()
         wrong[head, 7, 3] += 1e-3
-        assert not bench.is_right(arrays, wrong, "float32", False)
+        assert not bench.is_right(wrong, known)
 
 
 def test_a_wrong_softmax_is_found():

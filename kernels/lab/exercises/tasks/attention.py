@@ -2,7 +2,19 @@
 
 import numpy as np
 
-from ..exercise import FINE, FROM, MULTIPLE, ODD, SQUARE, TO, Budget, KernelExercise, Suspect, Trial
+from ..exercise import (
+    FINE,
+    FROM,
+    MULTIPLE,
+    ODD,
+    SQUARE,
+    TO,
+    Budget,
+    KernelExercise,
+    NumberExercise,
+    Suspect,
+    Trial,
+)
 from ..kinds import Kind
 from .arrays import UNIT, Numbers, cdiv, poisoned, wide
 from .counts import global_count
@@ -23,31 +35,36 @@ def rows(seed=0):
 
 def _row(M, N, role, seed):
     numbers = Numbers(role, seed, M, N)
-    A = numbers(M, N, low=-12, high=12)
-    A[1] -= 1000  # all far below zero
-    A[2] += 1000  # and all far above: no exponential may be taken of these
+    A = numbers(M, N, low=-2, high=2)
+    A[1] -= 92  # exponentials of these vanish
+    A[2] += 92  # and of these overflow
     if M > 3:
         A[3] = np.sort(A[3])  # the maximum grows at every step
-    top = wide(A).max(axis=1)
-    below = wide(A) - top[:, None]
-    e = np.exp(below)
-    total = e.sum(axis=1)
+    below = abs(wide(A) - A.max(axis=1, keepdims=True))
+    total = np.exp(-below).sum(axis=1)
 
     def suspects():
-        lanes = np.arange(N) % 32
+        col = np.arange(N)
         for left_out, sentence in (
-            (lanes > 0, "only the elements of lane 0 count"),
-            (lanes % 2 == 1, "only the elements of every second lane count"),
-            (lanes >= 16, "only the elements of the first 16 lanes count"),
-            (np.arange(N) == N - 1, "the last column does not count"),
-            (np.arange(N) >= N // 32 * 32, "the last N % 32 columns do not count"),
+            (col % 32 > 0, "only the elements of lane 0 count"),
+            (col % 2 == 1, "only the elements of every second lane count"),
+            (col % 32 >= 16, "only the elements of the first 16 lanes count"),
+            (col == N - 1, "the last column does not count"),
+            (col >= N // 32 * 32, "the last N % 32 columns do not count"),
         ):
-            yield Suspect(Kind.WRONG, sentence, np.where(left_out, LOWEST, A).max(axis=1))
+            yield Suspect(Kind.WRONG, sentence, _summary(np.where(left_out, LOWEST, A)))
 
-    bounds = {"total": UNIT * ((abs(below) * e).sum(axis=1) * 2 + (N + 64) * total)}
-    arguments = {"A": A, "top": poisoned(M), "total": poisoned(M)}
-    expected = {"top": top, "total": total}
+    bounds = np.zeros((M, 2))
+    bounds[:, 1] = UNIT * (2 * (below * np.exp(-below)).sum(axis=1) + (N + 64) * total)
+    arguments = {"A": A, "summary": poisoned(M, 2)}
+    expected, bounds = {"summary": _summary(A)}, {"summary": bounds}
     return Trial(f"{M} × {N}", (M,), (32,), arguments, expected, bounds, suspects, role)
+
+
+def _summary(A):
+    """The largest element of each row, and the sum of exp(element - largest)."""
+    top = wide(A).max(axis=1)
+    return np.stack([top, np.exp(wide(A) - top[:, None]).sum(axis=1)], axis=1)
 
 
 ONLINE = KernelExercise(
@@ -56,7 +73,7 @@ ONLINE = KernelExercise(
     title="the largest element and the sum of a row, in one pass",
     text="""
     @cuda.jit
-    def online(A, top, total):
+    def online(A, summary):
         lane, row = cuda.threadIdx.x, cuda.blockIdx.x
         N = A.shape[1]
         largest, acc = LOWEST, float32(0)
@@ -74,8 +91,8 @@ ONLINE = KernelExercise(
             largest = above
         # --- to here
         if lane == 0:
-            top[row] = largest
-            total[row] = acc
+            summary[row, 0] = largest
+            summary[row, 1] = acc
     """,
     trials=rows,
     names={"ALL": 0xFFFFFFFF, "LOWEST": LOWEST},
@@ -239,7 +256,7 @@ SLIDING = KernelExercise(
 "Start at `max(0, first - WINDOW + 1) // 32 * 32`, a multiple of 32. The 64 threads load a tile"
 " together: element i of it is in row `i // D` and column `i % D`.",
 "Key `key0 + k` is seen if it isn't after the query and `query - key0 - k < WINDOW`. Two barriers"
-" in each turn of the loop: after the tile is loaded, and after it has been used.",
+" in each iteration: after the tile is loaded, and after it has been used.",
 ),
     after="With a window, the work grows with N times the window instead of N times N.",
     budgets=(
@@ -248,4 +265,33 @@ SLIDING = KernelExercise(
     ),
 )  # fmt: skip
 
-EXERCISES = (ONLINE, CAUSAL, SLIDING)
+HEADS, LENGTH, SIZE = 8 * 32, 8192, 128
+
+SIZES = NumberExercise(
+    name="attention-sizes",
+    chapter="13-attention",
+    title="what a layer would store",
+    hints=(
+"Every head has its own Q and its own S. How many heads are there in all, and how many bytes does a"
+" number take?",
+"Q has 8 · 32 heads of 8,192 × 128 numbers of 2 bytes, S as many of 8,192 × 8,192. A MiB is 2²⁰"
+" bytes, a GiB 2³⁰.",
+"Each block loads all of its head's K, and one head has 8,192 / 128 blocks.",
+),
+    after="Q, K, V and the result take 2 GiB together. S alone would take 32.",
+    answers={
+        "Q_MiB": HEADS * LENGTH * SIZE * 2 // 2**20,
+        "S_GiB": HEADS * LENGTH**2 * 2 // 2**30,
+        "loads_of_K": LENGTH // 128,
+    },
+    mistakes={
+        ("Q_MiB", LENGTH * SIZE * 2 / 2**20): "that's one head: there are 8 · 32",
+        ("S_GiB", LENGTH**2 * 2 / 2**30): "that's one head: there are 8 · 32",
+        ("S_GiB", HEADS * LENGTH**2 * 4 / 2**30): "that's float32: here a number takes 2 bytes",
+        ("loads_of_K", LENGTH): "that's once per query: a block has 128 of them",
+        ("loads_of_K", LENGTH // 16): "that's with 16 queries per block: here there are 128",
+    },
+    allowance=0.01,
+)  # fmt: skip
+
+EXERCISES = (SIZES, ONLINE, CAUSAL, SLIDING)
