@@ -27,7 +27,8 @@ REPOSITORY = Path(__file__).resolve().parents[3]
 SCHEDULES = ("lockstep", "warps", "warps-reversed")
 INPUTS = 3  #: sets of arguments that a program runs with
 SHARE = 20  #: programs a process, which takes seconds to start
-SILENCE = 60  #: seconds without a word after which a process is taken to hang
+#: Seconds without a word after which a process is taken to hang; Python's executor of PTX is slow.
+SILENCE = {"gpu": 60, "ptx": 600}
 #: Reported by the microscope though the GPU does what Numba says: no reason for a difference.
 HARMLESS = {"negative index"}
 #: Refused by the interpreter on purpose: Numba cuts a float off where an integer belongs.
@@ -153,7 +154,7 @@ def listen(seeds: list[str], judge: str, deadline: float) -> Iterator[str]:
     heard = b""
     try:
         while True:
-            ready, _, _ = select.select([process.stdout], [], [], SILENCE)
+            ready, _, _ = select.select([process.stdout], [], [], SILENCE[judge])
             if not ready:
                 yield "@hangs"
                 return

@@ -21,7 +21,7 @@ from .counts import global_count
 
 D = 4  #: head size
 QUERIES = 64  #: of a block, one for each thread
-WINDOW = 20  #: keys that a query of the sliding window sees, its own included
+WINDOW = 34  #: keys that a query of the sliding window sees, its own included
 
 LOWEST = np.float32(-3e38)  #: where a running maximum begins
 
@@ -118,18 +118,21 @@ ONLINE = KernelExercise(
 
 
 def causal(seed=0):
-    sizes = ((75, ODD), (37, FINE), (64, MULTIPLE))
+    sizes = ((97, ODD), (37, FINE), (64, MULTIPLE))
     return [_attention(N, role, seed, N) for N, role in sizes]
 
 
 def window(seed=0):
-    sizes = ((107, ODD), (70, FINE), (128, MULTIPLE))
+    sizes = ((129, ODD), (70, FINE), (128, MULTIPLE))
     return [_attention(N, role, seed, WINDOW) for N, role in sizes]
 
 
 def _attention(N, role, seed, window):
     numbers = Numbers(role, seed, N, window)
-    Q, K, V = (numbers(N, D, low=-2, high=2) for _ in "QKV")
+    # Where scores fall by 88 and more, whoever is relative to the last one overflows.
+    far = 8 if role == ODD else 2
+    Q, K, V = (numbers(N, D, low=-most, high=most) for most in (far, far // 2, 2))
+    K[-1] = Q[-1]  # so that the last query sees its own key, whatever the others are
     scores = wide(Q) @ wide(K).T
     age = np.arange(N)[:, None] - np.arange(N)
 
@@ -153,8 +156,9 @@ def _attention(N, role, seed, window):
     # Rounding moves a score by D roundings of its terms, and by that of its distance to the
     # largest; each weight fades with every key, and N of them are added.
     size = abs(wide(Q)) @ abs(wide(K)).T
-    far = np.where(seen, np.where(seen, scores, -np.inf).max(axis=1, keepdims=True) - scores, 0)
-    relative = UNIT * ((D + 4) * size + 2 * far + 5 * N + 64)
+    largest = np.where(seen, scores, -np.inf).max(axis=1, keepdims=True)
+    distance = np.where(seen, largest - scores, 0)
+    relative = UNIT * ((D + 4) * size + 2 * distance + 5 * N + 64)
     V64 = abs(wide(V))
     bound = (P * relative) @ V64 + (P * relative).sum(axis=1, keepdims=True) * (P @ V64)
     arguments = {"Q": Q, "K": K, "V": V, "out": poisoned(N, D)}
@@ -233,7 +237,7 @@ CAUSAL = KernelExercise(
     after="Scores, weights, maximum and sum live in registers. The loop ends at the block's last"
 " query, so tiles that nobody sees aren't loaded.",
     budgets=(
-        Budget("elements loaded", (2 * (64 + 75) + 75) * D, global_count("lanes", "load"),
+        Budget("elements loaded", (2 * (64 + 97) + 97) * D, global_count("lanes", "load"),
                "the tiles are loaded for you, once"),
     ),
 )  # fmt: skip
@@ -260,7 +264,7 @@ SLIDING = KernelExercise(
 ),
     after="With a window, the work grows with N times the window instead of N times N.",
     budgets=(
-        Budget("elements of K loaded", (64 + 75) * D, global_count("lanes", "load", "K"),
+        Budget("elements of K loaded", (64 + 128 + 65) * D, global_count("lanes", "load", "K"),
                "skip the tiles that no query of the block sees"),
     ),
 )  # fmt: skip

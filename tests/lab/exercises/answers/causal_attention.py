@@ -16,6 +16,7 @@ WRONG = [
     ("fades the wrong way", "fade = math.exp(largest - above)", "fade = math.exp(above - largest)", BAD),
     ("weights are not relative", "weight = math.exp(score - above)", "weight = math.exp(score)", BAD),
     ("the smallest score", "above = max(largest, score)", "above = min(largest, score)", BAD),
+    ("relative to the last score", "above = max(largest, score)", "above = score", BAD),
     ("keys in place of values", "weight * sV[k, d]", "weight * sK[k, d]", BAD),
     ("values in place of keys", "q[d] * sK[k, d]", "q[d] * sV[k, d]", BAD),
     ("half a tile", "for k in range(32):", "for k in range(16):", BAD),
