@@ -40,7 +40,7 @@ extern "C" __global__ void sum_vectorized(const float *__restrict__ a, float *__
         const float4 v = reinterpret_cast<const float4 *>(a)[i];
         acc += (v.x + v.y) + (v.z + v.w);
     }
-    // What is left: at most three numbers, or all where the vector begins at an odd address.
+    // What is left: at most three numbers, or all where the vector begins off a 16-byte boundary.
     for (size_t i = 4 * whole + start; i < n; i += step)
         acc += a[i];
     acc = sum_of_block<BLOCK / 32>(acc);

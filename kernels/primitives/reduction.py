@@ -82,7 +82,7 @@ def sum_vectorized(a, fours, sums):
     for i in range(start, whole, step):
         p, q, r, s = load4(fours, i, 0)
         acc += (p + q) + (r + s)
-    # What is left: at most three numbers, or all where the vector begins at an odd address.
+    # What is left: at most three numbers, or all where the vector begins off a 16-byte boundary.
     for i in range(4 * whole + start, a.size, step):
         acc += a[i]
     acc = sum_of_block(acc)
