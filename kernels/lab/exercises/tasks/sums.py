@@ -28,7 +28,7 @@ STANDS = ((31,), (32,), (64,), (149,), (3, 35), (5, 6, 80), (70, 20), (0,))
 
 
 def places(seed=0):
-    shapes = ((8, 150, ODD), (3, 37, FINE), (64, 64, SQUARE), (4, 96, MULTIPLE), (2, 7, ODD))
+    shapes = ((8, 150, ODD), (3, 137, FINE), (64, 64, SQUARE), (4, 96, MULTIPLE), (2, 7, ODD))
     return [_place(*shape, seed) for shape in shapes]
 
 
@@ -38,6 +38,10 @@ def _place(M, N, role, seed):
     A -= np.float32(8)  # all below zero: whoever begins with 0 finds nothing
     for row, stands in enumerate(STANDS[:M] if role != FINE else ()):
         A[row, [min(column, N - 1) for column in stands]] = -1
+    for line in A if role == FINE else ():  # only float32 tells the two largest apart
+        second, first = WARP + line[WARP : 2 * WARP].argmax(), 2 * WARP + line[2 * WARP :].argmax()
+        line[first] = line.max() / 2
+        line[second] = np.nextafter(line[first], line.min())
     want = A.argmax(axis=1)
 
     def suspects():
@@ -50,6 +54,9 @@ def _place(M, N, role, seed):
                       alone.astype(np.float32))  # fmt: skip
         yield Suspect(Kind.DROPPED_TILE, f"only the first {WARP} columns are looked at",
                       A[:, :WARP].argmax(axis=1).astype(np.float32))  # fmt: skip
+        halves = A.astype(np.float16).argmax(axis=1)
+        yield Suspect(Kind.ROUNDED, "compare in float32: in fewer digits the two largest numbers "
+                      "are equal", halves.astype(np.float32))  # fmt: skip
 
     arguments = {"A": A, "columns": poisoned(M)}
     expected = {"columns": want.astype(np.float32)}
@@ -276,7 +283,7 @@ TOKENS = NumberExercise(
         "byte per weight is a quarter of the bytes.",
     ),
     after="Where memory alone limits the speed, fewer bytes per weight and more users per sweep "
-"help by the same law. Faster arithmetic units don't help at all.",
+    "help by the same law. Faster arithmetic units don't help at all.",
     answers={
         "one_user": BANDWIDTH / (2 * WEIGHTS),
         "eight_users": 8 * BANDWIDTH / (2 * WEIGHTS),
