@@ -47,7 +47,11 @@ def build(
     command = [str(program), "build", str(source), "-W", "-n", "--keep-going"]
     command += ["--config", str(ROOT / "_config.yml"), "--toc", str(source / "_toc.yml")]
     command += ["--path-output", str(output), "--quiet"]
-    environment = {**os.environ, "PAGE_PYTHON_BUILT": "1" if python else ""}
+    pages = output / "_build" / "html"
+    environment = {
+        **os.environ,
+        "PAGE_PYTHON_MEGABYTES": equip(pages / "_static" / "engine", python),
+    }
     made = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=environment)
     if made.returncode:
         # Sphinx warns of a page only when it reads it: without what it keeps, it reads all again.
@@ -57,13 +61,21 @@ def build(
         sys.exit(
             "\n".join([*dict.fromkeys(wrong), "The book was not built: mend the lines above."])
         )
-    pages = output / "_build" / "html"
-    place = pages / "_static" / "engine"
-    if python:
-        pack.write(python, place)
-    else:
-        shutil.rmtree(place, ignore_errors=True)
     return pages
+
+
+def equip(place: Path, python: fetch.Distribution | None) -> str:
+    """Put the pages' own Python where they look for it, or take it away.
+
+    Returns
+    -------
+    str
+        The megabytes that a reader loads with the first cell; empty without the Python.
+    """
+    if not python:
+        shutil.rmtree(place, ignore_errors=True)
+        return ""
+    return f"{sum(pack.write(python, place)['first'].values()) / 1e6:.0f}"
 
 
 def pages_python() -> fetch.Distribution | None:

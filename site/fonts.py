@@ -23,6 +23,8 @@ from vendor import ROOT, Package, fetch
 FOLDER = ROOT / "site" / "static" / "fonts"
 ASCII = "".join(map(chr, range(0x20, 0x7F)))
 TEXT = ASCII + "\xa0§°²³µ·¹×÷äéöü–—‘’“”…Σγπ⁰⁴⁵⁶⁷⁸⁹⁻₀₁₂₃₄←→−√≤≥≈≠"
+#: What headings, tables, figures and buttons write.
+SIGNS = ASCII + "\xa0§°²³µ·¹×÷üé–—‘’“”…π₀₁₂⁴⁶⁸⁹⁻←→−≤≥▶▼✓✗○"
 CODE = ASCII + (
     "\xa0§«°²³µ·¹»×÷Éäéöü–—‘’“”…⋯Σγπᴷᵀ⁰⁴⁵⁶⁷⁸⁹⁻₀₁₂₃₄←↑→↓↳−√≤≥≈≠∞⌈⌉⌊⌋─━│┌┐└┘├┤┬┴┼░▒▓█▏▎▍▌▋▊▉▸▾○●✓✗"
 )
@@ -32,6 +34,13 @@ SERIF = Package(
     "NUAh5IzF7KiUu2gTpqE+ed9MNbMe4st7LIIXZ0OHHSPc6gg86H67j04M8sIhU2qqFd26btXaFQ2ge5u/p72j0Q==",
     FOLDER,
     ("VAR/SourceSerif4Variable-Roman.ttf", "VAR/SourceSerif4Variable-Italic.ttf"),
+)
+SANS = Package(
+    "source-sans",
+    "3.52.0",
+    "xsm7qlMI/JwxwNdp6pvpR6l+aZjn90fzOzoeUz/qoohIYbKbDwQNRIz5/ItYs7/hvqLirQNUoDFGXSVA3TU9tw==",
+    FOLDER,
+    ("VF/SourceSans3VF-Upright.ttf",),
 )
 MONO = Package(
     "jetbrains-mono",
@@ -44,32 +53,42 @@ MONO = Package(
 
 @dataclass(frozen=True)
 class Cut:
-    """What is kept of one font: its letters, and of a variable one the range of each axis."""
+    """What is kept of one font: letters, axes, how much larger it is drawn, pairs of letters."""
 
     name: str
     file: str
     letters: str
     axes: dict[str, float | tuple[float, float]]
+    larger: float = 1
+    kerned: bool = True
 
 
 CUTS = {
     SERIF: (
         Cut("serif", SERIF.files[0], TEXT, {"wght": (400, 650), "opsz": 14}),
-        Cut("italic", SERIF.files[1], TEXT, {"wght": 400, "opsz": 14}),
+        Cut("italic", SERIF.files[1], TEXT, {"wght": 400, "opsz": 14}, kerned=False),
     ),
+    SANS: (Cut("sans", SANS.files[0], SIGNS, {"wght": (400, 700)}, 1.05),),
     MONO: (Cut("mono", MONO.files[0], CODE, {}),),
 }
 #: The archive of the mono has the licence of its packager alone; this is the font's.
-LICENCES = {SERIF: "LICENSE.md", MONO: ROOT / "site" / "licences" / "jetbrains-mono.txt"}
+LICENCES = {
+    SERIF: "LICENSE.md",
+    SANS: "LICENSE.md",
+    MONO: ROOT / "site" / "licences" / "jetbrains-mono.txt",
+}
 
 
 def cut(font: TTFont, kept: Cut) -> TTFont:
     """Return a font with the letters and axes that are kept, under a name of the course's own."""
     if kept.axes:
         font = instantiateVariableFont(font, kept.axes)
+    if "gvar" in font:  # glyphs without an outline are left out, and missed
+        shapes = font["gvar"].variations
+        font["gvar"].variations = {name: shapes.get(name, []) for name in font.getGlyphOrder()}
     options = subset.Options(
         hinting=False,
-        layout_features=["ccmp", "kern", "liga", "locl", "mark"],
+        layout_features=["ccmp", "liga", "locl", "mark", *["kern"] * kept.kerned],
         name_IDs=[0, 13, 14],
     )
     cutter = subset.Subsetter(options)
@@ -77,6 +96,7 @@ def cut(font: TTFont, kept: Cut) -> TTFont:
     cutter.subset(font)
     for number in (1, 4, 6):
         font["name"].setName(f"Tile{kept.name.title()}", number, 3, 1, 0x409)
+    font["head"].unitsPerEm = round(font["head"].unitsPerEm / kept.larger)
     font.flavor = "woff2"
     return font
 

@@ -22,7 +22,8 @@ def settle(page) -> None:
 
 
 def lay_out(page) -> None:
-    """Wait until all of a page is laid out."""
+    """Stir, as a reader does, and wait until all of a page is laid out."""
+    page.evaluate("dispatchEvent(new Event('wheel'))")
     page.wait_for_function("document.documentElement.dataset.parts === undefined")
 
 

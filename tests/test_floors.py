@@ -18,7 +18,7 @@ FLOORS = [
     ("basics",),
     ("engine",),
     ("host",),
-    ("rungs", "patterns"),
+    ("rungs", "patterns", "primitives"),
     ("webgpu", "distributed", "frameworks"),
     ("records",),
     ("measure",),

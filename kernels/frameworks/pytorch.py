@@ -1,4 +1,4 @@
-"""The ladder as an operator of PyTorch: ``torch.ops.tile_by_tile.matmul(A, B, "tiled")``.
+"""The ladder as a PyTorch operator: ``torch.ops.tile_by_tile.matmul(A, B, "tiled")``.
 
 On a GPU the CUDA C++ twin of a rung runs, on PyTorch's current stream and on its memory; without
 one, its Numba kernel runs in the interpreter, which is slow and made for small matrices.

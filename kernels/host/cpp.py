@@ -30,7 +30,7 @@ def source(name: str, headers: bool = True) -> str:
     name : str
         The file, without ``.cu``.
     headers : bool
-        Paste in the headers beside it where it includes them, so that the text stands
+        Paste in the course's headers where it includes them, so that the text stands
         on its own; otherwise it is the file as it was written.
     """
     if name not in SOURCES:
@@ -41,12 +41,12 @@ def source(name: str, headers: bool = True) -> str:
         return text
 
     def header(included: re.Match) -> str:
-        beside = path.with_name(included[1])
-        if not beside.is_file():
-            raise LookupError(f"{path.name} includes {beside.name}, which is not beside it")
-        return beside.read_text(encoding="utf-8")
+        found = path.parent / included[1]
+        if not found.is_file():
+            raise LookupError(f"{path.name} includes {included[1]}, which is not there")
+        return found.read_text(encoding="utf-8")
 
-    return re.sub(r'^#include "(\w+\.cuh)"\n', header, text, flags=re.M)
+    return re.sub(r'^#include "([\w./]+\.cuh)"\n', header, text, flags=re.M)
 
 
 @cache

@@ -21,8 +21,13 @@ __all__ = [
 ]
 
 
-def check_array(array, name: str, ndim: int, dtypes: tuple[str, ...] = ("float32",)) -> None:
-    """Raise TypeError or ValueError unless `array` holds one of `dtypes` in `ndim` dimensions."""
+def check_array(
+    array, name: str, ndim: int, dtypes: tuple[str, ...] = ("float32",), empty: bool = False
+) -> None:
+    """Raise TypeError or ValueError unless `array` holds one of `dtypes` in `ndim` dimensions.
+
+    `empty` says whether a size may be 0.
+    """
     if not (hasattr(array, "shape") and hasattr(array, "dtype")):
         raise TypeError(
             f"{name} must be an array, got {type(array).__name__}:"
@@ -37,7 +42,7 @@ def check_array(array, name: str, ndim: int, dtypes: tuple[str, ...] = ("float32
         raise ValueError(
             f"{name} has shape {tuple(array.shape)}; expected {ndim} dimension{'s' * (ndim > 1)}"
         )
-    if 0 in array.shape:
+    if 0 in array.shape and not empty:
         raise ValueError(f"{name} has shape {tuple(array.shape)}; every size must be at least 1")
 
 
@@ -114,7 +119,7 @@ class Operands:
             self._check_out()
 
     def _check_out(self) -> None:
-        check_array(self._out, "out", len(self._shape), (str(self.dtype),))
+        check_array(self._out, "out", len(self._shape), (str(self.dtype),), empty=0 in self._shape)
         if tuple(self._out.shape) != self._shape:
             raise ValueError(
                 f"out has shape {tuple(self._out.shape)}; the result has {self._shape}"

@@ -18,6 +18,7 @@ from types import FunctionType
 from typing import Any
 
 from kernels.basics.files import ROOT
+from kernels.engine.microscope.api import DeviceFunction
 
 __all__ = [
     "Loop", "caption", "compile_cpp", "compile_kernel", "compile_numba", "inner_loop", "load",
@@ -137,6 +138,12 @@ def with_numba(kernel: Any, index: str = "uint32") -> FunctionType:
     function = kernel.py_func
     names = {"cuda": cuda, "float32": float32, "uint32": getattr(types, index)}
     names |= {name: getattr(vector_numba, name) for name in vector_numba.__all__}
+    # Inlined, a function that the kernel calls is compiled with it, and needs no GPU of its own.
+    names |= {
+        name: cuda.jit(device=True, inline="always")(with_numba(called, index))
+        for name in function.__code__.co_names
+        if isinstance(called := function.__globals__.get(name), DeviceFunction)
+    }
     return FunctionType(
         function.__code__, function.__globals__ | names, function.__name__,
         function.__defaults__, function.__closure__,

@@ -38,7 +38,7 @@ MEASURED = frozenset(counters.NAMES) | frozenset(
     "registers local_bytes blocks_per_sm occupancy library cores "
     "begins ends end findings lines max_error max_relative_error "
     "unguarded_seconds guard_cost loop today backend wgpu "
-    "received counted said took left_processes left_bytes path peer".split()
+    "share_of_bound received counted said took left_processes left_bytes path peer".split()
 )
 #: The figure a table is there to give, and its unit, for one-line reading.
 HEADLINE = {"gflops": ("FLOP/s", 1e9), "bytes_per_second": ("B/s", 1), "ns": ("s", 1e-9)}

@@ -1,10 +1,10 @@
 """Sphinx extension: what turns the chapters into pages that need no other host and no kernel.
 
-A page's body is a tree, which `code`, `text`, `opening`, `hero`, `place`, `predict`, `widgets`,
-`your_gpu`, `progress`, `calibration`, `engine` and `floorplan` change in turn. `maths` writes
-formulas, `moved` leads old addresses on, `head` describes a page and chooses its scripts, `fonts`
-holds its letters, `search` and `glossary` its words, `theme` drops what no page uses, and `styles`
-makes one style sheet of what is left.
+A page's body is a tree, which `code`, `text`, `opening`, `hero`, `place`, `legible`, `predict`,
+`quiz`, `widgets`, `your_gpu`, `progress`, `calibration`, `ways`, `engine` and `floorplan` change
+in turn. `maths` writes formulas, `moved` leads old addresses on, `head` describes a page and
+chooses its scripts, `fonts` holds its letters, `search` and `glossary` its words, `theme` drops
+what no page uses, and `styles` makes one style sheet of what is left.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from bs4 import BeautifulSoup, Comment, Tag
+from bs4 import BeautifulSoup
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
@@ -32,14 +32,17 @@ from . import (  # noqa: E402
     fonts,
     head,
     hero,
+    legible,
     maths,
     moved,
     opening,
     place,
     predict,
     progress,
+    quiz,
     text,
     theme,
+    ways,
     widgets,
     your_gpu,
 )
@@ -64,7 +67,7 @@ def finish_page(
             script.decompose()
     for change in (
         code.name_folds, text.keep_units, text.let_keys_scroll, text.shape_drawings,
-        opening.fold,
+        text.shorten_hatches, opening.fold, legible.dress,
     ):  # fmt: skip
         change(body)
     place.tell_lengths(context, body)
@@ -78,6 +81,7 @@ def finish_page(
         load(app, "guesses")
         # Without it the answers are in view.
         load(app, "predict", onerror="document.documentElement.dataset.unasked = ''")
+    quiz.link(body, page, app)
     kinds = widgets.mount(body, page)
     if kinds:
         for kind in ("common", *dict.fromkeys(kinds)):
@@ -97,7 +101,7 @@ def finish_page(
         progress.tick(body, page, exercises)
         load(app, "progress")
     if any("cell" in node["classes"] for node in doctree.findall(nodes.container)):
-        make_room_for_live_code(body)
+        ways.gather(body, context["theme_repository_url"], app.config.page_python)
         settings = {"repository": context["theme_repository_url"], "page": page}
         app.add_js_file(None, body=f"window.liveCode = {json.dumps(settings)};")
         load(app, "live")
@@ -111,15 +115,6 @@ def finish_page(
 def load(app: Sphinx, script: str, **attributes: str) -> None:
     """Let a page load a script of the course once its text is there."""
     app.add_js_file(f"book/{script}.js", loading_method="defer", **attributes)
-
-
-def make_room_for_live_code(body: Tag) -> None:
-    """Keep the place of live.js's bar, under the title and its badges, from the start."""
-    place = body.h1
-    note = place.next_sibling.next_sibling  # after a new line
-    if isinstance(note, Comment) and note.strip() == "badges":
-        place = note.find_next_sibling()
-    place.insert_after(BeautifulSoup('<div class="live-bar"></div>', "html.parser"))
 
 
 def watch_pictures(app: Sphinx, page: str, source: list[str]) -> None:

@@ -8,8 +8,8 @@ from bs4 import BeautifulSoup, Tag
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
-#: By it the book's build tells that it puts the engine beside the pages.
-VARIABLE = "PAGE_PYTHON_BUILT"
+#: By it the book's build tells that the engine is beside the pages: the megabytes of a first use.
+VARIABLE = "PAGE_PYTHON_MEGABYTES"
 TOOLS = (
     '<div class="cell-tools"><button type="button" data-do="edit">Edit</button>'
     '<button type="button" data-do="run">Run</button></div>'

@@ -1,6 +1,7 @@
 """The plan of the GPU under a chapter's title, with the place that the chapter is about lit.
 
-What it counts comes from the record: the SMs, the units in one of them, and the size of each place.
+What it counts comes from the record: the SMs, the units in one of them, the size of each place, and
+the speed of the link to another GPU.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from typing import Any
 from bs4 import BeautifulSoup, Tag
 
 from kernels import records
+from kernels.basics.units import quantity
+from kernels.lab import gpus
 from kernels.lab.pages import chapter_of
 
 FILE = Path(__file__).resolve().parents[1] / "places.toml"
@@ -40,6 +43,16 @@ def cores(device: dict[str, Any]) -> int:
 
 
 PLACES = {
+    "host": Place(
+        "Host",
+        "memory-host",
+        lambda d: "its CPU launches kernels and copies data, over PCIe",
+    ),
+    "link": Place(
+        "Link between GPUs",
+        "accent",
+        lambda d: f"{quantity(gpus.machine(gpus.load_gpus(2)).bandwidth, 'B/s')} each way",
+    ),
     "global": Place(
         "Global memory",
         "memory-global",
@@ -108,7 +121,7 @@ def plan(lit: str, device: dict[str, Any], width: int) -> str:
 
 
 def _parts(lit: str, device: dict[str, Any], width: int, wide: bool) -> Iterator[str]:
-    """The pieces of the drawing from left to right: memory, L2, all SMs, one of them enlarged."""
+    """The pieces from left to right: what is outside, memory, L2, all SMs, one of them enlarged."""
 
     def boxes(place: str, *places: tuple[float, float, float, float]) -> str:
         path = "".join(
@@ -122,13 +135,20 @@ def _parts(lit: str, device: dict[str, Any], width: int, wide: bool) -> Iterator
         at = f'x="{x:.0f}" y="{y:.0f}" text-anchor="{anchor}"'
         return f"<text {at}{_class(place == lit)}>{text}</text>"
 
-    gap = 16 if wide else 8
-    memory, cache = (94, 34) if wide else (26, 16)
+    gap = 18 if wide else 8
+    outside, memory, cache = (72, 84, 34) if wide else (16, 20, 16)
     high = (HIGH - 4 * (STACKS - 1)) / STACKS
     below = WALL + HIGH + 20
-    yield boxes("global", *((1, WALL + i * (high + 4), memory, high) for i in range(STACKS)))
-    yield label(1, below, "global memory", "global")
-    left = memory + gap
+    box = (HIGH - 26) / 2
+    for place, text, top in (("host", "host", WALL), ("link", "other GPUs", WALL + HIGH - box)):
+        wire = f"M{outside} {top + box / 2:g}h{gap}"
+        yield f'<path class="wire{" lit" * (place == lit)}" d="{wire}"/>'
+        yield boxes(place, (1, top, outside, box))
+        yield label(1, top + box + (20 if place == "link" else 16), text, place)
+    left = 1 + outside + gap
+    yield boxes("global", *((left, WALL + i * (high + 4), memory, high) for i in range(STACKS)))
+    yield label(left, below, "global memory", "global")
+    left += memory + gap
     yield boxes("L2", (left, WALL, cache, HIGH))
     yield label(left + cache / 2, below, "L2", "L2", "middle")
 

@@ -16,6 +16,7 @@ FOLDER = Path(__file__).resolve().parents[1] / "static" / "fonts"
 FACES = (
     ("Book Serif", "serif", "normal", "400 650"),
     ("Book Serif", "italic", "italic", "400"),
+    ("Book Sans", "sans", "normal", "400 700"),
     ("Book Mono", "mono", "normal", "400"),
 )
 SCRIPT = """for (const [family, style, weight, letters] of %s) {

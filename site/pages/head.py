@@ -18,6 +18,8 @@ GENERATED = {
 }
 #: sphinx-thebe, which Jupyter Book always loads: live.js does its work.
 THEBE = re.compile(r"sphinx-thebe|THEBE_JS_URL|kernelName")
+#: Marks the words of Sphinx's own search, which is not the course's.
+HIGHLIGHT = "sphinx_highlight"
 #: Sheets that no page needs: sphinx-thebe's, and colours of programs, which book.css chooses.
 UNUSED = re.compile(r"sphinx-thebe|pygments\.css")
 
@@ -61,6 +63,7 @@ def choose_files(context: dict[str, Any], *, wait: bool) -> None:
         script
         for script in context["script_files"]
         if not THEBE.search(f"{getattr(script, 'filename', script)} {_body(script)}")
+        and HIGHLIGHT not in str(script.filename)
         and (tabs or "design-tabs" not in str(script.filename))
     ]
     context["script_files"][:] = [deferred(each) for each in scripts] if wait else scripts

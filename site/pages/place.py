@@ -41,6 +41,10 @@ def tell_lengths(context: dict[str, Any], body: Tag) -> None:
         for link in contents.select("li.toc-h2 > a"):
             length = lengths.get(link["href"].removeprefix("#"))
             if length and length > 1:
+                # One item of the row, also where the name holds code.
+                name = contents.new_tag("span")
+                name.extend(list(link.contents))
+                link.append(name)
                 link.append(BeautifulSoup(f" <small>{length} min</small>", "html.parser"))
         return contents
 

@@ -24,6 +24,9 @@ BAR = re.compile(r"M ([\d.]+) ([\d.]+)\s+L ([\d.]+) \2\s+L \3 ([\d.]+)\s+L \1 \4
 
 SIZE = re.compile(r'viewbox="0 0 ([\d.]+)', re.IGNORECASE)
 
+#: How an axis is labelled where its values begin: `0`, `0.0`, `0 B/s`.
+ZERO = re.compile(r"0(\.0+)?(?![\d.])")
+
 logger = logging.getLogger(__name__)
 
 
@@ -56,6 +59,8 @@ def dress(body: Tag, page: str, app: Sphinx) -> bool:
         for number, each in enumerate(box.fields):
             if "bar" in each.said and isinstance(each.answer, float):
                 draw(cells[each.said["bar"]["cell"]].svg, anchor(box), number, each)
+            if "point" in each.said and each.answer is not None:
+                ring(cells[each.said["point"]["cell"]].svg, anchor(box), number, each)
     return True
 
 
@@ -175,3 +180,33 @@ def draw(picture: Tag, name: str, number: int, asked: Field) -> None:
         "width": "0", "height": f"{lower - upper:.2f}",
     }  # fmt: skip
     picture.append(mark)
+
+
+def points(picture: Tag) -> list[tuple[float, float]]:
+    """The points of a chart in the order of drawing: where each lies, across and down."""
+    return [(float(mark["x"]), float(mark["y"])) for mark in picture.select("g[clip-path] use")]
+
+
+def zero(picture: Tag) -> float:
+    """Where the values of a chart's upright axis begin."""
+    label = next(
+        text
+        for text in picture.select("text")
+        if "text-anchor: end" in text["style"] and ZERO.match(text.get_text(strip=True))
+    )
+    return float(label.find_previous("use")["y"])
+
+
+def ring(picture: Tag, name: str, number: int, asked: Field) -> None:
+    """Put a ring for each answer into a chart of points; predict.js lifts them to the guesses."""
+    answers = asked.answer if isinstance(asked.answer, list) else [asked.answer]
+    at, every, start = asked.said["point"]["at"], points(picture), zero(picture)
+    for place, (answer, which) in enumerate(zip(answers, at, strict=True)):
+        x, y = every[which]
+        mark = Tag(name="circle")
+        mark.attrs = {
+            "class": "hollow", "data-guess": f"{name} {number}", "data-place": f"{place}",
+            "data-zero": f"{start}", "data-per": f"{(start - y) / answer:.6g}", "cx": f"{x}",
+            "r": "5",
+        }  # fmt: skip
+        picture.append(mark)

@@ -16,6 +16,8 @@ no number is typed twice.
 `cell`, in a box or in one of its fields, names the cell whose output is searched: the next cell
 with an output, if not given. ``bar = {cell, number}`` names the bar of a chart that shows
 the answer. Where the answer is a ratio, `of` is the number of the bar that it refers to.
+``point = {cell, at}`` lists the points of a chart that show the answers, one for a number and one
+for each place of a sketch; the chart's axis must begin at zero and be linear.
 """
 
 from __future__ import annotations

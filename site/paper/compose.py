@@ -167,10 +167,8 @@ def tidy(article: Tag, address: str) -> None:
     for form in article.select("form"):
         part = form.find_parent("section", class_="tile-widget") or form
         part.replace_with(note(LIVE, address))
-    for badges in article.find_all(string=lambda text: isinstance(text, Comment)):
-        if badges.strip() == "badges":
-            badges.find_next_sibling("p").decompose()
-        badges.extract()
+    for comment in article.find_all(string=lambda text: isinstance(text, Comment)):
+        comment.extract()
     for image in article.select("img[loading]"):
         del image["loading"]
     for frame in article.select("a.image-reference"):

@@ -1,5 +1,5 @@
-/* Offers the page's own Python: Edit and Run at every code cell, Run page, Stop and Reset in the bar, and the choice of
-   where cells run. It loads nothing until a reader asks: then site/engine/page takes over. */
+/* Offers the page's own Python: Edit and Run at every code cell, a way in the menu, Stop and Reset in the bar. Cells run
+   where the reader chose to run them last. It loads nothing until a reader asks: then site/engine/page takes over. */
 (() => {
   "use strict";
 
@@ -11,17 +11,14 @@
   const controls = document.createElement("div");
   controls.className = "engine-bar";
   controls.innerHTML = `
-    <button type="button" data-part="run" class="live-start">Run page</button>
     <button type="button" data-part="stop" hidden>Stop</button>
     <button type="button" data-part="reset" hidden>Reset</button>
-    <label>Python <select aria-label="Where Python runs">
-      <option value="page">in this page</option>
-      <option value="server">${served ? "on this machine" : "on Binder"}</option>
-    </select></label>
     <span class="live-state" data-part="state" role="status"></span>
     <button type="button" data-part="above" hidden>Run the cells above</button>`;
   bar.append(controls);
-  const choice = controls.querySelector("select");
+  const menu = bar.querySelector(".ways");
+  const asks = `In this page’s own Python: ${menu.dataset.megabytes} MB on first use, and no account. Kernels run without a GPU, on the course’s interpreter.`;
+  const start = window.liveCode.offer("page", "Here, now", asks, () => withPage((there) => there.runPage()));
   const part = (name) => controls.querySelector(`[data-part=${name}]`);
   let page = null;
 
@@ -36,14 +33,20 @@
     return ["page", "server"].includes(kept) ? kept : served ? "server" : "page";
   }
 
+  /** Remember where cells run. What thebe has made its own runs there until the page is loaded anew. */
   function choose(engine) {
-    root.dataset.engine = choice.value = engine;
+    try {
+      localStorage.setItem(STORE, engine);
+    } catch {
+      // Chosen for this page alone.
+    }
+    root.dataset.engine = engine;
   }
 
   function fail(text) {
     controls.dataset.state = "failed";
     part("state").textContent = text;
-    part("run").disabled = false;
+    start.disabled = false;
     controls.dataset.done = Number(controls.dataset.done ?? 0) + 1;
   }
 
@@ -87,17 +90,19 @@
     }
   }
 
-  choose(remembered());
-  choice.onchange = () => {
-    try {
-      localStorage.setItem(STORE, choice.value);
-    } catch {
-      // Chosen for this page alone.
-    }
-    if (root.dataset.live !== undefined) location.reload(); // thebe has made the cells its own
-    else choose(choice.value);
-  };
-  part("run").onclick = () => withPage((there) => there.runPage());
+  root.dataset.engine = remembered();
+  menu.addEventListener(
+    "click",
+    (event) => {
+      const way = event.target.dataset.way;
+      if (!way) return;
+      choose(way);
+      if (way === "server" || root.dataset.live === undefined) return;
+      event.stopPropagation();
+      location.reload();
+    },
+    { capture: true },
+  );
   part("stop").onclick = () => withPage((there) => there.stop());
   part("reset").onclick = () => withPage((there) => there.reset());
   addEventListener("click", ({ target }) => {

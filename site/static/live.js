@@ -1,4 +1,4 @@
-/* Live code: a button that makes the page's own cells editable and runs them, on the Jupyter server that `make serve`
+/* Live code: a way in the page's menu that makes the page's own cells editable and runs them, on the Jupyter server that `make serve`
    started or, on the published site, on Binder. thebe is loaded only when the reader asks for it. */
 (() => {
   "use strict";
@@ -18,22 +18,44 @@
     history.replaceState(null, "", location.pathname + (query.size ? `?${query}` : "") + location.hash);
   }
 
-  const bar = document.querySelector(".live-bar"); // written by site/pages, empty
-  bar.innerHTML = `
-    <button type="button" class="live-start">Run this page</button>
+  const bar = document.querySelector(".live-bar"); // written by site/pages/ways.py, with a menu of links
+  const menu = bar.querySelector(".ways");
+  bar.insertAdjacentHTML(
+    "beforeend",
+    `<button type="button" class="live-again" hidden>Try again</button>
     <button type="button" class="live-all" hidden>Run all cells</button>
     <button type="button" class="live-restart" hidden>Restart the kernel</button>
-    <span class="live-state" role="status"></span>`;
-  const [start, all, restart] = bar.querySelectorAll("button");
+    <span class="live-state" role="status"></span>`,
+  );
+  const [again, all, restart] = bar.querySelectorAll(":scope > button");
   const state = bar.querySelector(".live-state");
+
+  /** Put a way to run the page first in the menu, which closes behind it; returns its button. */
+  live.offer = (name, title, asks, act) => {
+    const entry = document.createElement("li");
+    entry.innerHTML = `<button type="button" class="live-start" data-way="${name}">${title}</button><small>${asks}</small>`;
+    menu.querySelector("ul").prepend(entry);
+    entry.firstChild.onclick = () => {
+      menu.open = false;
+      menu.firstElementChild.focus({ preventScroll: true });
+      act();
+    };
+    return entry.firstChild;
+  };
+  addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !menu.open) return;
+    menu.open = false;
+    if (menu.contains(document.activeElement)) menu.firstElementChild.focus({ preventScroll: true });
+  });
+  for (const leaving of ["pointerdown", "focusin"])
+    addEventListener(leaving, ({ target }) => menu.contains(target) || (menu.open = false));
 
   /** Tell the reader where things stand; `name` is one of idle, connecting, ready, running and failed. */
   function show(name, text) {
     bar.dataset.state = name;
     state.textContent = text;
-    start.hidden = name !== "idle" && name !== "failed";
+    again.hidden = name !== "failed";
     all.hidden = restart.hidden = name !== "ready" && name !== "running";
-    start.textContent = name === "failed" ? "Try again" : "Run this page";
   }
 
   /** Where the code is to run: thebe's options. Throws an Error to be read when it cannot run at all. */
@@ -155,5 +177,19 @@
 
   keepToken();
   show("idle", "");
-  start.onclick = begin;
+  again.onclick = begin;
+  if (served)
+    live.offer(
+      "server",
+      "Here, on this machine",
+      "In a kernel that “make serve” started: with your GPU, if there is one.",
+      begin,
+    );
+  else
+    live.offer(
+      "server",
+      "Here, on Binder",
+      "No account and no GPU. Its machine takes minutes to start; then the cells of this page run on it.",
+      begin,
+    );
 })();

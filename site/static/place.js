@@ -16,7 +16,13 @@
   const parts = [...bar.children];
   bar.setAttribute("aria-hidden", "true");
   document.querySelector(".bd-header-article .header-article-items__start")?.append(bar);
-  const title = article.querySelector("h1").firstChild.textContent.trim();
+  /* A heading without the sign that links to it; it may hold code. */
+  const worded = (heading) =>
+    [...heading.childNodes]
+      .map((node) => (node.classList?.contains("headerlink") ? "" : node.textContent))
+      .join("")
+      .trim();
+  const title = worded(article.querySelector("h1"));
   const chapter = /^(\d+)\./.exec(title)?.[1] ?? title;
 
   let current = null;
@@ -26,7 +32,7 @@
     for (const section of sections) if (section.getBoundingClientRect().top <= line) found = section;
     const { scrollHeight } = document.documentElement;
     const share = Math.round((100 * scrollY) / Math.max(1, scrollHeight - innerHeight));
-    const name = found?.querySelector("h2, h3").firstChild.textContent.trim();
+    const name = found && worded(found.querySelector("h2, h3"));
     const told = scrollY < 200 ? [] : [chapter, name ?? "", `${Math.min(100, share)} %`];
     bar.hidden = !told.length;
     told.forEach((text, i) => (parts[i].textContent = text));

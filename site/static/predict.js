@@ -95,7 +95,8 @@
       fields = [...form.querySelectorAll(".field")],
       told = box.querySelector(".said"),
       fault = form.querySelector(".fault");
-    const veils = document.querySelectorAll(`[data-veil="${box.id}"]`);
+    const veils = document.querySelectorAll(`[data-veil="${box.id}"]`),
+      marks = document.querySelectorAll(`[data-guess^="${box.id} "]`);
 
     function complain(text, input) {
       fault.textContent = text;
@@ -105,10 +106,16 @@
     }
 
     function draw(said) {
-      for (const mark of document.querySelectorAll(`[data-guess^="${box.id} "]`)) {
-        const value = said?.[mark.dataset.guess.split(" ")[1]];
+      for (const mark of marks) {
+        const { guess, place, zero, per } = mark.dataset,
+          value = [said?.[guess.split(" ")[1]]].flat()[place ?? 0];
+        if (place) {
+          if (value >= 0) mark.setAttribute("cy", Math.max(mark.r.baseVal.value, zero - value * per));
+          else mark.removeAttribute("cy");
+          continue;
+        }
         const room = mark.dataset.most - mark.getAttribute("x") - 1;
-        mark.setAttribute("width", value > 0 ? Math.min(room, value * mark.dataset.per) : 0);
+        mark.setAttribute("width", value > 0 ? Math.min(room, value * per) : 0);
       }
       fields.forEach((field, i) => {
         if (field.dataset.asks !== "sketch") return;
@@ -130,15 +137,17 @@
       draw(said);
       if (!open) return;
       told.replaceChildren(...fields.map((field, i) => make("p", verdict(field, field, said?.[i], is[i]))));
-      if (said && document.querySelector(`[data-guess^="${box.id} "]`))
+      if (said && marks.length) {
+        const what = marks[0].dataset.place ? "ring" : "bar";
         told.append(
           make(
             "p",
-            said.length > 1
-              ? "In the chart, the hollow bars are your guesses."
-              : "In the chart, the hollow bar is your guess.",
+            marks.length > 1
+              ? `In the chart, the hollow ${what}s are your guesses.`
+              : `In the chart, the hollow ${what} is your guess.`,
           ),
         );
+      }
       if (!window.guesses.keeps())
         told.append(make("p", "This browser keeps nothing: the guess is forgotten when you leave."));
       const again = make("button", said ? "Forget this guess" : "Guess after all");

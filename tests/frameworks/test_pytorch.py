@@ -1,4 +1,4 @@
-"""The ladder as an operator of PyTorch: right, differentiable, and left whole by its compiler.
+"""The ladder as a PyTorch operator: right, differentiable, and left whole by its compiler.
 
 Elements are eighths, so every sum is exact in float32, and a difference quotient of a product with
 a step of an eighth is its derivative: nothing here needs a tolerance.

@@ -19,7 +19,8 @@ from pygments.lexers import PythonLexer
 
 from kernels.lab import widgets as course
 from kernels.lab.notebooks import widget_html
-from tests.pages import PAGES
+from kernels.lab.pages import has_quiz
+from tests.pages import CHAPTERS, PAGES
 
 ROOT = Path(__file__).parents[2]
 FIRST_LOAD = 250 * 1024  # bytes, compressed
@@ -234,6 +235,39 @@ def test_a_fold_says_what_it_hides(book, name):
             assert fold.select_one(f"summary .{shown}").text == f"{word} {hidden}"
         assert not fold.summary.has_attr("aria-label")  # it would hide that text
     assert titled
+
+
+def test_a_dot_of_a_hatch_becomes_two_arcs_of_the_same_circle():
+    curves = "\n".join(
+        f"C 0 0 0 0 {x} {y}" for x, y in ((6.4, 2.4), (6.6, 2), (6.4, 1.6), (6, 1.4))
+    )
+    dot = f"M 6 2.6 \n{curves} \n{curves}\nz"
+    page = BeautifulSoup(f'<pattern><path d="{dot} M 0 1 L 2 3"/></pattern>', "html.parser")
+    text.shorten_hatches(page)
+    arcs = "M6 2.6a0.6 0.6 0 1 0 0 -1.2a0.6 0.6 0 1 0 0 1.2z"
+    assert page.path["d"] == f"{arcs} M 0 1 L 2 3"
+
+
+@pytest.mark.parametrize("name", [page for page in PAGES if re.search(r"/\d\d-", page)])
+def test_a_page_offers_its_ways_to_run_and_says_what_each_asks_for(book, name):
+    ways = parse(book / f"{name}.html").select(".live-bar > .ways li")
+    assert [way.a.text for way in ways] == [
+        "Colab, with a GPU", "Your machine", "Binder, as a notebook", "The source on GitHub",
+    ]  # fmt: skip
+    assert all(name in ways[i].a["href"] for i in (0, 2, 3))
+    assert all(len(way.small.text) > 20 for way in ways)
+
+
+@pytest.mark.parametrize("name", [*filter(has_quiz, CHAPTERS)])
+def test_a_wrong_answer_links_a_section_that_is_there(book, name):
+    page = parse(book / f"chapters/{name}.html")
+    links = page.select("[data-kind=Quiz] .again a")
+    assert len(links) >= 10
+    for link in links:
+        file, _, place = link["href"].partition("#")
+        there = parse(book / "chapters" / file) if file else page
+        heading = there.find(id=place).find(re.compile("h[23]")).text.replace("’", "'")
+        assert heading.startswith(link.text)
 
 
 def test_a_widget_that_the_course_does_not_have_is_a_warning(monkeypatch):

@@ -23,6 +23,8 @@ def test_every_letter_of_a_page_is_in_its_font(book, name):
     prose = "".join(each.text for each in body(["p", "li", "dt", "dd"]))
     assert set(re.sub(r"\s", "", code)) - set(fonts.CODE) - LACKING == set()
     assert set(re.sub(r"\s", "", prose)) - set(fonts.TEXT) - LACKING == set()
+    signs = "".join(each.text for each in body(["h1", "h2", "h3", "td", "th", "figcaption"]))
+    assert set(re.sub(r"\s", "", signs)) - set(fonts.SIGNS) - LACKING == set()
 
 
 def test_every_font_has_its_licence():
@@ -36,5 +38,5 @@ def test_the_letters_are_there_before_a_file_is_drawn(browser, book):
     page = browser.new_page()
     page.goto((book / "chapters/01-hardware.html").as_uri(), wait_until="domcontentloaded")
     there = "[...document.fonts].filter((face) => face.status === 'loaded').length"
-    assert page.evaluate(there) >= len(fonts.CUTS[fonts.SERIF] + fonts.CUTS[fonts.MONO])
+    assert page.evaluate(there) >= sum(map(len, fonts.CUTS.values()))
     page.close()

@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from tests.pages import mount_all, settle
+
 WORD = ".bd-article a[href*='glossary.html#']"
 
 
@@ -53,3 +55,46 @@ def test_a_first_tap_shows_it_and_a_second_follows_the_link(chapter):
     page.tap(WORD)
     page.wait_for_url("**/glossary.html#*")
     page.context.close()
+
+
+#: Each note: how far it stands off its word's line, and what it lies over.
+NOTES = """() => {
+  const place = (each) => each.getBoundingClientRect();
+  const all = (css) => [...document.querySelectorAll(css)];
+  const seen = (css) => all(css).filter((each) => each.checkVisibility());
+  const over = (a, b) =>
+    a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+  const others = seen(
+    ".note, .bd-article :is(p, pre, figure, table, svg, .widget, .admonition, .cell-tools)",
+  );
+  return seen(".note").map((note) => {
+    const words = [...note.parentElement.querySelectorAll("[data-noted]")];
+    const off = words.map((word) => Math.abs(word.getClientRects()[0].top - place(note).top));
+    const hit = others.filter((each) => !each.contains(note) && over(place(note), place(each)));
+    const things = hit.map((each) => each.outerHTML.slice(0, 80));
+    return { word: note.dataset.word, off: Math.min(...off), hit: things };
+  });
+}"""
+
+
+def test_the_margin_says_what_a_word_means_where_there_is_one(browser, book):
+    page = browser.new_page(viewport={"width": 1920, "height": 1000})
+    page.goto((book / "chapters/04-tiled.html").as_uri())
+    mount_all(page)
+    for word in page.locator(WORD).all():
+        word.evaluate("(word) => word.scrollIntoView({ block: 'center', behavior: 'instant' })")
+        settle(page)
+    page.wait_for_function("document.querySelectorAll('.note').length > 8")
+    settle(page)
+    notes = page.evaluate(NOTES)
+    assert len({note["word"] for note in notes}) == len(notes)
+    assert all(note["off"] < 120 and not note["hit"] for note in notes), notes
+    assert page.locator(".note").evaluate_all(
+        "(all) => all.every((e) => e.ariaHidden && !e.innerText)"
+    )
+    page.emulate_media(media="print")
+    assert not page.locator(".note").first.is_visible()
+    page.emulate_media(media="screen")
+    page.set_viewport_size({"width": 1280, "height": 1000})
+    page.wait_for_function("!document.querySelector('.note')")
+    page.close()

@@ -119,6 +119,32 @@ def test_a_right_guess_is_as_long_as_the_bar_that_answers(book, name):
         assert field.answer * float(mark["data-per"]) == pytest.approx(right - left, rel=0.1)
 
 
+@pytest.mark.parametrize("name", ASKING)
+def test_a_right_guess_lies_on_the_point_that_answers(book, name):
+    page = soup(book, name)
+    fields = {
+        f"{predict.anchor(box)} {number}": field
+        for box in truths.read(name)
+        for number, field in enumerate(box.fields)
+        if "point" in field.said
+    }
+    rings = page.select("circle.hollow")
+    assert list(dict.fromkeys(ring["data-guess"] for ring in rings)) == list(fields)
+    for name, field in fields.items():
+        answers = field.answer if isinstance(field.answer, list) else [field.answer]
+        mine = [ring for ring in rings if ring["data-guess"] == name]
+        assert [int(ring["data-place"]) for ring in mine] == [*range(len(answers))]
+        for ring, answer, which in zip(mine, answers, field.said["point"]["at"], strict=True):
+            x, y = predict.points(ring.parent)[which]
+            assert float(ring["cx"]) == x
+            assert float(ring["data-zero"]) - answer * float(ring["data-per"]) == pytest.approx(
+                y, abs=0.01
+            )
+            # One axis, one scale: were the answer another point's, its unit would be another.
+            unit = float(mine[0]["data-per"])
+            assert float(ring["data-per"]) == pytest.approx(unit, rel=0.03)
+
+
 @pytest.fixture
 def visit(browser, book):
     """Open a page as a reader of a kind: ``visit("00-climb", javaScriptEnabled=False)``."""
@@ -266,6 +292,30 @@ def test_a_guess_is_a_hollow_bar_as_long_as_it_says(visit, book):
     assert float(mark.get_attribute("width")) == pytest.approx((right - left) / 2, rel=1e-4)
     page.click(f"{box} .said button")
     assert not mark.is_visible()
+
+
+def test_guesses_are_hollow_rings_in_a_chart_of_lines(visit):
+    page = visit("09-many-gpus")
+    box, rings = "#predict-layouts-md", page.locator("[data-guess^='predict-layouts-md ']")
+    shown = rings.locator("visible=true")
+    assert rings.count() == 3 and shown.count() == 0
+    for number, guess in enumerate(("0", "0.75", "99")):
+        page.fill(f"{box} input >> nth={number}", guess)
+    page.press(f"{box} input >> nth=2", "Enter")
+    zero, point, top = (float(ring.get_attribute("cy")) for ring in rings.all())
+    assert shown.count() == 3
+    assert zero == float(rings.first.get_attribute("data-zero"))
+    assert point == pytest.approx(predict.points(chart_of(page, "predict-layouts-md"))[1][1])
+    assert 0 < top < 10, "what lies above the axis stands at the edge"
+    assert "the hollow rings are your guesses" in page.inner_text(f"{box} .said")
+    page.click(f"{box} .said button")
+    assert shown.count() == 0
+
+
+def chart_of(page, box: str):
+    """The chart that shows the guesses of a box."""
+    chart = page.locator(f"svg:has([data-guess^='{box} '])").evaluate("(svg) => svg.outerHTML")
+    return BeautifulSoup(chart, "html.parser").svg
 
 
 def test_who_runs_the_cell_has_the_answer(visit):

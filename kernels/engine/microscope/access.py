@@ -335,10 +335,15 @@ class Access:
 
     def put_view(self, part: Array, v, m: Mask, n) -> None:
         """``a[i:j] = v``: every thread stores every element of its part."""
-        if not values.is_value(v) or any(isinstance(s, np.ndarray) for s in part.shape):
+        if not values.is_value(v):
             raise Unsupported(n.lineno, f"{ast.unparse(n)} = ...: write a loop over the elements")
-        for index in np.ndindex(*part.shape):
-            self.put(part, tuple(np.int64(i) for i in index), v, m, n)
+        for index in np.ndindex(*(int(np.max(size)) for size in part.shape)):
+            inside = np.bool_(True)
+            for i, size in zip(index, part.shape, strict=True):
+                inside = inside & (i < size)
+            some, _ = self.lanes.split(inside, m)
+            if some is not None:
+                self.put(part, tuple(np.int64(i) for i in index), v, some, n)
 
     @staticmethod
     def scatter_shape(cells, v, mask: Mask) -> tuple[int, ...]:

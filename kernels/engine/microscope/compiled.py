@@ -25,6 +25,8 @@ class Compiled:
         Type of a ternary, of ``and`` and ``or``.
     widened : dict of AST to type
         Type of an expression that has another one by its operands alone.
+    lost : dict of Name to type
+        Where a name is read that was assigned further up, on ways only that no thread takes.
     calls : dict of Call to Compiled
         Which version of a device function a call means.
     constants : dict of expr to object
@@ -37,6 +39,8 @@ class Compiled:
         Whether it waits for the whole grid, itself or in what it calls.
     result : type
         Of what the function returns.
+    declared : type
+        The same by its signature, as `signatures` has it; None if it names none.
     """
 
     code: Code
@@ -46,9 +50,11 @@ class Compiled:
     again: dict[ast.stmt, Types] = field(default_factory=dict)
     unified: dict[ast.expr, object] = field(default_factory=dict)
     widened: dict[ast.AST, object] = field(default_factory=dict)
+    lost: dict[ast.Name, object] = field(default_factory=dict)
     calls: dict[ast.Call, Compiled] = field(default_factory=dict)
     constants: dict[ast.expr, object] = field(default_factory=dict)
     written: set[tuple[int, ...]] = field(default_factory=set)
     waits: dict[ast.AST, bool] = field(default_factory=dict)
     cooperative: bool = False
     result: object = None
+    declared: object = None

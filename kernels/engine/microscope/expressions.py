@@ -16,7 +16,7 @@ from .iterables import Range
 from .lanes import Mask
 from .memory import Array
 from .session import Frame
-from .variables import MISSING, Partial, convert, select
+from .variables import MISSING, Partial, convert, garbage, select, type_of
 from .wording import describe, describe_value
 
 TUPLE_LIMIT = 1000  # parts; Numba's compiler gives up earlier
@@ -59,10 +59,18 @@ class Expressions(Access):
         v = self.frame.env.get(n.id, MISSING)
         if v is not MISSING:
             return self.checked(v, n, m) if type(v) is Partial else v
+        if n in self.frame.compiled.lost:
+            return self.checked(self.lost(n), n, m)
         if n.id in self.frame.code.locals:
             raise KernelError(f"line {n.lineno}: {n.id} is used before any thread gives it a value")
         v = self.constant(n)
         return intrinsics.coordinate(self, v) if isinstance(v, names.Coordinate) else v
+
+    def lost(self, n: ast.Name) -> Partial:
+        """A variable that no thread has assigned."""
+        frame = self.frame
+        value = garbage(frame.compiled.lost[n])
+        return Partial(value, np.ones((1, 1, 1, 1), bool), frame.code.flow.lines[n.id])
 
     def checked(self, v: Partial, n: ast.Name, m: Mask):
         """The value of a variable that some lanes never assigned: none of them may be here."""
@@ -190,7 +198,8 @@ class Expressions(Access):
     def compare(self, op: ast.cmpop, left, right, n: ast.Compare):
         """One comparison."""
         if isinstance(op, (ast.Is, ast.IsNot)):
-            return np.bool_((left is right) == isinstance(op, ast.Is))
+            v = self.identical(left, right, n)
+            return v if isinstance(op, ast.Is) else ~v
         if isinstance(op, (ast.In, ast.NotIn)):
             v = self.contains(left, right, n)
             return ~v if isinstance(op, ast.NotIn) else v
@@ -211,6 +220,13 @@ class Expressions(Access):
             n.lineno,
             f"{ast.unparse(n)}: cannot compare {describe_value(left)} with {describe_value(right)}",
         )
+
+    def identical(self, left, right, n):
+        """``a is b``: numbers and tuples have no identity, so it means that they are equal."""
+        if values.is_value(left) and values.is_value(right) or isinstance(left, tuple):
+            alike = type_of(left) == type_of(right)
+            return self.compare(ast.Eq(), left, right, n) if alike else np.bool_(False)
+        return np.bool_(left is right and not isinstance(left, str))
 
     def contains(self, left, right, n):
         if isinstance(right, Range):

@@ -14,6 +14,7 @@ Names = frozenset[str]
 Meet = dict[ast.AST, Names]
 NONE: Names = frozenset()
 SWAPS = {"cas", "exch", "compare_and_swap"}
+PLAIN = (ast.Name, ast.Constant, ast.Compare, ast.BoolOp, ast.UnaryOp, ast.BinOp, ast.IfExp)
 
 
 @dataclass
@@ -39,6 +40,9 @@ class Flow:
         even in a loop whose body goes on to assign it.
     hopeless : set of While
         Loops that nothing in their body can end.
+    deciding : dict
+        Of each `while`: names that decide what its next iterations do, to memory and to its end.
+        A counter that nobody but itself reads in the loop is none.
     spins : bool
         Whether a loop tries for a lock, or another value that other threads set.
     """
@@ -50,6 +54,7 @@ class Flow:
     once: dict[str, ast.expr] = field(default_factory=dict)
     early: set[ast.Name] = field(default_factory=set)
     hopeless: set[ast.While] = field(default_factory=set)
+    deciding: Meet = field(default_factory=dict)
     spins: bool = False
 
 
@@ -78,6 +83,9 @@ def flow_of(function: ast.FunctionDef) -> Flow:
         elif n.id in flow.lines and n.id not in known:
             flow.early.add(n)
     _Backwards(flow).block(function.body, NONE, NONE, NONE)
+    for s in flow.head:
+        if isinstance(s, ast.While):
+            flow.deciding[s] = flow.head[s] & _deciding(s)
     return flow
 
 
@@ -86,9 +94,37 @@ def _hopeless(s: ast.While) -> bool:
     inside = [x for part in s.body for x in ast.walk(part)]
     if any(isinstance(x, (ast.Break, ast.Return, ast.Raise)) for x in inside):
         return False
-    plain = (ast.Name, ast.Constant, ast.Compare, ast.BoolOp, ast.UnaryOp, ast.BinOp)
-    parts = [x for x in ast.walk(s.test) if isinstance(x, ast.expr)]
-    return all(isinstance(x, plain) for x in parts) and not _read(s.test) & _names(s.body)
+    return _is_plain(s.test) and not _read(s.test) & _names(s.body)
+
+
+def _deciding(s: ast.While) -> Names:
+    """Names on which it depends what a loop does: all but those that feed only each other."""
+    names, plain = _read(s.test), []
+    for x in (x for part in s.body for x in ast.walk(part) if isinstance(x, ast.stmt)):
+        if isinstance(x, (ast.If, ast.While)):
+            names |= _read(x.test)
+        elif isinstance(x, ast.For):
+            names |= _read(x.iter)
+        elif isinstance(x, (ast.Assign, ast.AugAssign)) and _is_plain(x.value) and _whole_of(x):
+            plain.append((_whole_of(x), _read(x)))
+        else:
+            names |= _read(x)
+    while True:
+        more = names.union(*(read for assigned, read in plain if assigned & names))
+        if more == names:
+            return names
+        names = more
+
+
+def _is_plain(n: ast.expr) -> bool:
+    """Say whether an expression does nothing but compute with variables."""
+    return all(isinstance(x, PLAIN) for x in ast.walk(n) if isinstance(x, ast.expr))
+
+
+def _whole_of(s: ast.Assign | ast.AugAssign) -> Names:
+    """Names to which a statement assigns, if it assigns to nothing else."""
+    targets = s.targets if isinstance(s, ast.Assign) else [s.target]
+    return _names([s]) if all(isinstance(t, ast.Name) for t in targets) else NONE
 
 
 class _Backwards:

@@ -218,11 +218,8 @@ def math_function(run, name: str, arguments: list, n: ast.Call, m):
 
 def array_method(run, a: Array, name: str, arguments: list, n, m):
     """Methods of an array inside a kernel."""
-    if name == "reshape" and a.contiguous:
-        shape = arguments[0] if isinstance(arguments[0], tuple) else tuple(arguments)
-        shape = tuple(int(s) for s in shape)
-        if run.only_types or math.prod(shape) == math.prod(a.shape):
-            return Array(a.buffer, a.offset, shape, memory.row_major(shape))
+    if name == "reshape" and arguments:
+        return reshaped(run, a, arguments, n)
     if name == "transpose" and not arguments:
         return a.transposed()
     if name == "fill" and len(arguments) == 1:
@@ -231,6 +228,24 @@ def array_method(run, a: Array, name: str, arguments: list, n, m):
     if name == "item" and not arguments:
         return run.load(a, tuple(np.int64(0) for _ in a.shape), m, n)
     raise Unsupported(n.lineno, f"{ast.unparse(n)}: an array has no such method in a kernel")
+
+
+def reshaped(run, a: Array, arguments: list, n) -> Array:
+    """``a.reshape(m, n)``; an axis of -1 takes what the others leave."""
+    shape = arguments[0] if isinstance(arguments[0], tuple) else tuple(arguments)
+    if not all(values.is_value(s) and s.dtype.kind in "iu" and np.ndim(s) == 0 for s in shape):
+        raise Unsupported(n.lineno, f"{ast.unparse(n)}: a shape is whole numbers, one per axis")
+    if not a.contiguous:
+        raise Unsupported(
+            n.lineno, f"{ast.unparse(n)}: only a contiguous array can be reshaped, no part of one"
+        )
+    shape = [int(s) for s in shape]
+    size, given = math.prod(a.shape), math.prod(s for s in shape if s != -1)
+    if shape.count(-1) == 1 and given:
+        shape[shape.index(-1)] = max(1, size // given)
+    if math.prod(shape) != size and not run.only_types:
+        raise KernelError(f"line {n.lineno}: {ast.unparse(n)}: {a.name} has {size} elements")
+    return Array(a.buffer, a.offset, tuple(shape), memory.row_major(shape))
 
 
 def number_method(v, name: str, arguments: list, n):

@@ -10,17 +10,19 @@ from __future__ import annotations
 
 import ast
 
-from . import values
+from . import signatures, values
 from .compiled import Compiled
 from .errors import KernelError, StopRun
 from .iterables import iterable
 from .lanes import Lanes, Mask
+from .repetition import Repetition
 from .session import Frame, Loop, Session
 from .sites import Kind, Problem
 from .variables import Meeting, Partial, convert, select
 from .waiting import Waiting, parts
 
 HOPELESS = 12_000  # trips of a loop that nothing can end: enough to see what else is wrong
+ENOUGH = ", or use more threads and fewer iterations"
 
 
 class Runner(Waiting):
@@ -76,7 +78,9 @@ class Runner(Waiting):
     def returns(self, s: ast.Return, m: Mask):
         frame = self.frame
         if s.value is not None:
-            v = convert(frame.compiled.result, self.evaluate(s.value, m))
+            declared, name = frame.compiled.declared, frame.code.name
+            v = signatures.returned(declared, self.evaluate(s.value, m), s.lineno, name)
+            v = convert(frame.compiled.result, v)
             if frame.exited is not None:
                 v = select(self.array_of(m), v, frame.returned, s)
             frame.returned = v
@@ -156,13 +160,15 @@ class Runner(Waiting):
         done = self.meeting(compiled.head, s, m) if s.orelse else loop.behind
         again = compiled.again.get(s)
         _cast(env, compiled.entry.get(s))
+        deciding = frame.code.flow.deciding.get(s)
+        repetition = None if deciding is None else Repetition(deciding)
         k = 0
         while m is not None:
             m, finished = yield from head(k, m)
             done.arrive(finished, env)
             if m is None:
                 break
-            self.exhausted(k, s, m)
+            self.exhausted(k, s, m, repetition)
             begin(k, m)
             loop.next = self.meeting(compiled.head, s, m)
             frame.loops.append(loop)
@@ -181,24 +187,25 @@ class Runner(Waiting):
         env.update(loop.behind.env)
         return loop.behind.mask
 
-    def exhausted(self, count: int, s, m: Mask) -> None:
+    def exhausted(self, count: int, s, m: Mask, repetition: Repetition | None) -> None:
         """Count a trip; end the run if this loop, or all together, have had enough of them."""
         self.session.trips += 1
         hopeless = count >= HOPELESS and s in self.frame.code.flow.hopeless
-        tired = self.session.trips > self.session.limits.all_trips
-        if hopeless or tired or count >= self.max_trips:
-            self.endless(s, m, count)
+        most = self.session.limits.all_trips
+        if self.session.trips > most:
+            self.endless(s, m, f"the loops of this launch have run {most} times together", ENOUGH)
+        elif hopeless or count >= self.max_trips:
+            self.endless(s, m, f"the loop has run {count} times", ENOUGH)
+        elif repetition is not None and repetition.found(count, self, m):
+            what = f"the loop has run {count} times, nothing that it depends on changes any more,"
+            self.endless(s, m, what)
 
-    def endless(self, s, m: Mask, count: int):
+    def endless(self, s, m: Mask, what: str, instead: str = ""):
         """A loop that does not end: an error, or in a trace the end of the run."""
         block, thread, _ = self.lanes.first(self.array_of(m))
-        if self.session.trips > self.session.limits.all_trips:
-            message = f"the loops of this launch have run {self.session.trips - 1} times together"
-        else:
-            message = f"the loop has run {count} times"
-        message += (
-            f" and thread {thread} of block {block} is still in this one: check what should end "
-            "it, or use more threads and fewer iterations"
+        message = (
+            f"{what} and thread {thread} of block {block} is still in this one: check what should "
+            f"end it{instead}"
         )
         problem = Problem(
             Kind.ENDLESS_LOOP, line=s.lineno, block=block, thread=thread, message=message

@@ -101,7 +101,8 @@ def _static(run, n, shape, dtype, alignment) -> Array:
         s.layout[n] = base
         s.static_bytes = base + math.prod(shape) * dtype.itemsize
         _check_shared(run, n)
-    array = memory.shared_array(None, shape, dtype, base, run.lanes.blocks)
+    blocks = 0 if run.only_types else run.lanes.blocks
+    array = memory.shared_array(None, shape, dtype, base, blocks)
     if run.tracer is not None:
         run.tracer.watch(array.buffer, s.warps_per_block)
     return array
@@ -153,7 +154,8 @@ def local_array(run, n, m):
                 f"{run.lanes.count} threads at once: use a smaller shape"
             )
         run.session.local_bytes[n] = size
-        array = memory.local_array(None, shape, dtype, run.lanes.count)
+        lanes = 0 if run.only_types else run.lanes.count
+        array = memory.local_array(None, shape, dtype, lanes)
         run.shared[n, run.lanes.warp] = array
         if run.tracer is not None:
             run.tracer.watch_blank(array.buffer)

@@ -134,6 +134,7 @@ class Launch(Session):
                     barriers.append(generator.send(answers[r]))
                 except StopIteration:
                     del waiting[r]
+                self.turns += len(runners) > 1
             if barriers:
                 self.meet(barriers, [r for r in runners if r not in waiting])
                 answers = {b.runner: b.result for b in barriers}

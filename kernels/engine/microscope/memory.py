@@ -158,16 +158,16 @@ def base_address(a: np.ndarray) -> int:
 
 
 def shared_array(name, shape, dtype: np.dtype, base: int, blocks: int) -> Array:
-    """A fresh, poisoned array for each of some blocks."""
+    """A fresh, poisoned array for each of some blocks; for none, one element to tell its type."""
     size = int(np.prod(shape, dtype=np.int64))
-    flat = np.full(blocks * size, poison(dtype), dtype)
+    flat = np.full(blocks * size or 1, poison(dtype), dtype)
     return declared(name, "shared", shape, dtype, size, flat, base)
 
 
 def local_array(name, shape, dtype: np.dtype, lanes: int) -> Array:
-    """A fresh, poisoned array for each of some threads."""
+    """A fresh, poisoned array for each of some threads, as `shared_array`."""
     size = int(np.prod(shape, dtype=np.int64))
-    flat = np.full(size * lanes, poison(dtype), dtype)
+    flat = np.full(size * lanes or 1, poison(dtype), dtype)
     return declared(name, "local", shape, dtype, size, flat, 0)
 
 

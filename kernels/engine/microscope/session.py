@@ -91,6 +91,7 @@ class Session:
         self.layout: dict[ast.AST, int] = {}  # shared arrays: base address of each declaration
         self.printed = 0
         self.trips = 0
+        self.turns = 0  # how often other warps have run in between
         self.current: ast.stmt | None = None  # the statement that runs
         self.warps_per_block = -(-math.prod(block) // WARP)
         self.padded_threads = self.warps_per_block * WARP  # so that a number names one warp

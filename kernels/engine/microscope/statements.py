@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from .errors import Unsupported
+import numpy as np
+
+from .errors import KernelError, Unsupported
 from .expressions import Expressions
 from .lanes import Mask
 from .memory import Array
@@ -61,6 +63,8 @@ class Statements(Expressions):
             array, index = self.evaluate(target.value, m), self.index(target.slice, m)
             self.put(array, index, v, m, target)
         elif isinstance(target, (ast.Tuple, ast.List)):
+            if isinstance(v, Array):
+                v = self.elements_of(v, len(target.elts), m, target)
             if not isinstance(v, tuple) or len(v) != len(target.elts):
                 raise Unsupported(
                     target.lineno,
@@ -71,6 +75,14 @@ class Statements(Expressions):
                 self.store(t, x, m)
         else:
             raise Unsupported(target.lineno, f"cannot assign to {ast.unparse(target)}")
+
+    def elements_of(self, a: Array, count: int, m: Mask, target) -> tuple:
+        """What ``x, y, z = a`` takes from an array: as many elements, or rows, as there are."""
+        if not self.only_types and np.any(a.shape[0] != count):
+            raise KernelError(
+                f"line {target.lineno}: {count} names on the left, but {a.name} has another length"
+            )
+        return tuple(self.load(a, (np.int64(k),), m, target) for k in range(count))
 
     def store_name(self, target: ast.Name, v) -> None:
         """Give a variable its value in the lanes that are here; others have variables of theirs."""

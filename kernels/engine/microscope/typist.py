@@ -127,13 +127,15 @@ class Typist(Statements):
         super().__init__(session, lanes, {})
         self.compiled, self.origins, self.stack = compiled, origins, stack
         self.frame = Frame(compiled, env)
-        self.result: object = MISSING
+        declared = compiled.declared
+        self.result = values.sample(declared) if isinstance(declared, np.dtype) else MISSING
         self.parts: list[Array] = []  # views that the function has made of arrays
         self.loops: list[tuple[list[Env], list[Env]]] = []  # variables at each break and continue
-        self.key = tuple(map(type_of, env.values()))
+        self.key = (declared, *map(type_of, env.values()))
         self.versions: dict[tuple, Typist] = stack[0].versions if stack else {}
         self.seen: dict[object, object] = {}  # what each expression and each meeting has been
         self.backs: dict[ast.stmt, dict[str, list]] = {}  # what the last pass sent to a loop's head
+        self.assigned: dict[str, object] = {}  # what each variable has been anywhere
         self.errors: list[KernelError] = []
         self.changed = False
 
@@ -152,6 +154,8 @@ class Typist(Statements):
                 break
         if self.errors:
             raise self.errors[0]
+        if falls_through:
+            signatures.returned(self.compiled.declared, None, code.node.lineno, code.name)
         if falls_through and self.result is not MISSING and self.result is not None:
             raise Unsupported(
                 code.node.lineno,
@@ -382,8 +386,15 @@ class Typist(Statements):
         return self.plain(items[0])
 
     def while_loop(self, s: ast.While) -> bool:
-        """Go through a loop; its first test is one of its own, of which more may be known."""
+        """Go through a loop; its first test is one of its own, of which more may be known.
+
+        A loop that is known not to be entered is never looked at.
+        """
         entered = self.decided(s.test)
+        if entered is False:
+            self.condition(s.test)
+            ways = [self.env] if not s.orelse or self.block(s.orelse) else []
+            return self.meet(self.compiled.after, s, self.frame.code.flow.after[s], self.env, ways)
         return self.loop(s, lambda: self.condition(s.test) is not True, entered is True)
 
     def loop(self, s: ast.For | ast.While, head, entered: bool = False) -> bool:
@@ -418,9 +429,10 @@ class Typist(Statements):
         ways = breaks
         if ends and (continues or not entered):
             self.frame.env = before | known
-            if entered:
+            if isinstance(s, ast.While):  # compiled code tests again behind the body
+                first = [] if entered else [before]
                 for name in sorted(meets.after[s] | meets.orelse[s]):
-                    found = [way[name] for way in continues if name in way]
+                    found = [way[name] for way in (*first, *continues) if name in way]
                     if found:
                         self.env[name] = self.widened(
                             ("exit", s, name), self.agreed(name, found, s)
@@ -456,6 +468,7 @@ class Typist(Statements):
                 f"{self.frame.code.name} returns a part of an array: Numba returns whole arrays "
                 "that were passed to the function only, so take the part where it is called",
             )
+        v = signatures.returned(self.compiled.declared, v, s.lineno, self.frame.code.name)
         if self.result is MISSING:
             self.result = v
         elif (v is None) != (self.result is None):
@@ -536,12 +549,21 @@ class Typist(Statements):
 
     def evaluate_name(self, n: ast.Name, m: Mask):
         code = self.frame.code
-        if n in code.flow.early or n.id in code.locals and n.id not in self.env:
+        lost = n.id in code.locals and n.id not in self.env
+        if lost and n not in code.flow.early and n.id in self.assigned:
+            self.compiled.lost[n] = type_of(self.assigned[n.id])
+            return self.assigned[n.id]
+        if lost or n in code.flow.early:
             raise KernelError(
                 f"line {n.lineno}: {n.id} is used before any thread gives it a value: assign it "
                 "further up"
             )
         return super().evaluate_name(n, m)
+
+    def store_name(self, target: ast.Name, v) -> None:
+        super().store_name(target, v)
+        if values.is_value(v):
+            self.assigned[target.id] = self.widened(("assigned", target.id), self.plain(v))
 
     def evaluate_bool(self, n: ast.BoolOp, m: Mask):
         ends, found = isinstance(n.op, ast.Or), []
@@ -599,22 +621,23 @@ class Typist(Statements):
         code = code_of(target)
         arguments, named = self.passed(n, m)
         given = code.bind(arguments, named, f"line {n.lineno}: {code.name}")
-        given = signatures.passed(target, f"line {n.lineno}: {code.name}", given)
+        given, result = signatures.passed(target, f"line {n.lineno}: {code.name}", given)
+        plain = {k: self.plain(v) for k, v in given.items()}
         try:
-            callee = self.version(target, code, {k: self.plain(v) for k, v in given.items()}, n)
+            callee = self.version(target, code, plain, result, n)
         except Unsupported:
             if not any(type(v) is Literal for v in given.values()):
                 raise
-            callee = self.version(target, code, given, n)  # it may need to know their numbers
+            callee = self.version(target, code, given, result, n)  # it may need their numbers
         self.compiled.calls[n] = callee.compiled
         self.compiled.cooperative |= callee.compiled.cooperative
         for path in callee.compiled.written:
             self.writes(item_at(list(given.values()), path))
         return self.returned(callee, list(given.values()))
 
-    def version(self, target, code: Code, given: dict, n: ast.Call) -> Typist:
-        """A device function gone through for some types of arguments."""
-        key = tuple(map(type_of, given.values()))
+    def version(self, target, code: Code, given: dict, result, n: ast.Call) -> Typist:
+        """A device function gone through for some types of arguments, and a declared result."""
+        key = (result, *map(type_of, given.values()))
         if (code.function, key) in self.versions and not any(
             type(v) is Literal for v in given.values()
         ):
@@ -638,7 +661,7 @@ class Typist(Statements):
             name: v if type(v) is Literal else stand_in(v, (k,), origins)
             for k, (name, v) in enumerate(given.items())
         }
-        callee = Typist(Compiled(code), env, origins, (*self.stack, self))
+        callee = Typist(Compiled(code, declared=result), env, origins, (*self.stack, self))
         callee.run()
         if not any(type(v) is Literal for v in env.values()):
             self.versions[code.function, key] = callee

@@ -97,7 +97,7 @@ class Waiting(Statements):
             compiled = self.frame.compiled.calls[n]
             name = f"line {n.lineno}: {target.__name__}"
             env = compiled.code.bind(*self.passed(n, m), name)
-            env = signatures.passed(target, name, env)
+            env, _ = signatures.passed(target, name, env)
             return (yield from self.call(compiled, env, m))
         if target is None:
             groups.check_sync(self.evaluate(n.func.value, m), n)

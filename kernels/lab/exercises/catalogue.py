@@ -4,6 +4,7 @@ from .exercise import Exercise
 from .tasks import (
     access_numbers,
     apart,
+    attention,
     axpy,
     batched,
     better_test,
@@ -29,6 +30,7 @@ from .tasks import (
     shares,
     smooth,
     square_minded,
+    sums,
     tensor_numbers,
     tiled,
     tiled_layer,
@@ -87,6 +89,8 @@ ALL: tuple[Exercise, ...] = (
     practice_numbers.TILE_READS,
     four_sums.EXERCISE,
     capstone.EXERCISE,
+    *sums.EXERCISES,
+    *attention.EXERCISES,
 )
 
 EXERCISES: dict[str, Exercise] = {exercise.name: exercise for exercise in ALL}

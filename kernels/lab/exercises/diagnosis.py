@@ -30,6 +30,7 @@ KINDS = {
     Seen.WRITE_AFTER_WRITE: Kind.RACE,
     Seen.UNINITIALISED: Kind.UNINITIALISED,
 }
+ALONE = "one thread stores one element after the other while the rest of its warp waits"
 STOPS = {Kind.SHARED_LIMIT, Kind.BLOCK_LIMIT, Kind.ENDLESS}
 
 
@@ -95,6 +96,15 @@ def problems(trial: Trial, seen: Trace) -> Iterator[Finding]:
     yield from sorted(found, key=lambda f: RANK[f.kind])
 
 
+def lone(trial: Trial, seen: Trace) -> Finding | None:
+    """What is wrong where one thread of a warp makes every access, if there are any."""
+    sites = [s for s in seen.sites if s.space == "global"]
+    if not sites or any(s.lanes > s.requests for s in sites) or trial.block == (1,):
+        return None
+    line = next((s.line for s in sites if s.op != "load"), sites[0].line)
+    return told(Kind.UNSHARED, f"{ALONE}: let each take its share of them", trial, seen, line)
+
+
 def _unshared(function, trials: list[Trial], endless: Finding) -> Finding | None:
     """Where the loop does end if it has time, as one does that does the work of all threads."""
     small = next(t for t in trials if t.role == FINE)
@@ -108,10 +118,7 @@ def _unshared(function, trials: list[Trial], endless: Finding) -> Finding | None
         " elements, and start more threads for more elements"
     )
     if stores and all(s.lanes == s.requests for s in stores):
-        message = (
-            "one thread stores one element after the other while the rest of its warp waits: give"
-            " each thread its own element"
-        )
+        message = f"{ALONE}: give each thread its own element"
     return replace(endless, kind=Kind.UNSHARED, message=message)
 
 

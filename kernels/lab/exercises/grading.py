@@ -19,7 +19,7 @@ from kernels.engine import cuda, on_gpu
 from kernels.engine.microscope import Kind as Seen
 from kernels.engine.microscope import Trace
 
-from .diagnosis import diagnose, problems, wrong_numbers
+from .diagnosis import diagnose, lone, problems, wrong_numbers
 from .exercise import FINE, KernelExercise, Trial
 from .kinds import RANK, Kind
 from .limits import GPU_SECONDS
@@ -70,9 +70,10 @@ def grade(function, exercise: KernelExercise, jitted=None, **options) -> Verdict
     findings = list(_float64(trials[0], seen[0]))
     at = exercise.counted
     spent = [Spent(b.what, b.count(seen[at]), b.most, b.why) for b in exercise.budgets]
-    for s in spent:
-        if s.spent > s.most:
-            findings.append(Finding(Kind.BUDGET, f"{s}: {s.why}", where=place(trials[at])))
+    where = place(trials[at])
+    over = [Finding(Kind.BUDGET, f"{s}: {s.why}", where=where) for s in spent if s.spent > s.most]
+    alone = lone(trials[at], seen[at]) if over else None
+    findings += [alone] if alone else over
     if not findings:
         findings = list(_with_other_numbers(function, exercise.trials(seed=_any_seed(), **options)))
     if not findings and on_gpu:

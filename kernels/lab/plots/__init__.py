@@ -5,6 +5,14 @@ A picture is an inline SVG whose text and lines take the page's own colour. A he
 """
 
 from kernels.lab.plots.absorbed import absorbed
+from kernels.lab.plots.attention import (
+    attention_matrices,
+    attention_speeds,
+    attention_tiles,
+    attention_traffic,
+    causal_tiles,
+    running_softmax,
+)
 from kernels.lab.plots.barriers import two_barriers
 from kernels.lab.plots.block_order import block_order
 from kernels.lab.plots.buffers import double_buffer
@@ -76,6 +84,7 @@ from kernels.lab.plots.slots import slots
 from kernels.lab.plots.speed_of_light import speed_of_light
 from kernels.lab.plots.spread import spread_tile
 from kernels.lab.plots.stream_k import stream_k
+from kernels.lab.plots.sums import halving, scan_steps, three_passes
 from kernels.lab.plots.tiles import tile_steps
 from kernels.lab.plots.transposes import transpose_path
 from kernels.lab.plots.two_loads import two_loads
@@ -84,16 +93,18 @@ from kernels.lab.plots.wide import wide_loads
 
 __all__ = [
     "A", "B", "C", "CPP", "ENGINE_TITLES", "HATCH", "INK", "LIBRARY", "MEMORY", "NUMBA", "PALETTE",
-    "THREAD", "TILE", "Bar", "Picture", "absorbed", "bandwidth", "bank_layouts", "bit_formats",
-    "block_loads", "block_order", "break_even", "call_costs", "canvas", "cells", "circular_buffer",
-    "climb", "copy_paths", "demand", "detection", "dies", "divergence", "double_buffer", "empty",
-    "error_growth", "figure", "flat_memory", "fragments", "gpu_links", "gradients",
-    "graph_of_calls", "heat", "hiding", "hierarchy", "holdings", "in_flight", "indices", "kitchen",
-    "ladder", "late_error", "latency", "link_times", "load_path", "mapping", "mappings", "mark",
-    "multicast", "outer_product", "overhang", "overwritten", "pending", "problems", "product",
-    "pyramid", "rates", "received", "rereading", "roofline", "rung_label", "rungs", "savings",
-    "schedule", "show", "significand", "six_steps", "slots", "speed_of_light", "speed_ups",
-    "spread_tile", "stream_k", "streams", "structs_and_fields", "svg", "sweep", "tile_levels",
-    "tile_steps", "transfers", "transpose_path", "two_barriers", "two_loads", "waterfall",
-    "wide_loads", "zero_fill",
+    "THREAD", "TILE", "Bar", "Picture", "absorbed", "attention_matrices", "attention_speeds",
+    "attention_tiles", "attention_traffic", "bandwidth", "bank_layouts", "bit_formats",
+    "block_loads", "block_order", "break_even", "call_costs", "canvas", "causal_tiles", "cells",
+    "circular_buffer", "climb", "copy_paths", "demand", "detection", "dies", "divergence",
+    "double_buffer", "empty", "error_growth", "figure", "flat_memory", "fragments", "gpu_links",
+    "gradients", "graph_of_calls", "halving", "heat", "hiding", "hierarchy", "holdings",
+    "in_flight", "indices", "kitchen", "ladder", "late_error", "latency", "link_times", "load_path",
+    "mapping", "mappings", "mark", "multicast", "outer_product", "overhang", "overwritten",
+    "pending", "problems", "product", "pyramid", "rates", "received", "rereading", "roofline",
+    "rung_label", "rungs", "running_softmax", "savings", "scan_steps", "schedule", "show",
+    "significand", "six_steps", "slots", "speed_of_light", "speed_ups", "spread_tile", "stream_k",
+    "streams", "structs_and_fields", "svg", "sweep", "three_passes", "tile_levels", "tile_steps",
+    "transfers", "transpose_path", "two_barriers", "two_loads", "waterfall", "wide_loads",
+    "zero_fill",
 ]  # fmt: skip

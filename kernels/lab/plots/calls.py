@@ -15,7 +15,7 @@ from kernels.lab.plots.picture import figure
 
 #: What each way to call is called, and its colour.
 WAYS = {
-    "operator": ("operator of PyTorch", "B"),
+    "operator": ("PyTorch operator", "B"),
     "kernel": ("kernel alone", "A"),
     "graph": ("operator in a CUDA graph", "C"),
 }

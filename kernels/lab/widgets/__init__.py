@@ -10,6 +10,7 @@ from kernels.lab.widgets.banks import Banks
 from kernels.lab.widgets.block_order import BlockOrder
 from kernels.lab.widgets.hierarchy import Hierarchy
 from kernels.lab.widgets.launch import Launch
+from kernels.lab.widgets.layer import Layer
 from kernels.lab.widgets.many_gpus import ManyGpus
 from kernels.lab.widgets.micro import Micro
 from kernels.lab.widgets.outer_product import OuterProduct
@@ -24,6 +25,7 @@ __all__ = [
     "BlockOrder",
     "Hierarchy",
     "Launch",
+    "Layer",
     "ManyGpus",
     "Micro",
     "OuterProduct",

@@ -159,6 +159,19 @@ function frame(el, name, title) {
   };
 }
 
+/** Settings that seldom change, folded above the controls; `name(text)` says on the fold what they are. */
+function setUp(host, ...children) {
+  const named = make("summary");
+  const element = make("details", { class: "set-up" }, named, make("div", { class: "controls" }, children));
+  host.controls.before(element);
+  return {
+    element,
+    name(text) {
+      if (named.textContent !== text) named.textContent = text;
+    },
+  };
+}
+
 /** A table; cells that are numbers, or arrays `[text]`, stand at the right. */
 function makeTable(headings, rows, caption = "") {
   const right = headings.map(
@@ -355,6 +368,7 @@ export {
   stillness,
   moveSliders,
   frame,
+  setUp,
   makeTable,
   slider,
   numberField,

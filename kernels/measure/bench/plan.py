@@ -1,6 +1,7 @@
 """The steps of the benchmark, in order."""
 
 from kernels.measure.bench import (
+    attention,
     broken_kernels,
     counters,
     frameworks,
@@ -10,6 +11,7 @@ from kernels.measure.bench import (
     ladder,
     machine_code,
     memory,
+    primitives,
     resources,
     vectors,
     webgpu,
@@ -29,6 +31,8 @@ MODULES = (
     broken_kernels,
     host,
     frameworks,
+    primitives,
+    attention,
     webgpu,
 )
 

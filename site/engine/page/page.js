@@ -30,7 +30,7 @@ export class Page {
     this.bar.dataset.state = name;
     this.part("state").textContent = text;
     this.part("stop").hidden = name !== "running" && name !== "loading";
-    this.part("run").disabled = !this.part("stop").hidden;
+    document.querySelector("[data-way=page]").disabled = !this.part("stop").hidden;
     this.part("reset").hidden = false;
     this.part("above").hidden = !above;
     this.part("above").onclick = () => this.runAbove(above);

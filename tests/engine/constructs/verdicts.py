@@ -76,6 +76,7 @@ def module_of(row: Row, engine: str):
     return from_source(text, f"construct_{engine}_{digest}")
 
 
+@cache
 def here(row: Row) -> Verdict:
     """The row under the microscope."""
     from kernels.engine.microscope import KernelError, trace

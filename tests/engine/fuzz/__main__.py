@@ -21,6 +21,7 @@ QUIET = (
     "compiler crashes",
 )
 SEEDS = 1_000_000  #: programs of one ``--seed``
+PAUSE = 10  #: seconds between two writings of what is known so far
 
 
 def main() -> None:
@@ -64,21 +65,25 @@ def main() -> None:
     counts: Counter = Counter()
     asides: Counter = Counter()
     kept: dict[str, list] = {}
-    rows = worker.hire(seeds, given.judge, given.processes, deadline)
-    for row in rows:
+    last = began
+    for row in worker.hire(seeds, given.judge, given.processes, deadline):
         counts[row["class"]] += 1
         asides["aside differs" if "aside" in row else "aside agrees"] += 1
         if row["class"] not in QUIET and len(kept.setdefault(row["class"], [])) < KEPT:
             kept[row["class"]].append(worker.detailed(row))
         elif "aside" in row and len(kept.setdefault("aside", [])) < 50:
             kept["aside"].append(worker.detailed(row))
-    result |= {
-        "programs": sum(counts.values()),
-        "counts": dict(counts.most_common()),
-        "aside": dict(asides),
-        "kept": kept,
-        "seconds": round(time.monotonic() - began),
-    }
+        now = time.monotonic()
+        result |= {
+            "programs": sum(counts.values()),
+            "counts": dict(counts.most_common()),
+            "aside": dict(asides),
+            "kept": kept,
+            "seconds": round(now - began),
+        }
+        if now - last > PAUSE:
+            write(given.out, result)
+            last = now
     write(given.out, result)
     print(
         json.dumps(
@@ -92,9 +97,11 @@ def main() -> None:
 
 
 def write(path: Path, result: dict) -> None:
-    """The result as JSON."""
+    """The result as JSON; whoever is killed here leaves what was written before."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(result, indent=1) + "\n")
+    new = path.with_suffix(".new")
+    new.write_text(json.dumps(result, indent=1) + "\n")
+    new.replace(path)
 
 
 if __name__ == "__main__":

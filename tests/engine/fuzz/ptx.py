@@ -572,6 +572,8 @@ class Translator:
     def op_cvt(self, parts, x):
         *modes, to, source = parts[1:]
         (kind, bits), (from_kind, from_bits) = width_of(to), width_of(source)
+        if "f16" in (to, source):
+            raise Unknown(".".join(parts))
         v = self.read(x[1], from_kind, from_bits)
         into = self.target(x[0])
         if kind == "f" and from_kind == "f":

@@ -144,6 +144,38 @@ VALUES = {
             out_i8[i, 1] = x
         else:
             out_i8[i, 2] = x""",
+    "a number behind a loop that makes an integer of it": """
+        k = u4_16[t]
+        n = t % 5
+        while n > 0:
+            n -= 1
+            k = int(k == 3)
+        if t < 9:
+            k //= k + 1
+        out_i8[i, 0] = k >> 1""",
+    "a loop that a constant keeps from running": """
+        n = 14 % 7
+        k = 2.5
+        while n > 0:
+            n -= 1
+            k = u8_16[t] - n
+        else:
+            out_i8[i, 1] = n
+        out_f8[i, 0] = k / 2""",
+    "is, for numbers": """
+        k = i4_16[t]
+        out_i8[i, 0] = (k > 0) is True
+        out_i8[i, 1] = k is i4_16[t]
+        out_i8[i, 2] = k is i8_16[t]
+        out_i8[i, 3] = (k, t) is not (k, i)
+        out_i8[i, 4] = f8_16[t] is f8_16[t]""",
+    "an array unpacked": """
+        a, b, c = i4_16[t % 4 : t % 4 + 3]
+        out_i8[i, 0] = a + 2 * b + 4 * c""",
+    "parts of different lengths filled": """
+        part = out_f8[i, : t % 4]
+        part[:] = f8_16[t]
+        out_i8[i, t % 3 : t % 3 + 2] = t""",
     "ternaries, and, or": """
         out_f8[i, 0] = i4_16[t] if t % 2 else 0.5
         out_f8[i, 1] = u8_16[t] if t % 3 else i1_16[t]
@@ -196,6 +228,12 @@ REFUSED = {
     "an index and other whole numbers in one tuple": """
         for k in (cuda.threadIdx.x, i, 3 - 8):
             out_i8[i, 0] = k""",
+    "a variable of a loop that a constant keeps from running": """
+        n = 14 % 7
+        while n > 0:
+            n -= 1
+            k = n
+        out_i8[i, 0] = k""",
     "bits of a float that was an integer at first": """
         v = uint8(i4_16[t] & 15)
         for k in range(5):

@@ -1,9 +1,11 @@
 """The supervision of workers, with workers that only pretend."""
 
+import json
 import time
 
 import pytest
 
+from tests.engine.fuzz import __main__ as command
 from tests.engine.fuzz import worker
 
 
@@ -12,7 +14,7 @@ def script(monkeypatch, *runs):
     asked = []
     left = list(runs)
 
-    def listen(seeds, judge):
+    def listen(seeds, judge, deadline):
         asked.append([int(s) for s in seeds])
         yield from left.pop(0)
 
@@ -67,5 +69,28 @@ def test_a_worker_that_cannot_start_is_an_error(monkeypatch):
 
 
 def test_a_silent_worker_is_ended(monkeypatch):
-    monkeypatch.setattr(worker, "SILENCE", 0.01)
-    assert list(worker.listen(["1"], "ptx")) == ["@hangs"]
+    monkeypatch.setitem(worker.SILENCE, "ptx", 0.01)
+    assert list(worker.listen(["1"], "ptx", later())) == ["@hangs"]
+
+
+def test_a_worker_ends_with_the_program_at_the_deadline(monkeypatch, tmp_path):
+    talker = tmp_path / "talker"
+    talker.write_text("#!/bin/sh\necho @begin 1\necho '@end {}'\necho @begin 2\nexec sleep 60\n")
+    talker.chmod(0o755)
+    monkeypatch.setattr(worker.sys, "executable", str(talker))
+    assert list(worker.listen(["1", "2"], "ptx", time.monotonic()))[-1] == "@end {}"
+
+
+def test_a_run_that_is_killed_leaves_what_it_knows(monkeypatch, tmp_path):
+    def hire(*_):
+        yield {"seed": 1, "class": "same"}
+        yield {"seed": 2, "class": "differs"}
+        raise KeyboardInterrupt
+
+    out = tmp_path / "fuzz.json"
+    monkeypatch.setattr(worker, "hire", hire)
+    monkeypatch.setattr(command, "PAUSE", 0)
+    monkeypatch.setattr(command.sys, "argv", ["fuzz", "--out", str(out)])
+    with pytest.raises(KeyboardInterrupt):
+        command.main()
+    assert json.loads(out.read_text())["counts"] == {"same": 1, "differs": 1}

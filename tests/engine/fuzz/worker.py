@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +27,8 @@ REPOSITORY = Path(__file__).resolve().parents[3]
 SCHEDULES = ("lockstep", "warps", "warps-reversed")
 INPUTS = 3  #: sets of arguments that a program runs with
 SHARE = 20  #: programs a process, which takes seconds to start
-SILENCE = 60  #: seconds without a word after which a process is taken to hang
+#: Seconds without a word after which a process is taken to hang; Python's executor of PTX is slow.
+SILENCE = {"gpu": 60, "ptx": 600}
 #: Reported by the microscope though the GPU does what Numba says: no reason for a difference.
 HARMLESS = {"negative index"}
 #: Refused by the interpreter on purpose: Numba cuts a float off where an integer belongs.
@@ -105,12 +106,13 @@ def work(seeds: Iterable[int], judge: str) -> None:
 
 # ------------------------------------------------------------------------------- outside
 def hire(seeds: Iterable[int], judge: str, processes: int, deadline: float) -> Iterator[dict]:
-    """Rows of all programs, from several processes; none is begun after the deadline."""
+    """Rows of all programs, as they come from several processes; none begins past the deadline."""
     seeds = list(seeds)
     shares = [seeds[k : k + SHARE] for k in range(0, len(seeds), SHARE)]
     with ThreadPoolExecutor(processes) as pool:
-        for rows in pool.map(lambda share: list(supervise(share, judge, deadline)), shares):
-            yield from rows
+        done = [pool.submit(lambda s: list(supervise(s, judge, deadline)), s) for s in shares]
+        for rows in as_completed(done):
+            yield from rows.result()
 
 
 def supervise(share: list[int], judge: str, deadline: float) -> Iterator[dict]:
@@ -118,7 +120,7 @@ def supervise(share: list[int], judge: str, deadline: float) -> Iterator[dict]:
     left = list(share)
     while left and time.monotonic() < deadline:
         begun, line, before = None, "", len(left)
-        for line in listen([*map(str, left)], judge):
+        for line in listen([*map(str, left)], judge, deadline):
             if line.startswith("@begin "):
                 begun = int(line.split()[1])
             elif line.startswith("@end "):
@@ -137,8 +139,11 @@ def supervise(share: list[int], judge: str, deadline: float) -> Iterator[dict]:
             raise RuntimeError(f"no worker starts: {line}")
 
 
-def listen(seeds: list[str], judge: str) -> Iterator[str]:
-    """The lines that a worker prints, and ``@hangs`` if it falls silent for too long."""
+def listen(seeds: list[str], judge: str, deadline: float) -> Iterator[str]:
+    """The lines that a worker prints, and ``@hangs`` if it falls silent for too long.
+
+    The worker ends with the program that it is at when the deadline passes.
+    """
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.engine.fuzz.worker", "--judge", judge, *seeds],
         cwd=REPOSITORY,
@@ -147,19 +152,24 @@ def listen(seeds: list[str], judge: str) -> Iterator[str]:
         env=os.environ | {"KERNELS_ENGINE": "cpu"},
     )
     heard = b""
-    while True:
-        ready, _, _ = select.select([process.stdout], [], [], SILENCE)
-        if not ready:
-            process.kill()
-            process.wait()
-            yield "@hangs"
-            return
-        piece = os.read(process.stdout.fileno(), 1 << 16)
-        if not piece:
-            process.wait()
-            return
-        *lines, heard = (heard + piece).split(b"\n")
-        yield from (line.decode(errors="replace") for line in lines)
+    try:
+        while True:
+            ready, _, _ = select.select([process.stdout], [], [], SILENCE[judge])
+            if not ready:
+                yield "@hangs"
+                return
+            piece = os.read(process.stdout.fileno(), 1 << 16)
+            if not piece:
+                return
+            *lines, heard = (heard + piece).split(b"\n")
+            for line in lines:
+                yield line.decode(errors="replace")
+                if line.startswith(b"@end") and time.monotonic() > deadline:
+                    return
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
 
 
 def detailed(row: dict) -> dict:

@@ -312,3 +312,9 @@ def judge(rung: str, kernel) -> Verdict:
             result = list(seen.outputs.values())[-1]
             wrong |= not np.array_equal(result, trial.expected)
     return Verdict(tuple(sorted(kinds)), bool(wrong))
+
+
+@cache
+def judged(mutant: Mutant) -> Verdict:
+    """The verdict on a mutant, found once for all tests."""
+    return judge(mutant.rung, kernel(mutant))

@@ -66,7 +66,7 @@ def main() -> None:
     """Print the tables."""
     for name, equal, reason in counter_rows():
         print(f"{name:45}{equal:>7}  {reason}")
-    judged = {m: mutants.judge(m.rung, mutants.kernel(m)) for m in mutants.mutants()}
+    judged = {m: mutants.judged(m) for m in mutants.mutants()}
     paths = sorted(FOLDER.glob("sanitizer*.json"))
     record = sanitizer_record(paths[-1]) if paths else {}
     head = ("rung", "mutants", "both", "microscope", "oracle", "neither", *TOOLS)

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -296,6 +297,20 @@ def test_too_much_shared_memory():
     assert p.line == line_of("hungry") and "65536 bytes" in p.message and "49152" in p.message
     with pytest.raises(KernelError, match="65536 bytes of shared memory; the limit is 49152"):
         hungry[1, 32](np.zeros(1))
+
+
+@cuda.jit
+def greedy():
+    tile = cuda.shared.array((1 << 14, 1 << 14), np.float64)
+    tile[0, 0] = 1
+
+
+def test_no_memory_is_taken_for_what_is_refused():
+    tracemalloc.start()
+    p = only(trace(greedy, 1, 1), Kind.SHARED_LIMIT)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert f"a block asks for {1 << 31} bytes" in p.message and most < 1 << 24
 
 
 def test_too_much_dynamic_shared_memory():
@@ -633,7 +648,7 @@ def test_a_tuple_keeps_its_length_in_a_loop():
 
 
 def test_recursion_has_an_end():
-    @cuda.jit("void(int64)", device=True)
+    @cuda.jit("int64(int64)", device=True)
     def down(n):
         if n < 0:
             return 0

@@ -938,3 +938,46 @@ def smallest(a, b, out):
 def test_small_integers_beside_a_float32_stay_float32_in_min():
     t = trace(smallest, 1, 1, np.ones(1, np.int8), np.ones(1, np.float32), np.zeros(1))
     assert t.work.flops == {"float32": 1}
+
+
+@cuda.jit
+def reshaped(a, out):
+    i = cuda.grid(1)
+    rows = a.reshape(-1, 2)
+    flat = out.reshape(-1)
+    flat[i] = rows[i // 2, i % 2]
+
+
+@cuda.jit
+def reshaped_to_another_size(a, out):
+    rows = a.reshape(3, 3)
+    out[0, 0] = rows[0, 0]
+
+
+@cuda.jit
+def reshaped_part(a, out):
+    column = a[:, 0].reshape(2, 2)
+    out[0, 0] = column[0, 0]
+
+
+def test_an_axis_of_a_new_shape_may_be_left_open():
+    a = np.arange(8.0).reshape(4, 2)
+    np.testing.assert_array_equal(run(reshaped, 1, 8, a, np.zeros((2, 4))).ravel(), a.ravel())
+    with pytest.raises(KernelError, match=r"a.reshape\(3, 3\): a has 8 elements"):
+        reshaped_to_another_size[1, 1](a, np.zeros((2, 4)))
+    with pytest.raises(KernelError, match="only a contiguous array can be reshaped"):
+        reshaped_part[1, 1](a, np.zeros((2, 4)))
+
+
+@cuda.jit
+def unpacked(colours, out):
+    i = cuda.grid(1)
+    r, g, b = colours[i]
+    out[i] = (r << 16) | (g << 8) | b
+
+
+def test_a_row_is_unpacked():
+    colours = np.array([[1, 2, 3], [255, 0, 7]], np.uint8)
+    assert run(unpacked, 1, 2, colours, np.zeros(2, np.int64)).tolist() == [66051, 16711687]
+    with pytest.raises(KernelError, match="3 names on the left, but colours has another length"):
+        unpacked[1, 2](np.zeros((2, 4), np.uint8), np.zeros(2, np.int64))

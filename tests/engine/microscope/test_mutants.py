@@ -7,7 +7,7 @@ import pytest
 
 from kernels.lab import trace
 from tests.engine.microscope import mutants
-from tests.engine.microscope.mutants import SCHEDULES, judge, original, trials
+from tests.engine.microscope.mutants import SCHEDULES, judge, judged, original, trials
 
 # What nobody can tell apart from the original: (rung, kind, before, after) and the reason.
 EQUIVALENT = {
@@ -40,7 +40,7 @@ def test_rungs_are_right_in_every_order(rung, schedule):
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda m: f"{m.rung}-{m.number}")
 def test_mutant_is_caught(mutant):
-    verdict = judge(mutant.rung, mutants.kernel(mutant))
+    verdict = judged(mutant)
     reason = EQUIVALENT.get((mutant.rung, mutant.kind, mutant.before, mutant.after))
     if reason:
         assert not verdict.caught, f"not equivalent: {mutant.label}: {verdict}"
@@ -52,7 +52,7 @@ def test_barriers_are_caught_as_races():
     """A missing barrier is named a race, whatever the result of the run."""
     barriers = [m for m in MUTANTS if m.kind == "barrier"]
     assert len(barriers) == 2
-    named = [BARRIER_KINDS & set(judge(m.rung, mutants.kernel(m)).problems) for m in barriers]
+    named = [BARRIER_KINDS & set(judged(m).problems) for m in barriers]
     assert named == [{"race: read after write"}, {"race: write after read"}]
 
 

@@ -36,7 +36,7 @@ def test_what_it_reports_we_report(name):
     for mutant in known:
         reporting = [tool for tool in OURS if record[mutant.key][tool]["findings"]]
         if reporting:
-            problems = mutants.judge(mutant.rung, mutants.kernel(mutant)).problems
+            problems = mutants.judged(mutant).problems
         for tool in reporting:
             assert any(kind in p for p in problems for kind in OURS[tool]), mutant.label
 
@@ -53,7 +53,7 @@ def test_racecheck_hears_of_races_as_races():
     assert rows
     for row in rows:
         mutant = found[row["key"]]
-        problems = mutants.judge(mutant.rung, mutants.kernel(mutant)).problems
+        problems = mutants.judged(mutant).problems
         assert any("race:" in p for p in problems), mutant.label
 
 

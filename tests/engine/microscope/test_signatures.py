@@ -5,6 +5,7 @@ import pytest
 
 from kernels.engine.microscope import KernelError, trace
 from kernels.engine.microscope import api as cuda
+from tests.engine.microscope.cases import from_source
 
 N = 4
 
@@ -68,6 +69,93 @@ def test_a_device_function_has_a_signature_too():
     out = np.zeros(1, np.int64)
     through[1, 1](out, 5)
     assert out[0] == 29
+
+
+RESULTS = {
+    "float32(float64)": ("a / 3", [0.5, np.float32(-2.75 / 3), np.float32(0.1 / 3), 1e9]),
+    "int32(float64)": ("a / 2", [0, -1, 0, 1_500_000_000]),
+    "uint8(int64)": ("a + 254", [255, 252, 254, (3_000_000_000 + 254) % 256]),
+    "boolean(float64)": ("a - 1.5", [0, 1, 1, 1]),
+    "UniTuple(float32, 2)(float64)": (
+        "(a, a / 3)",
+        [0.5, np.float32(-2.75 / 3), np.float32(0.1 / 3), 1e9],
+    ),
+    "Tuple((int32, float32))(float64)": (
+        "(a, a / 3)",
+        [0.5, np.float32(-2.75 / 3), np.float32(0.1 / 3), 1e9],
+    ),
+    "complex64(float64)": ("a * 1j", [0, 0, 0, 0]),
+}
+
+
+@pytest.mark.parametrize("signature", RESULTS)
+def test_a_result_becomes_what_the_signature_says(signature):
+    written, wanted = RESULTS[signature]
+    part = "[1]" if "Tuple" in signature else ".real" if "complex" in signature else ""
+    source = f"""
+from kernels.engine.microscope import api as cuda
+
+@cuda.jit("{signature}", device=True)
+def made(a):
+    return {written}
+
+@cuda.jit
+def kernel(x, out):
+    i = cuda.grid(1)
+    out[i] = made(x[i]){part}
+"""
+    out = np.zeros(4)
+    x = np.array([1.5, -2.75, 0.1, 3e9])
+    from_source(source, "made").kernel[1, 4](x, out)
+    assert out.tolist() == wanted
+
+
+@cuda.jit("int64(int64)", device=True)
+def factorial(n):
+    if n > 1:
+        return n * factorial(n - 1)
+    return 1
+
+
+@cuda.jit
+def factorials(out):
+    i = cuda.grid(1)
+    out[i] = factorial(i)
+
+
+def test_a_declared_result_is_known_before_any_return():
+    out = np.zeros(5, np.int64)
+    factorials[1, 5](out)
+    assert out.tolist() == [1, 1, 2, 6, 24]
+
+
+REFUSED = {
+    "void(float64)": ("return a", "made returns float64 and its signature says void"),
+    "int32(float64)": ("a += 1", "made returns None and its signature says int32"),
+    "float64(complex128)": ("return a", "made returns complex128 and its signature says float64"),
+    "float32[:](float64)": (
+        "return a",
+        r"made returns float64 and its signature says float32\[:\]",
+    ),
+}
+
+
+@pytest.mark.parametrize("signature", REFUSED)
+def test_a_result_that_cannot_become_that_is_refused(signature):
+    written, why = REFUSED[signature]
+    source = f"""
+from kernels.engine.microscope import api as cuda
+
+@cuda.jit("{signature}", device=True)
+def made(a):
+    {written}
+
+@cuda.jit
+def kernel(x, out):
+    out[0] = made(x[0])
+"""
+    with pytest.raises(KernelError, match=why):
+        from_source(source, "made").kernel[1, 1](np.zeros(1), np.zeros(1))
 
 
 def test_a_global_stays_what_it_was_when_the_kernel_was_compiled(monkeypatch):

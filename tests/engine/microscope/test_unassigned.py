@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kernels.engine.microscope import Kind, trace
+from kernels.engine.microscope import KernelError, Kind, trace
 from kernels.engine.microscope import api as cuda
 
 
@@ -41,6 +41,26 @@ def test_a_variable_belongs_to_the_threads_that_assign_it():
     assert problem.thread == (1, 0, 0)
     assert np.isnan(t.outputs["out"]).sum() == 62
     assert not trace(either_way, 1, 64, np.ones(2), np.zeros(64)).problems
+
+
+@cuda.jit
+def on_a_way_that_no_thread_takes(a, out):
+    t = cuda.grid(1)
+    if 2 > 3:
+        m = a[0]
+    if a[t] > 0:
+        out[t] = m
+    m = a[1]
+    out[t] += m
+
+
+def test_a_way_that_no_thread_takes_assigns_nothing():
+    a = np.ones(2)
+    problem = only(trace(on_a_way_that_no_thread_takes, 1, 2, a, np.zeros(2)))
+    assert (problem.line - problem.other_line, problem.count) == (2, 2)
+    with pytest.raises(KernelError, match="reads m, which it has never assigned"):
+        on_a_way_that_no_thread_takes[1, 2](a, np.zeros(2))
+    assert not trace(on_a_way_that_no_thread_takes, 1, 2, -a, np.zeros(2)).problems
 
 
 @cuda.jit

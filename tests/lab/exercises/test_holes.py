@@ -1,5 +1,7 @@
 """Answers that are wrong and look right to a careless grader, tried on every exercise."""
 
+import ast
+import re
 import threading
 from types import SimpleNamespace
 
@@ -59,6 +61,55 @@ def test_no_two_launches_share_a_number_and_no_two_seeds_an_array(name):
             )
 
 
+class Through(ast.NodeTransformer):
+    """Sends the numbers that a kernel adds up, stores or loads through a conversion."""
+
+    def __init__(self, conversion: str, numbers: str):
+        self.conversion, self.numbers = conversion, numbers
+
+    def visit_AugAssign(self, n):
+        adds = self.numbers == "sums" and isinstance(n.op, ast.Add)
+        return self.converted(n) if adds else n
+
+    def visit_Assign(self, n):
+        stores = self.numbers == "stores" and isinstance(n.targets[0], ast.Subscript)
+        array = isinstance(n.value, ast.Subscript) and isinstance(n.value.value, ast.Name)
+        loads = self.numbers == "loads" and array
+        return self.converted(n) if stores or loads else n
+
+    def converted(self, n):
+        text = self.conversion.format(ast.unparse(n.value))
+        n.value = ast.parse(text, mode="eval").body
+        return n
+
+
+@pytest.mark.parametrize("conversion", ("int({})", "float32(float16({}))"))
+@pytest.mark.parametrize("name", KERNELS)
+def test_integers_and_half_precision_in_place_of_float32_are_rejected(name, conversion):
+    written = ast.parse(KERNELS[name].solution_text)
+    results = [a for t in KERNELS[name].trials(**options(name)) for a in t.expected.values()]
+    if any(isinstance(n, ast.AugAssign) and isinstance(n.op, ast.Add) for n in ast.walk(written)):
+        numbers = "sums"
+    elif all((a == np.floor(a)).all() for a in results):  # places: whole numbers, whatever is done
+        numbers = "loads"
+    else:
+        numbers = "stores"
+    text = ast.unparse(ast.fix_missing_locations(Through(conversion, numbers).visit(written)))
+    result = judge(name, f"from numpy import float16\n{text}", **options(name))
+    assert result.kind in (Kind.ROUNDED, Kind.WRONG), str(result)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_a_number_written_instead_of_a_parameter_is_rejected(name):
+    exercise = KERNELS[name]
+    head, body = exercise.solution_text.split("):\n", 1)
+    first = exercise.trials(**options(name))[0].arguments
+    for parameter in (p for p in first if not isinstance(first[p], np.ndarray)):
+        written = re.sub(rf"\b{parameter}\b", repr(first[parameter].item()), body)
+        result = judge(name, f"{head}):\n{written}", **options(name))
+        assert result.kind is Kind.WRONG, str(result)
+
+
 # ------------------------------------------------------------------------------- borrowed answers
 
 INDEX = {1: "i", 2: "i // {0}.shape[1], i % {0}.shape[1]"}
@@ -68,14 +119,22 @@ INDEX[3] = "i // ({0}.shape[1] * {0}.shape[2]), i // {0}.shape[2] % {0}.shape[1]
 def remembered(name):
     """A kernel that copies the results of all launches, told apart by the size of the output."""
     exercise = KERNELS[name]
-    lines, known = [], {}
+    known, copies = {}, {}
     for number, trial in enumerate(exercise.trials(**options(name))):
-        ((output, result),) = trial.expected.items()
-        place = INDEX[result.ndim].format(output)
-        known[f"R{number}"] = result.astype(np.float32).ravel()
-        lines += [f"        if {output}.size == {result.size}:"]
-        lines += [f"            {output}[{place}] = R{number}[i]"]
+        for output, result in trial.expected.items():
+            place = INDEX[result.ndim].format(output)
+            known[f"{output}{number}"] = result.astype(np.float32).ravel()
+            copies.setdefault(output, []).extend(
+                (
+                    f"        if {output}.size == {result.size}:",
+                    f"            {output}[{place}] = {output}{number}[i]",
+                )
+            )
     arrays_ = "".join(f"{n} = array({a.tolist()}, dtype=single)\n" for n, a in known.items())
+    loops = (
+        [f"    for i in range(first, {output}.size, step):", *lines]
+        for output, lines in copies.items()
+    )
     return (
         f"from numpy import array, single\n{arrays_}@cuda.jit\n"
         f"def remembered({', '.join(exercise.parameters)}):\n"
@@ -84,8 +143,8 @@ def remembered(name):
         " + cuda.blockIdx.x\n"
         "    thread = cuda.threadIdx.y * cuda.blockDim.x + cuda.threadIdx.x\n"
         "    blocks = cuda.gridDim.x * cuda.gridDim.y * cuda.gridDim.z\n"
-        f"    for i in range(block * width + thread, {output}.size, blocks * width):\n"
-        + "\n".join(lines)
+        "    first, step = block * width + thread, blocks * width\n"
+        + "\n".join(line for loop in loops for line in loop)
     )
 
 
@@ -224,6 +283,18 @@ PARTS["layer"] = (
     PRODUCT.format(factor="B[k, col]", value="max(acc + bias[col], float32(0))"),
 )
 PARTS["tiled-layer"] = PARTS["layer"]
+PARTS["no-conflicts"] = PARTS["transpose"]
+PARTS["row-sum"] = (
+    "A, sums",
+    "for row in range(A.shape[0]):\n            total = float32(0)\n"
+    "            for k in range(A.shape[1]):\n                total += A[row, k]\n"
+    "            sums[row] = total",
+)
+PARTS["in-place"] = (
+    "A",
+    "for i in range(A.shape[0]):\n            for j in range(i):\n"
+    "                x = A[i, j]\n                A[i, j] = A[j, i]\n                A[j, i] = x",
+)
 
 
 @pytest.mark.parametrize("name", PARTS)

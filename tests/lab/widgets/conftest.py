@@ -18,7 +18,7 @@ sys.path.insert(0, str(ROOT / "site"))
 
 def page_of(widget, mode: str) -> str:
     """A page that holds the stored state of one widget, made by the site's own code."""
-    from pages import widgets
+    from pages import fonts, widgets
 
     state = widget.get_state()
     kind = state["_anywidget_id"].rpartition(".")[2]
@@ -29,6 +29,7 @@ def page_of(widget, mode: str) -> str:
     return (
         f'<!doctype html><html lang="en" data-theme="{mode}"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width"><title>Widget</title>'
+        f"<script>{fonts.script()}</script>"
         f"<style>{styles} body {{ margin: 0; background: var(--paper); color: var(--ink) }}</style>"
         f'</head><body><main class="bd-article" style="padding: 0.75rem">{body}</main>'
         f"<script>{widgets.common_script()}{widgets.script(kind)}{script}</script></body></html>"

@@ -1,5 +1,6 @@
 """Access: its counts against the microscope's, and its picture in a browser."""
 
+import re
 from collections import Counter
 
 import numpy as np
@@ -11,6 +12,7 @@ from kernels.lab.widgets import Access
 from kernels.measure.oracle import inputs, poisoned
 from tests.lab.widgets import keys
 from tests.lab.widgets.redraws import MOST, redraw_share
+from tests.lab.widgets.screens import BAR, height
 
 PROFILES = [(width, mode) for width in (1280, 390) for mode in ("light", "dark")]
 SLIDER = keys.Slider("Step k", "k", 8)
@@ -138,6 +140,21 @@ def test_python_refuses_what_the_fields_refuse():
             Access(**settings)
 
 
+@pytest.mark.parametrize("size", [(390, 844), (1280, 800)], ids=["phone", "desk"])
+def test_it_fits_a_screen_and_stands_still(mounted, size):
+    """Whatever is set, its height stays: nothing below it moves."""
+    states = (
+        {},
+        {"scope": "grid", "all_steps": True},
+        {"kernel": "swapped", "side": 16, "row": 31, "col": 39, "k": 23},
+        {"M": 64, "N": 64, "K": 64, "scope": "block", "all_steps": True, "kernel": "swapped"},
+        {"M": 1, "N": 1, "K": 1, "scope": "thread"},
+    )
+    heights = {height(mounted(Access(**state), width=size[0])) for state in states}
+    assert len(heights) == 1
+    assert heights.pop() <= size[1] - BAR
+
+
 @pytest.mark.parametrize(("width", "mode"), PROFILES)
 def test_it_is_silent_and_fits(mounted, width, mode):
     shown = mounted(Access(M=64, N=64, K=64), width=width, mode=mode)
@@ -145,31 +162,48 @@ def test_it_is_silent_and_fits(mounted, width, mode):
     assert shown.overflow <= 0
 
 
-def compared(shown) -> str:
-    return shown.page.inner_text(".comparison").replace("\u202f", " ")
+def unfold(widget) -> None:
+    """Open the set-up."""
+    widget.locator(".set-up").evaluate("(fold) => { fold.open = true }")
 
 
-def cells(shown, kind: str) -> int:
-    """Cells of one kind in the picture."""
-    paths = shown.page.locator(f".chosen path.{kind}")
-    return sum(path.get_attribute("d").count("M") for path in paths.all())
+def sectors(widget) -> list[str]:
+    """What stands over the two pictures: sectors of a warp's request for A and for B."""
+    return [text.replace("\u202f", " ") for text in widget.locator(".title b").all_inner_texts()]
+
+
+def says(shown, *told: str) -> None:
+    """Wait for words of the text, which changes at most every half second."""
+    for text in told:
+        shown.page.locator(".summary", has_text=text).wait_for()
+
+
+def cells(widget, kind: str) -> int:
+    """Cells of one kind in the picture of the chosen kernel; a rectangle may be several."""
+    frame = widget.locator(".chosen .frame").last.get_attribute("width")
+    cell = float(frame) / int(widget.get_by_label("N", exact=True).input_value())
+    paths = "".join(
+        path.get_attribute("d") for path in widget.locator(f".chosen path.{kind}").all()
+    )
+    return round(sum(map(float, re.findall(r"h([\d.]+)v", paths))) / cell)
 
 
 def test_controls_change_the_picture_and_the_numbers(mounted):
     shown = mounted(Access(M=64, N=64, K=32, k=0))
     page = shown.page
-    assert "naive 1 + 4, swapped 32 + 1" in compared(shown)
-    assert [cells(shown, kind) for kind in ("a", "b", "c", "moved")] == [1, 32, 32, 8 + 32]
+    unfold(page)
+    assert sectors(page) == ["naive: 1 + 4 sectors", "swapped: 32 + 1 sectors"]
+    assert [cells(page, kind) for kind in ("a", "b", "c", "moved")] == [1, 32, 32, 8 + 32]
     page.get_by_role("combobox", name="kernel").select_option("swapped")
     shown.settled()
-    assert [cells(shown, kind) for kind in ("a", "b", "c", "moved")] == [32, 1, 32, 256 + 8]
+    assert [cells(page, kind) for kind in ("a", "b", "c", "moved")] == [32, 1, 32, 256 + 8]
     page.get_by_role("combobox", name="block").select_option("16")
     shown.settled()
-    assert "naive 2 + 2, swapped 16 + 1" in compared(shown)
+    assert sectors(page) == ["naive: 2 + 2 sectors", "swapped: 16 + 1 sectors"]
     page.get_by_role("combobox", name="who loads").select_option("grid")
     page.get_by_label("all steps of k").check()
     shown.settled()
-    assert [cells(shown, kind) for kind in ("a", "b", "c")] == [64 * 32, 32 * 64, 64 * 64]
+    assert [cells(page, kind) for kind in ("a", "b", "c")] == [64 * 32, 32 * 64, 64 * 64]
     page.wait_for_function(
         "document.querySelector('.summary').textContent.includes('of A, 64 times each')"
     )
@@ -197,8 +231,7 @@ def test_the_keyboard_is_enough(mounted):
     for label, key in (("Row of C", "End"), ("Column of C", "Home"), ("Step k", "ArrowRight")):
         shown.page.get_by_role("slider", name=label).focus()
         shown.page.keyboard.press(key)
-    shown.settled()
-    assert "at k = 8, the warp of C[31, 0]" in compared(shown)
+    says(shown, "swapped: C[31, 0] belongs to", "At k = 8,")
 
 
 def test_the_pointer_picks_an_element_of_c(mounted):
@@ -207,35 +240,39 @@ def test_the_pointer_picks_an_element_of_c(mounted):
     frame = shown.page.locator(".chosen .frame").last.bounding_box()
     assert box["y"] < frame["y"]
     shown.page.mouse.move(frame["x"] + frame["width"] - 4, frame["y"] + frame["height"] - 4)
-    shown.settled()
-    assert "the warp of C[31, 39]" in compared(shown)
+    says(shown, "naive: C[31, 39] belongs to")
 
 
 def test_both_kernels_are_drawn_and_a_press_chooses_one(mounted):
     shown = mounted(Access(k=0))
     page = shown.page
-    titles = page.locator(".panel .title").all_inner_texts()
-    assert titles == ["naive: 1 + 4 sectors", "swapped: 32 + 1 sectors"]
+    unfold(page)
+    assert sectors(page) == ["naive: 1 + 4 sectors", "swapped: 32 + 1 sectors"]
+    launches = page.locator(".title > span").all_inner_texts()
+    totals = [sum(LADDER[name].model(32, 40, 24, block=32).reads[array].sectors for array in "AB")
+              for name in ("naive", "swapped")]  # fmt: skip
+    assert [int(re.sub(r"\D", "", text)) for text in launches] == totals
     other = page.locator(".panel:not(.chosen) .frame").last.bounding_box()
     page.mouse.move(other["x"] + other["width"] / 2, other["y"] + other["height"] / 2)
     shown.settled()
     assert page.get_by_role("combobox", name="kernel").input_value() == "swapped"
     page.get_by_role("button", name="Next k").click()
     shown.settled()
-    assert "at k = 1, the warp of" in compared(shown)
+    says(shown, "At k = 1,")
 
 
 def test_a_bad_size_is_answered_and_the_picture_stays(mounted):
     shown = mounted(Access())
+    unfold(shown.page)
     shown.page.get_by_label("K", exact=True).fill("65")
     shown.settled()
     warning = shown.page.get_by_role("alert")
     assert warning.inner_text() == "K is 65: use a whole number from 1 to 64."
-    before = compared(shown)
+    says(shown, "At k = 7,")
     shown.page.get_by_label("K", exact=True).fill("1")
     shown.settled()
     assert not warning.is_visible()
-    assert compared(shown) != before and "at k = 0" in compared(shown)
+    says(shown, "At k = 0,")
 
 
 def test_a_redraw_costs_little_more_than_the_picture_itself(mounted):
@@ -249,20 +286,15 @@ def test_the_numbers_are_printed_and_the_controls_are_not(mounted):
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     page.emulate_media(media="print")
     assert page.locator("details table").is_visible()
-    assert not page.locator(".controls").is_visible()
+    assert not any(each.is_visible() for each in page.locator(".controls, .set-up").all())
 
 
 def by_keys(widget) -> None:
-    def loaded() -> list[int]:
-        return [
-            sum(path.get_attribute("d").count("M") for path in paths.all())
-            for paths in (widget.locator(f".chosen path.{kind}") for kind in "abc")
-        ]
-
-    assert loaded() == [1, 32, 32]
+    unfold(widget)
+    assert [cells(widget, kind) for kind in "abc"] == [1, 32, 32]
     keys.press(widget, "combobox", "kernel", "ArrowDown")
-    assert loaded() == [32, 1, 32]
+    assert [cells(widget, kind) for kind in "abc"] == [32, 1, 32]
     keys.press(widget, "slider", "Step k", "End")
     keys.press(widget, "slider", "Column of C", "Home")
-    said = widget.locator(".comparison").inner_text()
-    assert "at k = 23, the warp of C[5, 0]: naive 1 + 4, swapped 32 + 1" in said
+    widget.locator(".summary", has_text="C[5, 0] belongs to").wait_for()
+    assert sectors(widget) == ["naive: 1 + 4 sectors", "swapped: 32 + 1 sectors"]

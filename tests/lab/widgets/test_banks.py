@@ -10,6 +10,7 @@ from kernels.lab.widgets import Banks
 from kernels.lab.widgets.banks import words
 from tests.lab.widgets import keys
 from tests.lab.widgets.redraws import MOST, redraw_share
+from tests.lab.widgets.screens import BAR, height
 
 PROFILES = [(width, mode) for width in (1280, 390) for mode in ("light", "dark")]
 SLIDER = keys.Slider("Padding", "pad", 1)
@@ -96,6 +97,21 @@ def test_python_refuses_what_makes_no_sense():
         Banks(pad=9)
 
 
+@pytest.mark.parametrize("size", [(390, 844), (1280, 800)], ids=["phone", "desk"])
+def test_it_fits_a_screen_and_stands_still(mounted, size):
+    """Whatever is set, its height stays: nothing below it moves."""
+    states = (
+        {},
+        {"pad": 8, "lane": 31},
+        {"access": "row"},
+        {"access": "broadcast", "side": 8},
+        {"access": "stride", "stride": 64},
+    )
+    heights = {height(mounted(Banks(**state), width=size[0])) for state in states}
+    assert len(heights) == 1
+    assert heights.pop() <= size[1] - BAR
+
+
 @pytest.mark.parametrize(("width", "mode"), PROFILES)
 def test_it_is_silent_and_fits(mounted, width, mode):
     shown = mounted(Banks(), width=width, mode=mode)
@@ -124,7 +140,7 @@ def test_controls_change_the_picture_and_the_numbers(mounted):
     page.get_by_role("combobox", name="the warp reads").select_option("stride")
     page.get_by_role("slider", name="Stride").fill("12")
     assert verdict(shown) == "32 different words in 8 banks: 4 wavefronts, 3 conflicts."
-    assert page.get_by_role("slider", name="Padding").is_disabled()
+    assert not page.get_by_role("slider", name="Padding").is_visible()
     page.get_by_role("slider", name="Stride").fill("0")
     assert verdict(shown) == "1 different word in 1 bank: 1 wavefront, no conflict."
     assert shown.errors == []
@@ -142,6 +158,10 @@ def test_the_tile_skews_as_its_padding_grows(mounted):
     shown.page.get_by_role("slider", name="Padding").fill("1")
     shown.settled()
     assert len(columns()) == 32
+    words = shown.page.locator("rect.word:not(.mine)").evaluate_all(
+        "(all) => all.map((each) => each.style.fill)"
+    )
+    assert len(set(words)) == 31, "each word has its bank's colour"
     assert shown.page.locator("svg.memory .padding").count() == 32
 
 

@@ -69,6 +69,7 @@ def test_in_a_live_page_the_button_launches_the_kernel(browser, folder, tmp_path
         page = browser.new_page()
         page.goto(f"{address[1]}book/page.html?token={address[2]}")
         page.wait_for_selector(".widget[data-mounted] .tile-player")
+        page.click(".ways summary")
         page.click(".live-start")
         page.wait_for_selector('.live-bar[data-state="ready"]')
         page.click(".thebe-run-button >> nth=1")

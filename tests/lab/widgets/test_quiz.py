@@ -25,7 +25,17 @@ OPTIONS = [
     {"text": "b", "right": True, "why": "`b` it is."},
     {"text": "c", "right": False, "why": "Nearly."},
 ]
-QUESTIONS = [{"id": f"q{i}", "ask": f"Which of `x{i}`?", "options": OPTIONS} for i in range(5)]
+QUESTIONS = [
+    {
+        "id": f"q{i}",
+        "ask": f"Which of `x{i}`?",
+        "section": "The `y`",
+        "page": "x",
+        "options": OPTIONS,
+    }
+    for i in range(5)
+]
+HEADING = re.compile(r"^#{2,3} (.*)", re.MULTILINE)
 
 
 def test_every_chapter_has_its_quiz_and_every_quiz_its_chapter():
@@ -72,6 +82,21 @@ def test_every_answer_has_a_reason_of_its_own(name):
             assert text.count("`") % 2 == 0, f"a backtick has no partner: {text}"
 
 
+def headings(page: str) -> list[str]:
+    cells = json.loads((ROOT / f"chapters/{page}.ipynb").read_text(encoding="utf-8"))["cells"]
+    texts = ("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+    return [heading for text in texts for heading in HEADING.findall(text)]
+
+
+@pytest.mark.parametrize("name", QUIZZES)
+def test_every_question_names_a_section_that_answers_it(name):
+    for question in load(name):
+        assert headings(question["page"]).count(question["section"]) == 1, (
+            f"chapters/{question['page']}.ipynb has not one section {question['section']!r}, which "
+            f"question {question['id']!r} of {name}.toml names"
+        )
+
+
 @pytest.mark.parametrize("name", QUIZZES)
 def test_the_place_of_an_answer_tells_nothing(name):
     places = [
@@ -87,7 +112,7 @@ def test_the_place_of_an_answer_tells_nothing(name):
 def toml(*, drop: str = "", change: tuple[str, str] = ("", ""), questions: int = 5) -> str:
     parts = []
     for i in range(questions):
-        parts.append(f'[[questions]]\nid = "q{i}"\nask = "Which?"')
+        parts.append(f'[[questions]]\nid = "q{i}"\nask = "Which?"\nsection = "So"')
         for option in OPTIONS:
             right = "\nright = true" if option["right"] else ""
             parts.append(f'[[questions.options]]\ntext = "{option["text"]}"{right}\nwhy = "So."')
@@ -100,6 +125,7 @@ def toml(*, drop: str = "", change: tuple[str, str] = ("", ""), questions: int =
         (toml(questions=4), "has 4 questions: write 5"),
         (toml(drop='id = "q0"'), "question 1: it has no 'id'"),
         (toml(drop='ask = "Which?"'), "question 1: it has no 'ask'"),
+        (toml(drop='section = "So"'), "question 1: it has no 'section'"),
         (toml(change=('id = "q1"', 'id = "q0"')), "question 1: the id 'q0' is taken"),
         (toml(drop="right = true"), "question 1: 0 of its options are right"),
         (toml(change=('text = "c"', 'text = "c"\nright = true')), "2 of its options are right"),
@@ -124,8 +150,8 @@ def test_without_a_script_every_question_can_be_read():
     markup = BeautifulSoup(still("Quiz", {"questions": QUESTIONS}), "html.parser")
     assert len(markup.select("ol > li")) == 5 and len(markup.select("details")) == 15
     assert markup.select("summary")[0].decode_contents() == "<code>a</code>"
-    assert markup.select("details p")[0].text == "Not so. No: <b>not</b> so."
-    assert markup.select("details p")[1].text.startswith("Right. ")
+    assert markup.select("details p")[0].text == "Not so. No: <b>not</b> so. Read again: The y"
+    assert markup.select("details p")[1].text == "Right. b it is."
 
 
 def made() -> Quiz:
@@ -146,7 +172,8 @@ def test_an_answer_says_whether_it_is_right_and_why(mounted):
     page = mounted(made()).page
     options = page.locator(".quiz .option")
     options.nth(0).locator("summary").click()
-    assert options.nth(0).locator("p").inner_text() == "Not so. No: <b>not</b> so."
+    said = options.nth(0).locator("p").inner_text().split("\n")
+    assert said == ["Not so. No: <b>not</b> so.", "Read again: The y"]
     options.nth(1).locator("summary").click()
     assert options.nth(1).locator("p").inner_text() == "Right. b it is."
     status = page.locator(".quiz [role=status]")
@@ -156,6 +183,21 @@ def test_an_answer_says_whether_it_is_right_and_why(mounted):
     page.get_by_role("button", name="Start again").click()
     assert status.inner_text().startswith("0 of 5 answered.")
     assert page.locator(".quiz details[open]").count() == 0
+
+
+def test_a_wrong_answer_leads_to_the_section_where_a_page_has_it(mounted):
+    quiz = made()
+    quiz.questions = [{**question, "href": "#the-y"} for question in QUESTIONS]
+    page = mounted(quiz).page
+    options = page.locator(".quiz .option")
+    options.nth(0).locator("summary").press("Enter")
+    page.keyboard.press("Tab")
+    focused = page.locator(":focus")
+    assert (focused.inner_text(), focused.get_attribute("href")) == ("The y", "#the-y")
+    options.nth(1).locator("summary").press("Enter")
+    assert options.nth(1).locator("a").count() == 0
+    markup = BeautifulSoup(still("Quiz", {"questions": quiz.questions}), "html.parser")
+    assert [link.text for link in markup.select("a[href='#the-y']")] == ["The y"] * 10
 
 
 def test_questions_come_one_at_a_time_and_all_are_printed(mounted):

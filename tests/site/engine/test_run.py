@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import pytest
@@ -67,7 +68,8 @@ def test_an_error_is_one_line_that_leads_to_its_own(opened, bare_book):
 
 def test_run_page_runs_all_of_it_as_far_as_it_goes(opened, bare_book):
     page = opened(bare_book, "page")
-    after(page, lambda: page.click("[data-part=run]"))
+    page.click(".ways summary")
+    after(page, lambda: page.click("[data-way=page]"))
     assert shown(page, 2) == "48 elements\n"
     # The third needs the course, and the course NumPy: its recorded output stands.
     assert "needs numpy" in shown(page, 3)
@@ -96,15 +98,35 @@ def test_a_run_is_stopped_within_a_second(opened, bare_book, headers):
     assert run(page, 4) == "16\n"
 
 
+def test_the_menu_says_what_each_way_asks_for_and_keys_are_enough(opened, bare_book):
+    page = opened(bare_book, "page")
+    menu = page.locator(".ways summary")
+    menu.press("Enter")
+    ways = page.locator(".ways li")
+    assert ways.nth(0).inner_text().startswith("Here, now\n")
+    assert re.search(r"\b\d+ MB on first use", ways.nth(0).inner_text())
+    assert all(len(text.split("\n")[1]) > 20 for text in ways.all_inner_texts())
+    page.keyboard.press("Tab")
+    assert page.locator(":focus").inner_text() == "Here, now"
+    page.keyboard.press("Escape")
+    assert not ways.nth(0).is_visible() and menu.evaluate("(e) => e === document.activeElement")
+    menu.click()
+    page.keyboard.press("Tab")
+    after(page, lambda: page.keyboard.press("Enter"))
+    assert not ways.nth(0).is_visible() and shown(page, 2) == "48 elements\n"
+
+
 def test_where_cells_run_is_chosen_and_remembered(opened, bare_book):
     page = opened(bare_book, "page")
-    page.select_option(".engine-bar select", "server")
-    assert not page.is_visible("[data-part=run]") and page.is_visible(
-        ".live-start:not([data-part])"
-    )
-    assert not cell(page, 2).locator(".cell-tools").is_visible()
-    page.reload()
-    assert page.input_value(".engine-bar select") == "server"
+    page.route("**/vendor/thebe/**", lambda route: route.abort())
+    assert cell(page, 2).locator(".cell-tools").is_visible()
+    for _ in range(2):
+        page.click(".ways summary")
+        page.click("[data-way=server]")
+        page.locator(".live-bar > .live-state", has_text="did not load").wait_for()
+        assert not cell(page, 2).locator(".cell-tools").is_visible()
+        page.reload()
+        assert not cell(page, 2).locator(".cell-tools").is_visible()
 
 
 SHIFT = """() => new Promise((done) => {

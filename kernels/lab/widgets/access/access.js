@@ -7,6 +7,7 @@ import {
   integer,
   short,
   frame,
+  setUp,
   slider,
   numberField,
   numberFault,
@@ -23,6 +24,7 @@ const WARP = 32;
 const SECTOR = 8; // float32 elements: 32 bytes
 const LINE = 32; // 128 bytes
 const MOST = 64;
+const WIDEST = 420; // pixels of one picture
 const KERNELS = ["naive", "swapped"];
 const distinct = (items) => [...new Set(items)];
 
@@ -214,26 +216,22 @@ function render({ model, el }) {
     row: slider("Row of C", { min: 0, max: 1, change: chosen("row") }),
     col: slider("Column of C", { min: 0, max: 1, change: chosen("col") }),
   };
+  const folded = setUp(host, kernel.element, ...Object.values(fields).map((f) => f.element), steps.element);
   host.controls.append(
-    kernel.element,
     side.element,
     scope.element,
-    ...Object.values(fields).map((f) => f.element),
-    sliders.k.element,
     button("Next k", { onclick: () => put(model, { k: (state().k + 1) % model.get("K"), all_steps: false }) }),
-    sliders.row.element,
-    sliders.col.element,
-    steps.element,
+    ...Object.values(sliders).map(({ element }) => element),
   );
 
-  const comparison = make("p", { class: "comparison" });
-
-  // ---- Picture: both kernels, each with A left of C and B above it, drawn at the width it has ----
+  // ---- Picture: both kernels, each with A left of C and B above it, in a frame whose size is the room's alone ----
   const panels = Object.fromEntries(
     KERNELS.map((name) => {
       const image = draw("svg", { role: "img" }),
-        title = make("p", { class: "title" });
-      return [name, { image, title, element: make("div", { class: "panel" }, title, image) }];
+        request = make("b"),
+        launch = make("span");
+      const element = make("div", { class: "panel" }, make("p", { class: "title" }, request, " ", launch), image);
+      return [name, { image, request, launch, element }];
     }),
   );
   host.picture.append(...Object.values(panels).map(({ element }) => element));
@@ -244,10 +242,16 @@ function render({ model, el }) {
     return known.sums;
   };
 
+  /** The elements of a matrix as an outline; neighbours in a row make one rectangle. */
   const squares = (indices, columns, x, y, cell) => {
     let d = "";
-    for (const i of indices)
-      d += `M${x + (i % columns) * cell} ${y + Math.floor(i / columns) * cell}h${cell}v${cell}h${-cell}z`;
+    for (let i = 0, long; i < indices.length; i += long) {
+      const first = indices[i],
+        row = Math.floor(first / columns),
+        end = (row + 1) * columns;
+      for (long = 1; first + long < end && indices[i + long] === first + long;) long += 1;
+      d += `M${x + (first % columns) * cell} ${y + row * cell}h${long * cell}v${cell}h${-long * cell}z`;
+    }
     return d;
   };
   /** The cells of one matrix by how often they are loaded: the stronger, the nearer to the `most` that the whole grid makes it. */
@@ -282,10 +286,12 @@ function render({ model, el }) {
   function drawPanel(s, width) {
     const { image } = panels[s.kernel],
       { M, N, K } = s.sizes;
-    const gap = width < 400 ? 20 : 26,
+    const height = Math.round(0.87 * width),
+      gap = 20,
       edge = 4;
-    const cell = Math.min((width - gap - 2 * edge) / (K + N), 11);
-    const left = edge + (width - 2 * edge - gap - (K + N) * cell) / 2;
+    const room = { across: width - gap - 2 * edge, down: height - gap - 2 * edge };
+    const cell = Math.min(room.across / (K + N), room.down / (K + M), 11);
+    const left = edge + (room.across - (K + N) * cell) / 2;
     const at = {
       A: [left, edge + K * cell + gap],
       B: [left + K * cell + gap, edge],
@@ -332,7 +338,7 @@ function render({ model, el }) {
         class: "pick",
       }),
     );
-    image.setAttribute("viewBox", `0 0 ${width} ${at.C[1] + M * cell + 4}`);
+    image.setAttribute("viewBox", `0 0 ${width} ${height}`);
     image.replaceChildren(...parts);
     return { counts, warp, asked, oneRequest };
   }
@@ -341,7 +347,9 @@ function render({ model, el }) {
     const s = state(),
       { M, N, K } = s.sizes,
       room = Math.max(280, host.picture.clientWidth);
-    const width = room < 480 ? room : (room - 20) / 2;
+    const narrow = room < 480,
+      width = narrow ? Math.round(0.62 * room) : Math.min((room - 20) / 2, WIDEST);
+    host.picture.classList.toggle("narrow", narrow);
     const [one, other] = KERNELS.map((name) => drawPanel({ ...s, kernel: name }, width));
     const { counts, warp, asked, oneRequest } = s.kernel === KERNELS[0] ? one : other;
 
@@ -358,22 +366,22 @@ function render({ model, el }) {
 
     const me = owner(s.kernel, s.side, s.row, s.col);
     const who = {
-      thread: "This thread",
-      warp: `Its warp, ${warp.length} lanes at work,`,
-      block: "Its block",
-      grid: "The whole grid",
+      thread: "this thread",
+      warp: `its warp, ${warp.length} lanes at work,`,
+      block: "its block",
+      grid: "the whole grid",
     }[s.scope];
-    const when = s.allSteps ? "at all steps" : `at k = ${s.k}`;
+    const when = s.allSteps ? "At all steps of k" : `At k = ${s.k}`;
     const loads = ["A", "B"].map((name) => {
       const hot = counts[name].filter(Boolean);
       const sectors = oneRequest
-        ? `, which touch ${asked[name].sectors.length} ${asked[name].sectors.length === 1 ? "sector" : "sectors"}`
+        ? ` (${asked[name].sectors.length} ${asked[name].sectors.length === 1 ? "sector" : "sectors"})`
         : "";
       return `${integer(hot.length)} ${hot.length === 1 ? "element" : "elements"} of ${name}, ${times(hot)}${sectors}`;
     });
     host.say(
       `${s.kernel}: C[${s.row}, ${s.col}] belongs to thread (x ${me.tx}, y ${me.ty}) of block (${me.bx}, ${me.by}), warp ${me.warp}, lane ${me.lane}. ` +
-        `${who} loads ${loads.join("; and ")}, ${when}.`,
+        `${when}, ${who} loads ${loads.join(", and ")}.`,
     );
     const sums = totalsOf(s);
     const compared = KERNELS.map((name) =>
@@ -381,19 +389,16 @@ function render({ model, el }) {
     );
     KERNELS.forEach((name, i) => {
       const { A, B } = compared[i],
-        { element, image, title } = panels[name];
+        { element, image, request, launch } = panels[name];
       element.classList.toggle("chosen", name === s.kernel);
-      title.textContent = `${name}: ${A.sectors.length} + ${B.sectors.length} sectors`;
+      request.replaceChildren(`${name}: `, make("span", {}, `${A.sectors.length} + ${B.sectors.length} sectors`));
+      launch.textContent = `whole launch: ${integer(sums[i].A.sectors + sums[i].B.sectors)}`;
       image.setAttribute(
         "aria-label",
         `A left of C, B above it, with the loads of ${name} marked: its warp touches ${A.sectors.length} sectors of A and ${B.sectors.length} of B.`,
       );
     });
-    const loaded = (found) => `${found.A.sectors.length} + ${found.B.sectors.length}`;
-    const whole = (sum) => integer(sum.A.sectors + sum.B.sectors);
-    comparison.textContent =
-      `Sectors for A and B at k = ${s.k}, the warp of C[${s.row}, ${s.col}]: naive ${loaded(compared[0])}, swapped ${loaded(compared[1])}. ` +
-      `Whole launch: naive ${whole(sums[0])}, swapped ${whole(sums[1])}.`;
+    folded.name(`Set-up: ${M} × ${N} × ${K}, ${s.kernel}, ${s.allSteps ? "all steps" : "one step"} of k`);
     const pair = (values) => values.map((value) => [typeof value === "string" ? value : integer(value)]);
     host.table(
       ["what", ...KERNELS],
@@ -462,11 +467,10 @@ function render({ model, el }) {
   }
 
   host.notes.append(
-    comparison,
     make(
       "p",
       { class: "source" },
-      "Coloured: asked for, the stronger the more often, up to the whole grid. Short lines: where a sector of 32 bytes begins. Grey, with one warp at one step: moved in the same sectors, and not asked for. In C: the elements these threads own, in a frame their block.",
+      "Sectors of A + B that a warp moves at this step. Coloured: requested, stronger where more often. Grey: moved, not requested. Short lines start a sector (32 bytes). In C: the blocks, and what these threads own.",
     ),
   );
   followSize(host, redraw);

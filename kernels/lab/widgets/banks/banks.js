@@ -49,10 +49,19 @@ function memory({ access, side, pad }, wanted) {
   return { rows: side, columns: side + pad, used: side };
 }
 
+/** A bank's colour. */
+const colour = (bank) => `fill: hsl(${(bank * 360) / BANKS} 60% 60%)`;
+
+/** Where things lie in the chart of wavefronts: its columns are the banks. */
+function layout(width, narrow) {
+  const left = 26;
+  return { left, top: 34, cell: (width - left - 2) / BANKS, height: narrow ? 6 : 10, every: narrow ? 8 : 4 };
+}
+
 /** The words of memory as a picture: a colour for each bank, the words that the warp wants framed. */
-function drawMemory(svg, s, wanted, width) {
+function drawMemory(svg, s, wanted, narrow) {
   const { rows, columns, used } = memory(s, wanted);
-  const cell = Math.min(8, width / (BANKS + PAD_LIMIT)),
+  const cell = narrow ? 5.5 : 7,
     down = cell * Math.min(1, BANKS / rows),
     above = 16;
   const at = (word) => `M${(word % columns) * cell} ${above + Math.floor(word / columns) * down}`;
@@ -60,15 +69,15 @@ function drawMemory(svg, s, wanted, width) {
   const paths = Array.from({ length: BANKS }, () => ["", ""]);
   for (let word = 0; word < rows * columns; word += 1)
     paths[word % BANKS][word % columns < used ? 0 : 1] += at(word) + box;
-  const told = s.access === "stride" ? "In memory" : `In memory: ${rows} × ${columns} words`;
+  const told = s.access === "stride" ? "in memory, by bank" : `${rows} × ${columns} words, by bank`;
   svg.setAttribute("viewBox", `0 0 ${(BANKS + PAD_LIMIT) * cell} ${above + BANKS * cell + 2}`);
   svg.style.width = `${(BANKS + PAD_LIMIT) * cell}px`;
   svg.replaceChildren(
-    draw("text", { x: 0, y: 10, class: "small" }, `${told}, a colour for each bank`),
+    draw("text", { x: 0, y: 10, class: "small" }, told),
     ...paths
       .flatMap(([inside, padding], bank) => [
-        draw("path", { d: inside, style: `fill: hsl(${(bank * 360) / BANKS} 60% 60%)` }),
-        padding && draw("path", { d: padding, class: "padding", style: `fill: hsl(${(bank * 360) / BANKS} 60% 60%)` }),
+        draw("path", { d: inside, style: colour(bank) }),
+        padding && draw("path", { d: padding, class: "padding", style: colour(bank) }),
       ])
       .filter(Boolean),
     draw("path", { d: [...new Set(wanted)].map((word) => at(word) + box).join(""), class: "wanted" }),
@@ -104,20 +113,23 @@ function render({ model, el }) {
     }),
     lane: slider("Lane", { min: 0, max: LANES - 1, change: set("lane") }),
   };
+  // A stride takes the place of the padding: only one of them means anything at a time.
   host.controls.append(
     access.element,
     side.element,
     sliders.pad.element,
     sliders.stride.element,
-    swizzle.element,
     sliders.lane.element,
+    swizzle.element,
   );
 
   const tile = draw("svg", { class: "memory", "aria-hidden": "true" });
   const image = draw("svg", { role: "img" });
-  host.picture.append(tile, image);
-  const verdict = make("p", { class: "verdict" });
+  const verdict = make("p", { class: "verdict", "aria-live": "polite" });
+  const chart = make("div", { class: "chart" }, image);
+  host.picture.append(make("div", { class: "tile" }, tile, verdict), chart);
 
+  const narrow = () => host.picture.clientWidth < 480;
   const list = (lanes) => {
     const [first, last] = [lanes[0], lanes[lanes.length - 1]];
     if (lanes.length === 1) return String(first);
@@ -129,11 +141,8 @@ function render({ model, el }) {
       wanted = words(s),
       turns = served(wanted),
       found = cost(wanted);
-    const width = Math.max(280, host.picture.clientWidth);
-    const cell = Math.min(20, (width - 34) / BANKS),
-      height = 12,
-      left = (width - 34 - cell * BANKS) / 2 + 34,
-      top = 30;
+    const width = Math.max(240, chart.clientWidth),
+      { left, top, cell, height, every } = layout(width, narrow());
     // One cell for each word that is handed out, with the lanes that wait for it.
     const cells = new Map();
     wanted.forEach((word, lane) => {
@@ -143,15 +152,19 @@ function render({ model, el }) {
     const parts = [];
     for (let bank = 0; bank < BANKS; bank += 1) {
       const x = left + bank * cell;
-      if (cell >= 15 || bank % 4 === 0)
-        parts.push(draw("text", { x: x + cell / 2, y: top - 6, class: "small", "text-anchor": "middle" }, bank));
+      if (bank % 4 === 0)
+        parts.push(draw("text", { x: x + cell / 2, y: top - 8, class: "small", "text-anchor": "middle" }, bank));
+      parts.push(draw("rect", { x, y: top - 5, width: cell, height: 4, style: colour(bank) }));
     }
-    parts.push(draw("text", { x: left, y: top - 18, class: "small faint" }, "bank"));
-    for (let turn = 0; turn < LANES; turn += 1) {
-      const y = top + turn * height;
-      if (turn < found.wavefronts)
-        parts.push(draw("text", { x: left - 6, y: y + 10, class: "small", "text-anchor": "end" }, turn + 1));
-    }
+    parts.push(draw("text", { x: left, y: 10, class: "small" }, "wavefronts down, banks across"));
+    for (let turn = 0; turn < found.wavefronts; turn += turn ? every : every - 1)
+      parts.push(
+        draw(
+          "text",
+          { x: left - 5, y: top + (turn + 0.5) * height + 4, class: "small", "text-anchor": "end" },
+          turn + 1,
+        ),
+      );
     let grid = "";
     for (let bank = 0; bank <= BANKS; bank += 1) grid += `M${left + bank * cell} ${top}v${LANES * height}`;
     parts.push(draw("path", { d: grid, class: "grid" }));
@@ -172,18 +185,9 @@ function render({ model, el }) {
           width: cell - 1,
           height: height - 1,
           class: mine ? "word mine" : "word",
+          style: mine ? null : colour(bank),
         }),
       );
-      if (cell >= 15) {
-        const text = lanes.length === 1 ? String(lanes[0]) : `${lanes.length}×`;
-        parts.push(
-          draw(
-            "text",
-            { x: x + cell / 2, y: y + 10, class: mine ? "lane mine" : "lane", "text-anchor": "middle" },
-            text,
-          ),
-        );
-      }
     }
     image.setAttribute("viewBox", `0 0 ${width} ${top + LANES * height + 4}`);
     image.setAttribute(
@@ -191,15 +195,16 @@ function render({ model, el }) {
       `32 banks from left to right, ${found.wavefronts} wavefronts from top to bottom; the text below tells them.`,
     );
     image.replaceChildren(...parts);
-    drawMemory(tile, s, wanted, width);
+    drawMemory(tile, s, wanted, narrow());
 
     access.show(s.access);
     side.show(String(s.side));
     swizzle.show(s.swizzle);
     for (const [name, one] of Object.entries(sliders)) one.show(s[name]);
     const strided = s.access === "stride";
-    side.input.disabled = sliders.pad.input.disabled = swizzle.input.disabled = strided;
-    sliders.stride.input.disabled = !strided;
+    side.input.disabled = swizzle.input.disabled = strided;
+    sliders.pad.element.hidden = strided;
+    sliders.stride.element.hidden = !strided;
 
     const word = wanted[s.lane],
       same = cells.get(word).lanes,
@@ -207,10 +212,10 @@ function render({ model, el }) {
     const together = same.length > 1 ? ` with lanes ${list(same)}, as a broadcast` : "";
     const waits =
       rivals > 1
-        ? `its bank has ${rivals} different words to hand out, one a wavefront`
-        : "nobody else wants another word of this bank";
+        ? `its bank has ${rivals} different words to hand out, one per wavefront`
+        : "no lane wants another word of this bank";
     host.say(
-      `Lane ${s.lane} wants word ${integer(word)}, in bank ${word % BANKS}. It is served in wavefront ${turns[s.lane] + 1}${together}; ${waits}.`,
+      `Lane ${s.lane} wants word ${integer(word)}, in bank ${word % BANKS}, and gets it in wavefront ${turns[s.lane] + 1}${together}; ${waits}.`,
     );
     const bytes = strided ? null : 4 * s.side * (s.side + s.pad);
     const plural = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
@@ -228,11 +233,9 @@ function render({ model, el }) {
   const pointed = (event) => {
     const hit = image.getBoundingClientRect(),
       scale = image.viewBox.baseVal.width / hit.width;
-    const width = Math.max(280, host.picture.clientWidth),
-      cell = Math.min(20, (width - 34) / BANKS),
-      left = (width - 34 - cell * BANKS) / 2 + 34;
+    const { left, top, cell, height } = layout(Math.max(240, chart.clientWidth), narrow());
     const bank = Math.floor(((event.clientX - hit.left) * scale - left) / cell),
-      turn = Math.floor(((event.clientY - hit.top) * scale - 30) / 12);
+      turn = Math.floor(((event.clientY - hit.top) * scale - top) / height);
     const wanted = words(state()),
       turns = served(wanted);
     const lane = wanted.findIndex((word, i) => word % BANKS === bank && turns[i] === turn);
@@ -242,11 +245,10 @@ function render({ model, el }) {
   image.addEventListener("pointerdown", pointed);
 
   host.notes.append(
-    verdict,
     make(
       "p",
       { class: "source" },
-      "Each row is a wavefront, each column a bank, each filled cell a word with the lane that wants it (or how many lanes do).",
+      "Framed: words that the warp wants. In the chart, a filled cell is a word that a bank hands out in a wavefront. Without colour: this lane's.",
     ),
   );
   followSize(host, redraw);

@@ -47,8 +47,9 @@ def load(chapter: str, folder: Path = FOLDER) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        Each has an ``id``, the question ``ask``, and ``options``: dictionaries with a ``text``,
-        whether it is ``right`` (one of them is), and ``why``. Text between backticks is code.
+        Each has an ``id``, the question ``ask``, the heading of the ``section`` that answers it,
+        the ``page`` with that section, and ``options``: dictionaries with a ``text``, whether it
+        is ``right`` (one of them is), and ``why``. Text between backticks is code.
 
     Raises
     ------
@@ -75,13 +76,14 @@ def load(chapter: str, folder: Path = FOLDER) -> list[dict[str, Any]]:
             {"text": each["text"], "right": bool(each.get("right")), "why": each["why"]}
             for each in question["options"]
         ]
-        checked.append({"id": question["id"], "ask": question["ask"], "options": options})
+        where = {"section": question["section"], "page": question.get("page", chapter)}
+        checked.append({"id": question["id"], "ask": question["ask"], **where, "options": options})
     return checked
 
 
 def _fault(question: dict[str, Any], names: list[Any]) -> str:
     """What is wrong with a question; empty if nothing is."""
-    for key in ("id", "ask"):
+    for key in ("id", "ask", "section"):
         if not isinstance(question.get(key), str) or not question[key].strip():
             return f"it has no {key!r}"
     if names.count(question["id"]) > 1:

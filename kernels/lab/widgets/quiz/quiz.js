@@ -51,6 +51,12 @@ function score(questions, answers) {
 /** Text whose parts between backticks are code. */
 const worded = (text) => text.split("`").map((part, i) => (i % 2 ? make("code", {}, part) : part));
 
+/** Where to read what answers a question; a page of the book knows its address. */
+function leadBack({ section, href }) {
+  const heading = href ? [make("a", { href }, ...worded(section))] : worded(section);
+  return make("span", { class: "again" }, "Read again: ", ...heading);
+}
+
 function render({ model, el }) {
   const chapter = model.get("chapter"),
     questions = model.get("questions");
@@ -90,7 +96,13 @@ function render({ model, el }) {
         "details",
         { class: "option" },
         make("summary", {}, ...worded(text)),
-        make("p", {}, make("span", { class: "verdict" }, right ? "Right. " : "Not so. "), ...worded(why)),
+        make(
+          "p",
+          {},
+          make("span", { class: "verdict" }, right ? "Right. " : "Not so. "),
+          ...worded(why),
+          right ? null : leadBack(question),
+        ),
       );
       const mark = () => box.classList.add(right ? "right" : "wrong");
       if (answers[question.id].includes(i)) {

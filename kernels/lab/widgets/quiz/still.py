@@ -8,7 +8,10 @@ from typing import Any, NamedTuple
 
 
 class Questions(NamedTuple):
-    """The questions of a quiz, as `kernels.lab.widgets.quiz.load` returns them."""
+    """The questions of a quiz, as `kernels.lab.widgets.quiz.load` returns them.
+
+    A book adds the ``href`` of the section that answers a question.
+    """
 
     questions: list[dict[str, Any]]
 
@@ -17,8 +20,7 @@ class Questions(NamedTuple):
         for question in self.questions:
             options = "".join(
                 f"<details><summary>{_words(option['text'])}</summary>"
-                f"<p>{'Right.' if option['right'] else 'Not so.'} {_words(option['why'])}</p>"
-                "</details>"
+                f"<p>{_verdict(option)}{'' if option['right'] else _again(question)}</p></details>"
                 for option in question["options"]
             )
             items.append(f"<li><p>{_words(question['ask'])}</p>{options}</li>")
@@ -27,6 +29,18 @@ class Questions(NamedTuple):
 
 def still(state: dict[str, Any]) -> Iterable[Questions]:
     yield Questions(state["questions"])
+
+
+def _verdict(option: dict[str, Any]) -> str:
+    return f"{'Right.' if option['right'] else 'Not so.'} {_words(option['why'])}"
+
+
+def _again(question: dict[str, Any]) -> str:
+    """Where to read what answers a question."""
+    heading = _words(question["section"])
+    if "href" in question:
+        heading = f'<a href="{escape(question["href"])}">{heading}</a>'
+    return f' <span class="again">Read again: {heading}</span>'
 
 
 def _words(text: str) -> str:

@@ -12,6 +12,7 @@ import {
   percent,
   stillness,
   frame,
+  setUp,
   makeTable,
   slider,
   numberField,
@@ -665,22 +666,14 @@ function render({ model, el }) {
     ...barriers.map((b) => b.element),
     verdict,
   );
-  const named = make("summary");
-  const setUp = make(
-    "details",
-    { class: "set-up" },
-    named,
-    make(
-      "div",
-      { class: "controls" },
-      tileSlider.element,
-      tileField.element,
-      ...sizes.map(([, field]) => field.element),
-      pace.element,
-    ),
-    warning,
+  const folded = setUp(
+    host,
+    tileSlider.element,
+    tileField.element,
+    ...sizes.map(([, field]) => field.element),
+    pace.element,
   );
-  host.controls.before(setUp);
+  folded.element.append(warning);
 
   // A phone shows one of three views at a time.
   const view = (name) => {
@@ -1046,7 +1039,7 @@ function render({ model, el }) {
     barriers.forEach((box, i) => box.show(now.barriers[i]));
     verdict.textContent = `${run.wrong} of ${now.M * now.N} wrong`;
     verdict.classList.toggle("bad", run.wrong > 0);
-    named.textContent = `Set-up: M, N, K = ${now.M}, ${now.N}, ${now.K}; tiles of ${now.T} × ${now.T}`;
+    folded.name(`Set-up: M, N, K = ${now.M}, ${now.N}, ${now.K}; tiles of ${now.T} × ${now.T}`);
     position.limit(run.moments.length - 1);
     position.show(step);
     gpu.show(get("gpu"));

@@ -1,0 +1,198 @@
+"""Softmax beside a copy, and attention beside the framework's own.
+
+``python -m kernels.measure.bench.attention`` runs these two steps alone, checks every kernel
+against float64 first, and prints the rows that ``python -m kernels bench`` would record.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from kernels.engine import cupy
+from kernels.engine.device import device
+from kernels.host import half
+from kernels.measure import probes
+from kernels.measure.bench.step import Step, Tables, one_line
+from kernels.measure.timing import time as time_launch
+from kernels.primitives import attention as fused
+from kernels.primitives import softmax
+
+#: Rows and columns: few long rows, and many of a head's length.
+SOFTMAX_SHAPES = ((16384, 4096), (131072, 512), (1024, 65536))
+#: Heads (of a batch of 4 with 16 each), positions and head size; the last is of an odd length.
+SHAPES = ((64, 4096, 128), (64, 4096, 64), (64, 4001, 128))
+#: The float32 kernel is for the idea: at this size it takes milliseconds.
+SMALL = (16, 2048, 128)
+#: What is timed of the C++ kernel, the default first.
+TILES = (
+    {}, {"tall": 1}, {"tall": 1, "warps": 8}, {"tall": 1, "keys": 128},
+    {"tall": 1, "warps": 8, "keys": 128},
+)  # fmt: skip
+#: PyTorch's own kernels, by the name of their backend.
+BACKENDS = ("FLASH_ATTENTION", "CUDNN_ATTENTION")
+#: By head: the exact result, and how far each element may be off.
+Truth = dict[int, tuple[np.ndarray, np.ndarray]]
+UNITS = {"float32": 0.0, "float16": 2.0**-11, "bfloat16": 2.0**-8}
+
+
+def steps() -> list[Step]:
+    """Two steps."""
+    return [Step("softmax", softmaxes), Step("attention", attentions)]
+
+
+# -------------------------------------------------------------------------------- softmax
+
+
+def softmaxes(shapes: tuple[tuple[int, int], ...] = SOFTMAX_SHAPES) -> Tables:
+    """Each version in each language: bytes of one load and one store per element, a second."""
+    copy = probes.copy_bandwidth(max(M * N for M, N in shapes))["bytes_per_second"]
+    rows = []
+    for M, N in shapes:
+        A = cupy.random.default_rng(1).standard_normal((M, N), dtype=np.float32)
+        P = cupy.empty_like(A)
+        for name, version in softmax.VERSIONS.items():
+            for engine in ("numba", "cpp"):
+                P.fill(np.nan)
+                launch = version.launcher(A, P, engine)
+                found = time_launch(launch)
+                speed = 8 * M * N / found.median
+                rows.append({
+                    "version": name, "engine": engine, "M": M, "N": N, "bytes": 8 * M * N,
+                    "seconds": probes.timing(found), "bytes_per_second": speed,
+                    "share_of_copy": round(speed / copy, 4), "correct": softmax_is_right(A, P),
+                })  # fmt: skip
+    return {"softmax": rows}
+
+
+def softmax_is_right(A: Any, P: Any) -> bool:
+    """Whether the first and the last rows are as near to float64 as rounding allows."""
+    A, P = (cupy.asnumpy(cupy.concatenate([x[:8], x[-8:]])) for x in (A, P))
+    exact = np.exp(A.astype(np.float64) - A.max(axis=1, keepdims=True))
+    exact /= exact.sum(axis=1, keepdims=True)
+    return bool((abs(P - exact) <= softmax.error_bound(A)).all())
+
+
+# ------------------------------------------------------------------------------ attention
+
+
+def attentions(shapes: tuple[tuple[int, int, int], ...] = SHAPES, small=SMALL) -> Tables:
+    """Ours in both languages, and PyTorch's own on the same arrays, causal and not."""
+    rows = []
+    for causal in (False, True):
+        rows += ours(*small, "float32", causal, ({},))
+        for shape in shapes:
+            if device().compute_capability >= fused.NEEDS:
+                rows += ours(*shape, "bfloat16", causal, TILES)
+                rows += ours(*shape, "float16", causal, ({},))
+            rows += library(*shape, causal)
+    return {"attention": with_shares(rows)}
+
+
+def given(heads: int, N: int, D: int, dtype: str) -> list[Any]:
+    """Q, K and V on the GPU: random, the same for every kernel."""
+    random = cupy.random.default_rng(1)
+    return [
+        half.cast(random.standard_normal((heads, N, D), dtype=np.float32), dtype) for _ in "QKV"
+    ]
+
+
+def ours(heads, N, D, dtype, causal, tiles) -> Iterator[dict[str, Any]]:
+    """Time our kernel with each of some options, and check it."""
+    engine = "numba" if dtype == "float32" else "cpp"
+    arrays = given(heads, N, D, dtype)
+    known = truth(arrays, dtype, causal)
+    for options in tiles:
+        out = cupy.zeros_like(arrays[0])
+        launch = fused.launcher(fused.Heads(*arrays, out, engine), causal, **options)
+        kernel = {"numba": "Numba", "cpp": "CUDA C++"}[engine]
+        kernel += "".join(f", {name} {value}" for name, value in options.items())
+        yield row(kernel, engine, launch, out, dtype, causal, known)
+
+
+def library(heads, N, D, causal) -> Iterator[dict[str, Any]]:
+    """Time PyTorch's own kernels, those that run here, in bfloat16."""
+    try:
+        import torch
+        from torch.nn.attention import SDPBackend, sdpa_kernel
+    except ImportError:
+        return
+    arrays = given(heads, N, D, "bfloat16")
+    Q, K, V = (torch.from_dlpack(x.view(np.int16)).view(torch.bfloat16)[None] for x in arrays)
+    known = truth(arrays, "bfloat16", causal)
+    product = torch.nn.functional.scaled_dot_product_attention
+    for name in BACKENDS:
+        try:
+            with sdpa_kernel(getattr(SDPBackend, name)):
+                launch = partial(product, Q, K, V, is_causal=causal)
+                result = launch()
+                kernel = f"PyTorch, {name.split('_')[0].lower()}"
+                out = cupy.from_dlpack(result[0].contiguous().view(torch.int16)).view(np.uint16)
+                measured = row(kernel, "library", launch, out, "bfloat16", causal, known)
+                yield measured | {"torch": torch.__version__}
+        except (AttributeError, RuntimeError) as error:
+            print(f"PyTorch's {name} is left out: {one_line(error)}")
+
+
+def row(
+    kernel: str, engine: str, launch: Callable[[], Any], out: Any, dtype: str, causal: bool,
+    known: Truth,
+) -> dict[str, Any]:  # fmt: skip
+    """A row of a record; the check comes first, so that nothing wrong is timed."""
+    launch()
+    correct = is_right(out, known)
+    found = time_launch(launch)
+    heads, N, D = out.shape
+    return {
+        "kernel": kernel, "engine": engine, "dtype": dtype, "heads": heads, "N": N, "D": D,
+        "causal": causal, "seconds": probes.timing(found),
+        "flops": fused.flops(heads, N, D, causal) / found.median, "correct": correct,
+    }  # fmt: skip
+
+
+def truth(arrays: list[Any], dtype: str, causal: bool) -> Truth:
+    """The first and the last head in float64, and how far rounding may take a result from it."""
+    known = {}
+    for head in (0, -1):
+        Q, K, V = (half.floats(cupy.asnumpy(x[head]))[None] for x in arrays)
+        bound = fused.error_bound(Q, K, V, causal, UNITS[dtype])
+        known[head] = fused.exact(Q, K, V, causal)[0], bound[0]
+    return known
+
+
+def is_right(out: Any, known: Truth) -> bool:
+    """Whether the heads of a result that are known are as near as rounding allows."""
+    return all(
+        bool((abs(half.floats(cupy.asnumpy(out[head])) - exact) <= bound).all())
+        for head, (exact, bound) in known.items()
+    )
+
+
+def with_shares(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Add to each row its speed as a share of PyTorch's fastest and of its flash kernel."""
+
+    def case(row):
+        return row["heads"], row["N"], row["D"], row["causal"]
+
+    peers: dict[tuple, dict[str, float]] = {}
+    for one in rows:
+        if one["engine"] == "library":
+            peers.setdefault(case(one), {})[one["kernel"]] = one["flops"]
+    for one in rows:
+        found = peers.get(case(one), {})
+        if found and one["engine"] == "cpp":
+            one["share_of_best"] = round(one["flops"] / max(found.values()), 4)
+            if "PyTorch, flash" in found:
+                one["share_of_flash"] = round(one["flops"] / found["PyTorch, flash"], 4)
+    return rows
+
+
+if __name__ == "__main__":
+    for step in steps():
+        for name, rows in step.measure().items():
+            for one in rows:
+                print(name, json.dumps(one))

@@ -1,0 +1,274 @@
+"""Sums, prefix sums and products with vectors, beside a copy on the device and the library.
+
+``python -m kernels.measure.bench.primitives`` runs these three steps alone, checks every result
+against float64, and prints the rows that ``python -m kernels bench`` would record.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kernels.basics.files import ROOT
+from kernels.engine import cuda, cupy
+from kernels.measure import ncu, probes
+from kernels.measure.bench.step import Step, Tables
+from kernels.measure.timing import time as time_launch
+from kernels.primitives import matvec, reduction, scan
+from kernels.records import counters
+
+ENGINES = ("numba", "cpp")
+#: Numbers of the vectors, even and odd; a scan's check takes ten times the memory of its vector.
+SUMS = (2**28, 2**28 - 1, 2**22)
+SCANS = (2**26, 2**26 - 1)
+#: Rows and columns of W: a small layer, larger ones, and one whose rows begin anywhere.
+SHAPES = ((4096, 4096), (8192, 8192), (28672, 8192), (8191, 8193))
+VECTORS = (1, 2, 4, 8, 16)
+COUNTED = (
+    "requests", "sectors", "dram_read_bytes", "dram_write_bytes", "shared_load_instructions",
+    "shared_store_instructions",
+)  # fmt: skip
+U = 2.0**-24
+
+
+@dataclass(frozen=True)
+class Case:
+    """One thing to measure.
+
+    Attributes
+    ----------
+    what : dict
+        What a row says was measured.
+    nbytes : int
+        Bytes of its inputs and results, each once.
+    launch : callable
+    error : callable
+        Takes `launch` and calls it on poisoned output; returns the largest error, as a share of
+        its bound.
+    launches : int
+        Kernels that one call of `launch` launches.
+    """
+
+    what: dict[str, Any]
+    nbytes: int
+    launch: Callable[[], object]
+    error: Callable[[Callable[[], object]], float]
+    launches: int = 1
+
+
+def steps() -> list[Step]:
+    """Three steps."""
+    return [Step(table, lambda table=table: recorded(table)) for table in TABLES]
+
+
+# ------------------------------------------------------------------------------------- the cases
+
+
+def sum_cases(lengths: tuple[int, ...] = SUMS) -> Iterator[Case]:
+    """Every version of the sum in each language, and CuPy's own."""
+    for n in lengths:
+        a, out = _random(n), cupy.empty(1, np.float32)
+        for version in reduction.VERSIONS.values():
+            launches, depth = len(list(version.passes(n))), version.depth(n)
+            for engine in ENGINES:
+                yield Case(
+                    {"what": version.name, "engine": engine, "n": n}, 4 * n,
+                    version.launcher(a, out, engine), _error(out, _sum, (a,), depth), launches,
+                )  # fmt: skip
+        # In whatever order the library adds, a number goes through n additions at most.
+        yield Case(
+            {"what": "CuPy", "engine": "library", "n": n}, 4 * n,
+            lambda a=a, out=out: cupy.sum(a, keepdims=True, out=out), _error(out, _sum, (a,), n),
+        )  # fmt: skip
+
+
+def scan_cases(lengths: tuple[int, ...] = SCANS) -> Iterator[Case]:
+    """Every version of the scan in each language, and CuPy's own."""
+    for n in lengths:
+        a = _random(n)
+        out = cupy.empty_like(a)
+        for version in scan.VERSIONS.values():
+            launches, depth = _launches(version, n), version.depth(n)
+            for engine in ENGINES:
+                yield Case(
+                    {"what": version.name, "engine": engine, "n": n}, 8 * n,
+                    version.launcher(a, out, engine), _error(out, _prefixes, (a,), depth), launches,
+                )  # fmt: skip
+        yield Case(
+            {"what": "CuPy", "engine": "library", "n": n}, 8 * n,
+            lambda a=a, out=out: cupy.cumsum(a, out=out), _error(out, _prefixes, (a,), n),
+        )  # fmt: skip
+
+
+def _launches(version: scan.Version, n: int) -> int:
+    """Kernels that a scan launches: two and those of the scan of its tiles' sums."""
+    (blocks,), _ = version.launch(n)
+    return 1 if blocks == 1 else 2 + _launches(version, blocks)
+
+
+def product_cases(
+    shapes: tuple[tuple[int, int], ...] = SHAPES, vectors: tuple[int, ...] = VECTORS
+) -> Iterator[Case]:
+    """Every version of the product with one vector, the thin ones, and the library's."""
+    for N, K in shapes:
+        W = _random(N, K)
+        for M in vectors:
+            X, Y = _random(M, K), cupy.empty((M, N), np.float32)
+            sizes, nbytes = {"M": M, "N": N, "K": K}, 4 * (N * K + M * K + M * N)
+            if M == 1:
+                for version in matvec.VERSIONS.values():
+                    for engine in ENGINES:
+                        yield Case(
+                            {"what": version.name, "engine": engine, **sizes}, nbytes,
+                            version.launcher(W, X[0], Y[0], engine),
+                            _error(Y, _product, (W, X), version.depth(K)),
+                        )  # fmt: skip
+            thin = matvec.Thin(M)
+            for engine in ENGINES:
+                yield Case(
+                    {"what": "thin", "engine": engine, **sizes}, nbytes,
+                    thin.launcher(W, X, Y, engine), _error(Y, _product, (W, X), thin.depth(K)),
+                )  # fmt: skip
+            library = _gemv(W, X[0], Y[0]) if M == 1 else _gemm(W, X, Y)
+            yield Case(
+                {"what": "cuBLAS", "engine": "library", **sizes}, nbytes, library,
+                _error(Y, _product, (W, X), K + 1),
+            )  # fmt: skip
+
+
+def _gemv(W: Any, x: Any, y: Any) -> Callable[[], object]:
+    return lambda: cupy.dot(W, x, out=y)
+
+
+def _gemm(W: Any, X: Any, Y: Any) -> Callable[[], object]:
+    return lambda: cupy.matmul(X, W.T, out=Y)
+
+
+def _random(*shape: int) -> Any:
+    return cupy.random.default_rng(1).standard_normal(shape, dtype=np.float32)
+
+
+# ------------------------------------------------------------------------------------ the checks
+
+
+def _sum(a: Any) -> Any:
+    return a.sum(dtype=np.float64, keepdims=True)
+
+
+def _prefixes(a: Any) -> Any:
+    return a.cumsum(dtype=np.float64)
+
+
+def _product(W: Any, X: Any) -> Any:
+    return X.astype(np.float64) @ W.astype(np.float64).T
+
+
+def _error(out: Any, exact: Callable, operands: tuple, depth: int) -> Callable[..., float]:
+    """A function that poisons `out`, launches, and compares it with the same in float64."""
+
+    def error(launch: Callable[[], object]) -> float:
+        out.fill(np.nan)
+        launch()
+        bound = depth * U / (1 - depth * U) * exact(*(abs(array) for array in operands))
+        return float((abs(out - exact(*operands)) / bound).max())
+
+    return error
+
+
+# ---------------------------------------------------------------------------------- measuring
+
+
+TABLES: dict[str, Callable[[], Iterator[Case]]] = {
+    "sums": sum_cases,
+    "scans": scan_cases,
+    "matvecs": product_cases,
+}
+
+
+def measure(cases: Iterator[Case], copied: float) -> list[dict[str, Any]]:
+    """The rows of some cases: times, bytes a second as a share of a copy's, errors.
+
+    Parameters
+    ----------
+    cases : iterator of Case
+    copied : float
+        Bytes per second of a plain copy on the device.
+    """
+    rows = []
+    for case in cases:
+        error = case.error(case.launch)
+        found = time_launch(case.launch)
+        speed = case.nbytes / found.median
+        rows.append({
+            **case.what, "launches": case.launches, "bytes": case.nbytes,
+            "seconds": probes.timing(found), "bytes_per_second": speed, "flushed": found.flushed,
+            "share_of_copy": round(speed / copied, 4), "share_of_bound": float(f"{error:.3g}"),
+            "correct": error <= 1,
+        })  # fmt: skip
+    return rows
+
+
+def recorded(table: str) -> Tables:
+    """The rows of a table as a record holds them: timed, and counted where that is permitted."""
+    copied = probes.copy_bandwidth()["bytes_per_second"]
+    rows = measure(TABLES[table](), copied)
+    try:
+        found = count(table)
+    except ncu.ProfilerError as error:
+        warnings.warn(f"no hardware counters: {error}", stacklevel=2)
+        return {table: rows}
+    ours = [row for row in rows if row["engine"] == "numba"]
+    if len(found) != sum(row["launches"] for row in ours):
+        raise ncu.ProfilerError(
+            f"expected {sum(row['launches'] for row in ours)} launches, counted {len(found)}"
+        )
+    for row in ours:
+        own, found = found[: row["launches"]], found[row["launches"] :]
+        row |= {name: sum(one[name] for one in own) for name in own[0]}
+    return {table: rows}
+
+
+def count(table: str) -> list[dict[str, float]]:
+    """Let the profiler count each launch of each of Numba's cases of a table.
+
+    Raises
+    ------
+    kernels.measure.ncu.ProfilerError
+        Without ncu or without permission.
+    """
+    metrics = {ours: counters.COUNTS[ours] for ours in COUNTED}
+    command = [sys.executable, "-m", __spec__.name, table]
+    launches = ncu.profile(command, list(metrics.values()), folder=ROOT, marked=True)
+    return [
+        {ours: one.metrics[name] for ours, name in metrics.items() if name in one.metrics}
+        for one in launches
+    ]
+
+
+def launch_all(table: str) -> None:
+    """Launch what is counted once between the profiler's marks: what it runs."""
+    for case in TABLES[table]():
+        if case.what["engine"] != "numba":
+            continue
+        # The first launch compiles.
+        case.launch()
+        cuda.synchronize()
+        cupy.cuda.runtime.profilerStart()
+        case.launch()
+        cuda.synchronize()
+        cupy.cuda.runtime.profilerStop()
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        launch_all(sys.argv[1])
+    else:
+        for name in TABLES:
+            for one in recorded(name)[name]:
+                print(name, json.dumps(one))

@@ -1,0 +1,97 @@
+// Prefix sums: out[i] = a[0] + … + a[i], block by block.
+#include "warp.cuh"
+#include "fours.cuh"
+
+constexpr int BLOCK = 256;
+constexpr int WARPS = BLOCK / 32;
+
+// Return the sum over this lane and those before it.
+__device__ __forceinline__ float scan_of_warp(float value)
+{
+    const int lane = threadIdx.x % 32;
+#pragma unroll
+    for (int step = 1; step < 32; step *= 2) {
+        const float left = __shfl_up_sync(ALL, value, step);
+        if (lane >= step)
+            value += left;
+    }
+    return value;
+}
+
+// Return the sum of what the threads of the block before this one hold.
+__device__ __forceinline__ float sum_before(float value)
+{
+    __shared__ float s[WARPS];
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const float scanned = scan_of_warp(value);
+    if (lane == 31)
+        s[warp] = scanned;
+    // The first warp may read a sum only after its warp has stored it.
+    __syncthreads();
+    if (warp == 0) {
+        const float sums = scan_of_warp(lane < WARPS ? s[lane] : 0.0f);
+        if (lane < WARPS)
+            s[lane] = sums;
+    }
+    // And the others may read what the first warp made of it only after that.
+    __syncthreads();
+    const float left = __shfl_up_sync(ALL, scanned, 1);
+    return (warp > 0 ? s[warp - 1] : 0.0f) + (lane > 0 ? left : 0.0f);
+}
+
+extern "C" __global__ void scan_shared(const float *__restrict__ a,
+                                       const float *__restrict__ before, float *__restrict__ out,
+                                       int n)
+{
+    __shared__ float s[BLOCK];
+    const int t = threadIdx.x;
+    const size_t i = size_t(blockIdx.x) * BLOCK + t;
+    s[t] = i < n ? a[i] : 0.0f;
+    __syncthreads();
+    for (int step = 1; step < BLOCK; step *= 2) {
+        const float left = t >= step ? s[t - step] : 0.0f;
+        // All have read before anybody writes, and all have written before anybody reads again.
+        __syncthreads();
+        s[t] += left;
+        __syncthreads();
+    }
+    const float start = blockIdx.x > 0 ? before[blockIdx.x - 1] : 0.0f;
+    if (i < n)
+        out[i] = start + s[t];
+}
+
+extern "C" __global__ void scan_shuffled(const float *__restrict__ a,
+                                         const float *__restrict__ before,
+                                         float *__restrict__ out, int n)
+{
+    const size_t i = size_t(blockIdx.x) * BLOCK + threadIdx.x;
+    const float value = i < n ? a[i] : 0.0f;
+    const float left = sum_before(value);
+    const float start = blockIdx.x > 0 ? before[blockIdx.x - 1] : 0.0f;
+    if (i < n)
+        out[i] = start + (left + value);
+}
+
+extern "C" __global__ void sum_tiles(const float *__restrict__ a, float *__restrict__ sums, int n)
+{
+    const size_t i = 4 * (size_t(blockIdx.x) * BLOCK + threadIdx.x);
+    const float4 v = load4(a + i, i < n ? n - i : 0);
+    const float acc = sum_of_block<WARPS>((v.x + v.y) + (v.z + v.w));
+    if (threadIdx.x == 0)
+        sums[blockIdx.x] = acc;
+}
+
+extern "C" __global__ void scan_vectorized(const float *__restrict__ a,
+                                           const float *__restrict__ before,
+                                           float *__restrict__ out, int n)
+{
+    const size_t i = 4 * (size_t(blockIdx.x) * BLOCK + threadIdx.x);
+    const int count = i < n ? n - i : 0;
+    float4 v = load4(a + i, count);
+    v.y += v.x;
+    v.z += v.y;
+    v.w += v.z;
+    const float start = blockIdx.x > 0 ? before[blockIdx.x - 1] : 0.0f;
+    const float left = sum_before(v.w) + start;
+    store4(out + i, count, make_float4(left + v.x, left + v.y, left + v.z, left + v.w));
+}

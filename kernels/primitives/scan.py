@@ -1,0 +1,273 @@
+"""Prefix sums, out[i] = a[0] + … + a[i]: in shared memory, by shuffles, then four per thread.
+
+Three launches: each block adds up its tile; the sums of the tiles are scanned, in the same way;
+each block scans its tile, beginning with the sum of all tiles before it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from kernels import host
+from kernels.engine import cuda, float32
+from kernels.engine.vector import aligned16, load4_guarded, store4_guarded
+from kernels.host import cdiv, cpp
+from kernels.host.model import WARP, Access, Model
+from kernels.primitives.reduction import (
+    ALL,
+    BLOCK,
+    WARPS,
+    sum_of_block,
+    sum_shuffled,
+    sum_tree,
+)
+
+
+@cuda.jit
+def scan_shared(a, before, out):
+    s = cuda.shared.array(BLOCK, float32)
+    t = cuda.threadIdx.x
+    i = cuda.blockIdx.x * BLOCK + t
+    s[t] = a[i] if i < a.size else float32(0)
+    cuda.syncthreads()
+    step = 1
+    while step < BLOCK:
+        left = s[t - step] if t >= step else float32(0)
+        # All have read before anybody writes, and all have written before anybody reads again.
+        cuda.syncthreads()
+        s[t] += left
+        cuda.syncthreads()
+        step *= 2
+    start = before[cuda.blockIdx.x - 1] if cuda.blockIdx.x > 0 else float32(0)
+    if i < a.size:
+        out[i] = start + s[t]
+
+
+@cuda.jit(device=True)
+def scan_of_warp(value):
+    """Return the sum over this lane and those before it."""
+    lane = cuda.threadIdx.x % 32
+    step = 1
+    while step < 32:
+        left = cuda.shfl_up_sync(ALL, value, step)
+        if lane >= step:
+            value += left
+        step *= 2
+    return value
+
+
+@cuda.jit(device=True)
+def sum_before(value):
+    """Return the sum of what the threads of the block before this one hold."""
+    s = cuda.shared.array(WARPS, float32)
+    lane, warp = cuda.threadIdx.x % 32, cuda.threadIdx.x // 32
+    scanned = scan_of_warp(value)
+    if lane == 31:
+        s[warp] = scanned
+    # The first warp may read a sum only after its warp has stored it.
+    cuda.syncthreads()
+    if warp == 0:
+        sums = scan_of_warp(s[lane] if lane < WARPS else float32(0))
+        if lane < WARPS:
+            s[lane] = sums
+    # And the others may read what the first warp made of it only after that.
+    cuda.syncthreads()
+    left = cuda.shfl_up_sync(ALL, scanned, 1)
+    return (s[warp - 1] if warp > 0 else float32(0)) + (left if lane > 0 else float32(0))
+
+
+@cuda.jit
+def scan_shuffled(a, before, out):
+    i = cuda.blockIdx.x * BLOCK + cuda.threadIdx.x
+    value = a[i] if i < a.size else float32(0)
+    left = sum_before(value)
+    start = before[cuda.blockIdx.x - 1] if cuda.blockIdx.x > 0 else float32(0)
+    if i < a.size:
+        out[i] = start + (left + value)
+
+
+@cuda.jit
+def sum_tiles(a, sums):
+    i = 4 * (cuda.blockIdx.x * BLOCK + cuda.threadIdx.x)
+    p, q, r, s = load4_guarded(a, 0, i, aligned16(a))
+    acc = sum_of_block((p + q) + (r + s))
+    if cuda.threadIdx.x == 0:
+        sums[cuda.blockIdx.x] = acc
+
+
+@cuda.jit
+def scan_vectorized(a, before, out):
+    i = 4 * (cuda.blockIdx.x * BLOCK + cuda.threadIdx.x)
+    wide = aligned16(a) and aligned16(out)
+    p, q, r, s = load4_guarded(a, 0, i, wide)
+    q += p
+    r += q
+    s += r
+    left = sum_before(s)
+    left += before[cuda.blockIdx.x - 1] if cuda.blockIdx.x > 0 else float32(0)
+    store4_guarded(out, 0, i, left + p, left + q, left + r, left + s, wide)
+
+
+# ----------------------------------------------------------------------------------- the versions
+
+
+@dataclass(frozen=True)
+class Version:
+    """One way to scan a vector.
+
+    Attributes
+    ----------
+    name : str
+        Its key in `VERSIONS`; the kernel in either language is called ``scan_NAME``.
+    title : str
+        What a table calls it.
+    kernel : callable
+        The Numba kernel: launch it ``[grid, block](a, before, out)``. ``before[b - 1]`` is the sum
+        of all tiles before that of block b.
+    sums : callable
+        The Numba kernel that adds up the tiles, ``[grid, block](a, sums)``.
+    file : str
+        The CUDA C++ file of that kernel's twin.
+    levels : int
+        Additions, at most, that a number goes through on its way to a sum over its tile.
+    vector : int
+        Numbers of a thread: 1, or 4, where the kernels take vectors as matrices of one row.
+    """
+
+    name: str
+    title: str
+    kernel: Callable
+    sums: Callable
+    file: str
+    levels: int
+    vector: int = 1
+
+    @property
+    def tile(self) -> int:
+        """Numbers that a block scans."""
+        return BLOCK * self.vector
+
+    def view(self, a):
+        """Return a contiguous vector as the kernels take it."""
+        return a if self.vector == 1 else a.reshape(1, -1)
+
+    def launch(self, n: int) -> tuple[tuple[int], tuple[int]]:
+        """Return (grid, block) of the launches that take n numbers."""
+        host.check_sizes(n=n)
+        return host.check_grid(cdiv(n, self.tile)), (BLOCK,)
+
+    def depth(self, n: int) -> int:
+        """Return the additions, at most, that one of n numbers goes through.
+
+        With it as d, each prefix sum is off by at most ``d·u / (1 - d·u)`` times the sum of the
+        absolute values up to it, with ``u = 2**-24``.
+        """
+        blocks = cdiv(n, self.tile)
+        return self.levels if blocks <= 1 else self.levels + self.depth(blocks) + 1
+
+    def model(self, n: int) -> Model:
+        """Predict the traffic of the last launch; 4 numbers per load only where 4 divides n."""
+        (blocks,), _ = self.launch(n)
+        width = WARP * self.vector if n % self.vector == 0 else None
+        once = {"readers": 1, "sweeps": 1, "height": 1}
+        # All warps of a block load the one number that says what came before it.
+        alike = {"readers": BLOCK, "sweeps": WARPS, "height": 1, "width": 1}
+        before = {"before": Access(1, blocks - 1, **alike)} if blocks > 1 else {}
+        each = Access(1, n, **once, width=width)
+        return Model(flops=n - 1, reads={"a": each} | before, writes={"out": each})
+
+    def launcher(self, a, out, engine: str = "numba") -> Callable[[], object]:
+        """Return a function that scans a CuPy vector `a` into `out`."""
+        host.check_resident(a=a, out=out)
+        return self._launcher(Prefixes(a, out, engine))
+
+    def _launcher(self, operands: "Prefixes") -> Callable[[], object]:
+        """Return a function that makes all launches on checked operands."""
+        a, out = operands.on_device()
+        launches = list(self._launches(a, out, operands)) if operands.n else []
+        return lambda: [launch() for launch in launches]
+
+    def _launches(self, a, out, operands: "Prefixes"):
+        launched, engine = self.launch(a.size), operands.engine
+        (blocks,), _ = launched
+        before = a  # of a single block, which asks for nothing before it
+        if blocks > 1:
+            sums, before = operands.workspace((blocks,)), operands.workspace((blocks,))
+            yield self._bound(self.sums, self.file, launched, a.size, (self.view(a), sums), engine)
+            yield from self._launches(sums, before, operands)
+        arrays = self.view(a), before, self.view(out)
+        yield self._bound(self.kernel, "scan", launched, a.size, arrays, engine)
+
+    def _bound(self, kernel, file: str, launched, n: int, arrays: tuple, engine: str):
+        if engine == "cpp":
+            wide = host.wide(*(array for array in arrays if array.ndim == 2))
+            twin = cpp.load(file, name_of(kernel), **({"WIDE": wide} if file == "scan" else {}))
+            arguments = *arrays, np.int32(n)
+            return lambda: twin(*launched, arguments)
+        bound, arrays = kernel[launched], host.wrapped(*arrays)
+        return lambda: bound(*arrays)
+
+
+def name_of(kernel) -> str:
+    """What a kernel is called in either language."""
+    return kernel.py_func.__name__
+
+
+VERSIONS: dict[str, Version] = {
+    version.name: version
+    for version in (
+        Version("shared", "steps in shared memory", scan_shared, sum_tree, "reduction", 8),
+        Version("shuffled", "warp shuffles", scan_shuffled, sum_shuffled, "reduction", 10),
+        Version("vectorized", "four per thread, 16 bytes per load", scan_vectorized, sum_tiles,
+                "scan", 13, vector=4),
+    )
+}  # fmt: skip
+
+
+class Prefixes(host.Operands):
+    """The operands of a scan with the vector's length `n`, which may be 0."""
+
+    narrow = False
+
+    def __init__(self, a, out=None, engine="numba"):
+        host.check_array(a, "a", 1, empty=True)
+        (self.n,) = self._sizes = a.shape
+        super().__init__({"a": a}, out, (self.n,), engine)
+
+    def on_device(self) -> tuple:
+        """Return the vector and the result, both contiguous and on the device."""
+        *arrays, _ = self.cpp_arguments()
+        return tuple(arrays)
+
+
+def scan(a, out=None, engine="numba", version="vectorized"):
+    """Return the prefix sums of a vector: out[i] = a[0] + … + a[i].
+
+    Parameters
+    ----------
+    a : array of float32, shape (n,)
+        Of any length, 0 included. A NumPy array is copied to the device; CuPy and Numba arrays
+        stay there. One that is not contiguous is copied.
+    out : array of float32, shape (n,), optional
+        Where the sums go, on the side where `a` is.
+    engine : {"numba", "cpp"}
+        Which of the twins runs; "cpp" needs a GPU.
+    version : str
+        Key of `VERSIONS`.
+
+    Returns
+    -------
+    array of float32, shape (n,)
+        `out`, or a new array of the kind of `a`. `Version.depth` bounds its error.
+
+    Raises
+    ------
+    TypeError, ValueError, RuntimeError, MemoryError
+        One line that names the value, the limit and the way out.
+    """
+    if version not in VERSIONS:
+        raise ValueError(f"no scan {version!r}: use one of {', '.join(VERSIONS)}")
+    operands = Prefixes(a, out, engine)
+    VERSIONS[version]._launcher(operands)()
+    return operands.result()

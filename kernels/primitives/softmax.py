@@ -1,0 +1,206 @@
+"""Softmax of rows: three passes over a row, then two with a running maximum and sum.
+
+The softmax of a row x is exp(x - m) / Σ exp(x - m), where m is its largest element: no
+exponential exceeds 1, so none overflows. A block of eight warps takes one row.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from kernels import host
+from kernels.engine import cuda, float32, uint32
+from kernels.host import cpp
+from kernels.host.model import Access, Model
+
+WARPS = 8  #: of a block
+THREADS = 32 * WARPS
+ALL = 0xFFFFFFFF  #: the lanes of a warp, a bit each
+#: Where a running maximum begins. Not -inf: the difference of two of those is no number.
+LOWEST = float32(-3.0e38)
+
+
+@cuda.jit(device=True)
+def largest_of_block(x, parts):
+    # Five exchanges leave every lane with the largest of its warp.
+    for offset in (16, 8, 4, 2, 1):
+        x = max(x, cuda.shfl_xor_sync(ALL, x, offset))
+    # The warps before may still be reading what the last call left there.
+    cuda.syncthreads()
+    if cuda.threadIdx.x % uint32(32) == 0:
+        parts[cuda.threadIdx.x // uint32(32)] = x
+    cuda.syncthreads()
+    for i in range(WARPS):
+        x = max(x, parts[i])
+    return x
+
+
+@cuda.jit(device=True)
+def sum_of_block(x, parts):
+    for offset in (16, 8, 4, 2, 1):
+        x += cuda.shfl_xor_sync(ALL, x, offset)
+    cuda.syncthreads()
+    if cuda.threadIdx.x % uint32(32) == 0:
+        parts[cuda.threadIdx.x // uint32(32)] = x
+    cuda.syncthreads()
+    x = float32(0)
+    for i in range(WARPS):
+        x += parts[i]
+    return x
+
+
+@cuda.jit
+def softmax_safe(A, P):
+    parts = cuda.shared.array(WARPS, float32)
+    t, row = uint32(cuda.threadIdx.x), uint32(cuda.blockIdx.x)
+    N = uint32(A.shape[1])
+    largest = LOWEST
+    for col in range(t, N, uint32(THREADS)):
+        largest = max(largest, A[row, col])
+    largest = largest_of_block(largest, parts)
+    total = float32(0)
+    for col in range(t, N, uint32(THREADS)):
+        total += math.exp(A[row, col] - largest)
+    total = sum_of_block(total, parts)
+    for col in range(t, N, uint32(THREADS)):
+        P[row, col] = math.exp(A[row, col] - largest) / total
+
+
+@cuda.jit
+def softmax_online(A, P):
+    parts = cuda.shared.array(WARPS, float32)
+    t, row = uint32(cuda.threadIdx.x), uint32(cuda.blockIdx.x)
+    N = uint32(A.shape[1])
+    largest, total = LOWEST, float32(0)
+    for col in range(t, N, uint32(THREADS)):
+        x = A[row, col]
+        above = max(largest, x)
+        # The sum so far was taken relative to the old maximum: rescale it, then add.
+        total = total * math.exp(largest - above) + math.exp(x - above)
+        largest = above
+    # Each thread's sum is relative to its own maximum until here.
+    above = largest_of_block(largest, parts)
+    total = sum_of_block(total * math.exp(largest - above), parts)
+    for col in range(t, N, uint32(THREADS)):
+        P[row, col] = math.exp(A[row, col] - above) / total
+
+
+# ----------------------------------------------------------------------------------- the versions
+
+
+@dataclass(frozen=True)
+class Version:
+    """One way to take the softmax of rows.
+
+    Attributes
+    ----------
+    name : str
+        Its key in `VERSIONS`; the kernel in either language is called ``softmax_NAME``.
+    title : str
+        What a table calls it.
+    kernel : callable
+        The Numba kernel: launch it ``[grid, block](A, P)``.
+    passes : int
+        How often it loads a row.
+    """
+
+    name: str
+    title: str
+    kernel: Callable
+    passes: int
+
+    def launch(self, M: int, N: int) -> tuple[tuple[int], tuple[int]]:
+        """Return (grid, block) of one block for each of M rows."""
+        host.check_sizes(M=M, N=N)
+        return host.check_grid(M), (THREADS,)
+
+    def model(self, M: int, N: int) -> Model:
+        """Predict the traffic: every pass loads an element once, the last stores it."""
+        host.check_sizes(M=M, N=N)
+        A = Access(M, N, readers=self.passes, sweeps=self.passes, height=1, width=32)
+        P = Access(M, N, readers=1, sweeps=1, height=1, width=32)
+        return Model(flops=0, reads={"A": A}, writes={"P": P})
+
+    def launcher(self, A, P, engine: str = "numba") -> Callable[[], object]:
+        """Return a function that launches it on contiguous CuPy arrays A and P (M×N)."""
+        host.check_resident(A=A, P=P)
+        rows = Rows(A, P, engine)
+        grid, block = self.launch(*A.shape)
+        if engine == "numba":
+            bound, arrays = self.kernel[grid, block], host.wrapped(A, P)
+            return lambda: bound(*arrays)
+        kernel = cpp.load("softmax", f"softmax_{self.name}")
+        arguments = rows.cpp_arguments()
+        return lambda: kernel(grid, block, arguments)
+
+
+VERSIONS: dict[str, Version] = {
+    version.name: version
+    for version in (
+        Version("safe", "three passes", softmax_safe, passes=3),
+        Version("online", "online: two passes", softmax_online, passes=2),
+    )
+}
+
+
+class Rows(host.Operands):
+    """The operands of a softmax: A and P with `M` rows of `N` elements."""
+
+    def __init__(self, A, out=None, engine="numba"):
+        host.check_array(A, "A", 2)
+        self._sizes = self.M, self.N = A.shape
+        super().__init__({"A": A}, out, (self.M, self.N), engine)
+
+
+def softmax(A, out=None, engine="numba", version="online"):
+    """Return P, the softmax of each row of A.
+
+    Parameters
+    ----------
+    A : array of float32, shape (M, N)
+        A NumPy array is copied to the device; CuPy and Numba arrays stay there. Any strides: the
+        Numba kernels follow them, the C++ twins get contiguous copies.
+    out : array of float32, shape (M, N), optional
+        Where P goes, on the side where A is.
+    engine : {"numba", "cpp"}
+        Which of the twins runs; "cpp" needs a GPU.
+    version : str
+        Key of `VERSIONS`.
+
+    Returns
+    -------
+    array of float32, shape (M, N)
+        `out`, or a new array of the kind of A.
+
+    Raises
+    ------
+    TypeError, ValueError, RuntimeError, MemoryError
+        One line that names the value, the limit and the way out.
+    """
+    if version not in VERSIONS:
+        raise ValueError(f"no softmax {version!r}: use one of {', '.join(VERSIONS)}")
+    chosen, rows = VERSIONS[version], Rows(A, out, engine)
+    grid, threads = chosen.launch(rows.M, rows.N)
+    if engine == "cpp":
+        cpp.load("softmax", f"softmax_{version}")(grid, threads, rows.cpp_arguments())
+    else:
+        chosen.kernel[grid, threads](*rows.arguments())
+    return rows.result()
+
+
+def error_bound(A) -> np.ndarray:
+    """Return how far each element of a float32 softmax of A (NumPy, M×N) may be off.
+
+    Rounding a difference in the exponent makes a relative error of its size; the sum adds one
+    rounding for each of N terms, and 64 are left for exponentials, rescaling and the division.
+    Results below 2⁻¹²⁵ may become zero.
+    """
+    A = np.asarray(A, np.float64)
+    below = A - A.max(axis=1, keepdims=True)
+    P = np.exp(below)
+    P /= P.sum(axis=1, keepdims=True)
+    far = np.where(P > 0, -below, 0)  # what is -inf has the weight 0, exactly
+    distance = far + (P * far).sum(axis=1, keepdims=True)
+    return 2.0**-24 * (distance + A.shape[1] + 64) * P + 2.0**-125

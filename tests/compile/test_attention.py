@@ -1,0 +1,73 @@
+"""Softmax and attention compile without a GPU: in both languages, and with nothing spilled.
+
+The C++ of the softmax is compiled by `test_compile`.
+"""
+
+import re
+from importlib.util import find_spec
+from io import StringIO
+
+import pytest
+
+from kernels.host import cpp
+from kernels.measure.ptx import with_numba
+from kernels.primitives.attention import KEYS, QUERIES, Tiles, make_attention
+from kernels.primitives.softmax import VERSIONS, WARPS
+from tests.compile.test_compile import functions_of
+
+pytestmark = pytest.mark.skipif(
+    not (find_spec("cuda") and find_spec("numba_cuda")),
+    reason="this platform has no packages of the CUDA compilers",
+)
+#: Those that take most registers, for the oldest GPU that runs them and for Hopper.
+TWINS = (
+    (128, Tiles(), "sm_80"), (128, Tiles(), "sm_90"), (64, Tiles(), "sm_80"),
+    (128, Tiles(tall=1, warps=8, keys=128), "sm_80"),
+)  # fmt: skip
+
+
+def name_of(kernel) -> str:
+    return kernel.py_func.__name__
+
+
+def ptx_of(kernel, *arguments, capability):
+    from numba import cuda, types
+
+    arguments = [types.Array(types.float32, x, "C") if isinstance(x, int) else x for x in arguments]
+    ptx, _ = cuda.compile_ptx(with_numba(kernel), tuple(arguments), cc=capability)
+    assert ".f64" not in ptx, "a double hides in float32 arithmetic"
+    assert ".local" not in ptx, "what a thread carries is not in registers"
+    assert "shfl.sync" in ptx
+    return sorted(int(size) for size in re.findall(r"\.shared .*\[(\d+)\]", ptx))
+
+
+def test_every_softmax_has_a_twin():
+    assert functions_of("softmax") == [name_of(v.kernel) for v in VERSIONS.values()]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_softmax_in_numba(version):
+    assert ptx_of(VERSIONS[version].kernel, 2, 2, capability=(7, 5)) == [4 * WARPS]
+
+
+@pytest.mark.parametrize("D, causal", [(40, True), (128, False)])
+def test_attention_in_numba(D, causal):
+    from numba import types
+
+    found = ptx_of(make_attention(D, causal), 3, 3, 3, 3, types.float32, capability=(7, 5))
+    wide = 32 * -(-D // 32)
+    assert found == sorted(4 * size for size in (QUERIES * D, KEYS * (D + 1), KEYS * wide))
+    assert sum(found) <= 48 * 1024
+
+
+@pytest.mark.parametrize("D, tiles, arch", TWINS, ids=str)
+def test_attention_in_cpp_spills_nothing(D, tiles, arch):
+    # Causal masks need more registers, and the formats differ in two instructions.
+    macros = tiles.macros | {"D": D, "CAUSAL": 1, "BF16": int(D == 128), "HALF_C": 1}
+    log = StringIO()
+    machine_code = cpp.compiled("attention", arch, log=log, **macros)
+    assert b".text.attention\0" in machine_code
+    assert "0 bytes spill stores, 0 bytes spill loads" in log.getvalue()
+    (registers,) = re.findall(r"Used (\d+) registers", log.getvalue())
+    assert int(registers) * 32 * tiles.warps <= 65536
+    assert tiles.shared_bytes_of(D) <= 163 * 1024, "a block of sm_80 has that much"

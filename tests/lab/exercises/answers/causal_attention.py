@@ -1,0 +1,34 @@
+"""One tile of causal attention."""
+# ruff: noqa: E501 - a row of a table is one line
+
+from kernels.lab.exercises.kinds import Kind
+
+BAD = (Kind.NOT_A_NUMBER, Kind.WRONG)
+WRONG = [
+    ("no mask", "if key0 + k <= query:", "if key0 + k < N:", BAD),
+    ("not its own key", "key0 + k <= query", "key0 + k < query", BAD),
+    ("the key after its own", "key0 + k <= query", "key0 + k <= query + 1", BAD),
+    ("the keys after it", "key0 + k <= query", "key0 + k >= query", BAD),
+    ("the mask forgets the tile", "key0 + k <= query", "k <= query", BAD),
+    ("acc does not fade", "acc[d] = acc[d] * fade + weight", "acc[d] = acc[d] + weight", BAD),
+    ("the sum does not fade", "total = total * fade + weight", "total = total + weight", BAD),
+    ("the maximum is not kept", "                largest = above\n", "", BAD),
+    ("fades the wrong way", "fade = math.exp(largest - above)", "fade = math.exp(above - largest)", BAD),
+    ("weights are not relative", "weight = math.exp(score - above)", "weight = math.exp(score)", BAD),
+    ("the smallest score", "above = max(largest, score)", "above = min(largest, score)", BAD),
+    ("relative to the last score", "above = max(largest, score)", "above = score", BAD),
+    ("keys in place of values", "weight * sV[k, d]", "weight * sK[k, d]", BAD),
+    ("values in place of keys", "q[d] * sK[k, d]", "q[d] * sV[k, d]", BAD),
+    ("half a tile", "for k in range(32):", "for k in range(16):", BAD),
+    ("past the tile", "for k in range(32):", "for k in range(33):", Kind.OUT_OF_BOUNDS),
+    ("the last key of a tile is left out", "for k in range(32):", "for k in range(31):", BAD),
+    ("the first element only", "score += q[d] * sK[k, d]", "score = q[d] * sK[k, d]", BAD),
+    ("float64", "score = float32(0)", "score = 0.0", Kind.FLOAT64),
+    ("weights in half precision", "weight = math.exp(score - above)", "weight = float16(math.exp(score - above))", (Kind.ROUNDED, Kind.WRONG)),
+    ("keys from global memory", "q[d] * sK[k, d]", "q[d] * K[key0 + k, d]", (Kind.BUDGET, Kind.OUT_OF_BOUNDS, Kind.MISSING_GUARD)),
+]  # fmt: skip
+RIGHT = [
+    ("to the query only", "for k in range(32):\n            if key0 + k <= query:", "for k in range(min(32, query - key0 + 1)):\n            if True:"),
+    ("fades only where the maximum grows", "                fade = math.exp(largest - above)\n", "                fade = math.exp(largest - above) if score > largest else float32(1)\n"),
+    ("the weight first", "                total = total * fade + weight\n", "                total = weight + fade * total\n"),
+]  # fmt: skip

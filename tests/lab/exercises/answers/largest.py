@@ -1,0 +1,39 @@
+"""Where the largest number of each row stands."""
+# ruff: noqa: E501 - a row of a table is one line
+
+from kernels.lab.exercises.kinds import Kind
+
+SHUFFLES = "        other = cuda.shfl_down_sync(ALL, best, step)\n        place = cuda.shfl_down_sync(ALL, col, step)\n"
+OOB = (Kind.MISSING_GUARD, Kind.OUT_OF_BOUNDS)
+WRONG = [
+    ("no guard for short rows", "min(lane, N - 1)", "lane", OOB),
+    ("begins with zero", "best = A[row, col]", "best = float32(0)", Kind.WRONG),
+    ("only one column per lane", "range(lane + 32, N, 32)", "range(lane + 32, lane + 32, 32)", (Kind.DROPPED_TILE, Kind.WRONG)),
+    ("remainder dropped", "range(lane + 32, N, 32)", "range(lane + 32, N // 32 * 32, 32)", (Kind.DROPPED_TILE, Kind.WRONG, Kind.ONLY_MULTIPLES)),
+    ("one too many", "range(lane + 32, N, 32)", "range(lane + 32, N + 1, 32)", OOB),
+    ("no comparison of lanes", "step = 16", "step = 0", Kind.WRONG),
+    ("starts too low", "step = 16", "step = 8", Kind.WRONG),
+    ("stops too early", "while step > 0", "while step > 1", Kind.WRONG),
+    ("never stops", "step //= 2", "step //= 1", Kind.ENDLESS),
+    ("the smallest", "other > best", "other < best", Kind.WRONG),
+    ("the last of equal ones", "place < col", "place > col", Kind.WRONG),
+    ("any of equal ones", " or (other == best and place < col)", "", Kind.WRONG),
+    ("later of equal ones in a lane", "if value > best", "if value >= best", Kind.WRONG),
+    ("the number, not its column", "best, col = other, place", "best = other", Kind.WRONG),
+    ("the column, not the number", "best, col = other, place", "col = place", Kind.WRONG),
+    ("shuffles the wrong way", "cuda.shfl_down_sync(ALL, best", "cuda.shfl_up_sync(ALL, best", Kind.WRONG),
+    ("one lane too far", "ALL, best, step)", "ALL, best, step + 1)", Kind.WRONG),
+    ("rows by columns", "A[row, k]", "A[k, row]", (Kind.SWAPPED, Kind.OUT_OF_BOUNDS, Kind.ONLY_SQUARE)),
+    ("not coalesced", "for k in range(lane + 32, N, 32):", "for k in range(lane * ((N + 31) // 32), min(N, (lane + 1) * ((N + 31) // 32))):", (Kind.BUDGET, Kind.WRONG)),
+    ("everything loaded by everyone", "for k in range(lane + 32, N, 32):", "for k in range(N):", (Kind.BUDGET, Kind.WRONG)),
+    ("a barrier for one warp", SHUFFLES, SHUFFLES + "        cuda.syncthreads()\n", Kind.BUDGET),
+]  # fmt: skip
+RIGHT = [
+    ("exchanges across", "shfl_down_sync", "shfl_xor_sync"),
+    (
+        "the condition the other way round",
+        "if other > best or (other == best and place < col):\n            best, col = other, place",
+        "if not (other < best or (other == best and place >= col)):\n            best, col = other, place",
+    ),
+    ("a while loop", "    for k in range(lane + 32, N, 32):\n        value = A[row, k]\n", "    k = lane\n    while k + 32 < N:\n        k += 32\n        value = A[row, k]\n"),
+]  # fmt: skip

@@ -1,0 +1,32 @@
+"""The largest element and the sum of a row, in one pass."""
+# ruff: noqa: E501 - a row of a table is one line
+
+from kernels.lab.exercises.kinds import Kind
+
+BAD = (Kind.NOT_A_NUMBER, Kind.WRONG)
+WRONG = [
+    ("the sum does not fade", "acc = acc * math.exp(largest - above) + math.exp(x - above)", "acc = acc + math.exp(x - above)", BAD),
+    ("fades the wrong way", "acc * math.exp(largest - above) + math.exp(x", "acc * math.exp(above - largest) + math.exp(x", BAD),
+    ("a merged sum does not fade", "more * math.exp(other - above)", "more", BAD),
+    ("its own sum does not fade in a merge", "acc = acc * math.exp(largest - above) + more", "acc = acc + more", BAD),
+    ("relative to nothing", "math.exp(x - above)", "math.exp(x)", BAD),
+    ("the smallest", "above = max(largest, x)", "above = min(largest, x)", BAD),
+    ("the maximum is not kept", "    above = max(largest, x)\n        acc = acc * math.exp(largest - above) + math.exp(x - above)\n        largest = above", "    above = max(largest, x)\n        acc = acc * math.exp(largest - above) + math.exp(x - above)", BAD),
+    ("the lanes are not merged", "for offset in (16, 8, 4, 2, 1):", "for offset in (0,):", BAD),
+    ("one exchange too few", "(16, 8, 4, 2, 1)", "(16, 8, 4, 2)", BAD),
+    ("the sums are added as they are", "more = cuda.shfl_xor_sync(ALL, acc, offset)", "more = cuda.shfl_xor_sync(ALL, acc, 0)", BAD),
+    ("starts at the first column", "range(lane, N, 32)", "range(0, N, 32)", BAD),
+    ("past the end", "range(lane, N, 32)", "range(lane, N + 1, 32)", (Kind.MISSING_GUARD, Kind.OUT_OF_BOUNDS)),
+    ("leaves out the last column", "range(lane, N, 32)", "range(lane, N - 1, 32)", BAD),
+    ("leaves out what is no whole step", "range(lane, N, 32)", "range(lane, N // 32 * 32, 32)", (*BAD, Kind.ONLY_MULTIPLES)),
+    ("of the columns", "A[row, col]", "A[col, row]", (Kind.OUT_OF_BOUNDS, Kind.WRONG, Kind.ONLY_SQUARE)),
+    ("two passes", "    for offset in", "    for col in range(lane, N, 32):\n        largest = max(largest, A[row, col])\n    for offset in", Kind.BUDGET),
+    ("float64", "acc = acc * math.exp(largest - above) + math.exp(x - above)", "acc = acc * math.exp(largest - above) + math.exp(x - above) * 1.0", Kind.FLOAT64),
+    ("sum in half precision", "        largest = above\n    for", "        acc = float16(acc)\n        largest = above\n    for", Kind.ROUNDED),
+    ("not coalesced", "for col in range(lane, N, 32):", "for col in range(lane * ((N + 31) // 32), min(N, (lane + 1) * ((N + 31) // 32))):", Kind.BUDGET),
+]  # fmt: skip
+RIGHT = [
+    ("offsets from the small one", "(16, 8, 4, 2, 1)", "(1, 2, 4, 8, 16)"),
+    ("only where the maximum grows", "        above = max(largest, x)\n        acc = acc * math.exp(largest - above) + math.exp(x - above)\n        largest = above", "        if x > largest:\n            acc = acc * math.exp(largest - x)\n            largest = x\n        acc += math.exp(x - largest)"),
+    ("the maximum of the warp first", "        above = max(largest, other)\n        acc = acc * math.exp(largest - above) + more * math.exp(other - above)\n        largest = above", "        above = max(other, largest)\n        acc = math.exp(other - above) * more + math.exp(largest - above) * acc\n        largest = above"),
+]  # fmt: skip

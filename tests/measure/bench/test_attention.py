@@ -1,0 +1,66 @@
+"""The steps that measure softmax and attention: their rows, shares and checks, without a GPU."""
+
+import numpy as np
+import pytest
+
+from kernels.measure.bench import attention as bench
+from kernels.measure.bench import plan
+from kernels.measure.timing import Timing
+from kernels.primitives import attention as fused
+from kernels.primitives import softmax
+
+
+@pytest.fixture(autouse=True)
+def timed(monkeypatch):
+    """Launch once, in place of a timing."""
+
+    def launched(launch):
+        launch()
+        return Timing(0.5, 0.4, 0.6, 3, True)
+
+    monkeypatch.setattr(bench, "time_launch", launched)
+    monkeypatch.setattr(bench.probes, "timing", lambda found: {"median": 0.5, "n": 3})
+
+
+def test_the_benchmark_has_both_steps():
+    assert bench in plan.MODULES
+    assert [step.name for step in bench.steps()] == ["softmax", "attention"]
+
+
+def test_a_row_says_what_ran_how_fast_and_whether_it_was_right():
+    (row,) = bench.ours(2, 40, 16, "float32", True, ({},))
+    assert row["correct"] and row["engine"] == "numba" and row["kernel"] == "Numba"
+    assert row["flops"] == 4 * 2 * 40 * 40 * 16 / 2 / 0.5
+    assert (row["heads"], row["N"], row["D"], row["causal"]) == (2, 40, 16, True)
+
+
+def test_a_wrong_result_is_found_in_the_first_and_in_the_last_head():
+    arrays = bench.given(3, 20, 16, "float32")
+    right = fused.attention(*arrays)
+    known = bench.truth(arrays, "float32", False)
+    assert bench.is_right(right, known)
+    assert not bench.is_right(right, bench.truth(arrays, "float32", True))
+    for head in (0, -1):
+        wrong = right.copy()
+        wrong[head, 7, 3] += 1e-3
+        assert not bench.is_right(wrong, known)
+
+
+def test_a_wrong_softmax_is_found():
+    A = np.random.default_rng(0).standard_normal((40, 33), dtype=np.float32)
+    P = softmax.softmax(A)
+    assert bench.softmax_is_right(A, P)
+    P[-1, 5] *= 1.0001
+    assert not bench.softmax_is_right(A, P)
+
+
+def test_shares_compare_the_same_case_only():
+    case = {"heads": 64, "N": 4096, "D": 128, "causal": False}
+    rows = bench.with_shares([
+        {"kernel": "CUDA C++", "engine": "cpp", "flops": 3.0, **case},
+        {"kernel": "CUDA C++", "engine": "cpp", "flops": 3.0, **case, "causal": True},
+        {"kernel": "PyTorch, flash", "engine": "library", "flops": 4.0, **case},
+        {"kernel": "PyTorch, cudnn", "engine": "library", "flops": 6.0, **case},
+    ])  # fmt: skip
+    assert (rows[0]["share_of_flash"], rows[0]["share_of_best"]) == (0.75, 0.5)
+    assert all("share_of_best" not in row for row in rows[1:])
