@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from kernels.basics.files import ROOT, replace_text
 from kernels.basics.units import grouped, percent
-from kernels.host.half import PARTS
+from kernels.host.half import E4M3, PARTS
 from kernels.lab import plots
 from kernels.measure.peers import TITLES
 from kernels.records import Record, RecordError, Row
@@ -22,7 +22,10 @@ CLIMB = ("swapped", "naive", "tiled", "thread_tiled", "vectorized")
 MARKERS = re.compile(r"(<!-- (ladder|caption) -->\n).*?(<!-- /\2 -->)", re.DOTALL)
 NAMES = {**{name: rung.title for name, rung in LADDER.items()}, "cublas": "cuBLAS", **TITLES}
 #: Number formats as headings name them, the one of the ladder's first part in front.
-FORMATS = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16", PARTS: "fp32 as 3 × bf16"}
+FORMATS = {
+    "float32": "fp32", "float16": "fp16", "bfloat16": "bf16", PARTS: "fp32 as 3 × bf16",
+    E4M3: "fp8 (e4m3)",
+}  # fmt: skip
 #: The size that tensor cores are shown at: at smaller ones they wait for data.
 HALF_SIZE = 8192
 

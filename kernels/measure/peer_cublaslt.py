@@ -4,7 +4,10 @@ A plain call of cuBLAS takes the algorithm that the library's heuristics put fir
 the next best, too: here each is timed on the operands at hand, and the fastest stays. Calls go
 through the bindings of the package nvmath-python, which add little to a launch.
 
-Source: NVIDIA, *cuBLAS*, cublasLtMatmulAlgoGetHeuristic.
+Numbers of 8 bits are multiplied by cuBLASLt alone. Usually its sums stay in the tensor cores, which
+keep 14 bits of them ("fast accumulation"); `promoted` has them go on in float32 now and then.
+
+Source: NVIDIA, *cuBLAS*, cublasLtMatmulAlgoGetHeuristic, cublasLtMatmulDescAttributes_t.
 """
 
 from __future__ import annotations
@@ -32,34 +35,35 @@ LIMIT = 0.05
 library = cache(lt.create)
 
 
-def launch(A: Any, B: Any, C: Any, sums: int = SUMS_IN_FLOAT32) -> Callable[[], object]:
+def launch(
+    A: Any, B: Any, C: Any, sums: int = SUMS_IN_FLOAT32, fast: bool = True
+) -> Callable[[], object]:
     """A launch of C = A·B by the fastest algorithm that cuBLASLt names; TF32 stays off.
 
     Parameters
     ----------
-    A, B : CuPy arrays of float32, float16 or bfloat16 (as uint16), shapes (M, K) and (K, N)
-        Contiguous.
+    A, B : CuPy arrays of float32, float16, bfloat16 (as uint16) or e4m3 (as uint8), shapes (M, K)
+            and (K, N)
+        Contiguous; B of e4m3 by columns.
     C : CuPy array, shape (M, N)
-        Of float32, or as A and B.
+        Of float32, or as A and B (16 bits where these have 8).
     sums : int
         The library's number for the format of sums.
+    fast : bool
+        Whether sums of e4m3 stay in the tensor cores.
 
     Raises
     ------
     RuntimeError
         If cuBLASLt names none for these operands.
     """
-    candidates = launches(A, B, C, sums)
-    if not candidates:
-        raise RuntimeError(
-            f"cuBLASLt {lt.get_version()} names no algorithm on this GPU for"
-            f" {A.shape[0]}×{B.shape[1]}×{A.shape[1]}, {half.dtype_of(A)}, sums of kind {sums}"
-        )
-    return min(candidates, key=seconds)
+    return min(launches(A, B, C, sums, fast), key=seconds)
 
 
 #: A launch of a float32 product as nine of bfloat16: the library's own emulation.
 emulated = partial(launch, sums=SUMS_OF_NINE)
+#: A launch of an e4m3 product whose sums go on in float32 now and then.
+promoted = partial(launch, fast=False)
 
 
 def seconds(launch: Callable[[], object]) -> float:
@@ -67,11 +71,20 @@ def seconds(launch: Callable[[], object]) -> float:
     return time(launch, warmup=1, flush_l2=False, limit=LIMIT).median
 
 
-def launches(A: Any, B: Any, C: Any, sums: int = SUMS_IN_FLOAT32) -> list[Callable[[], object]]:
-    """A launch by each algorithm that cuBLASLt names, what it expects to be fastest first."""
+def launches(
+    A: Any, B: Any, C: Any, sums: int = SUMS_IN_FLOAT32, fast: bool = True
+) -> list[Callable[[], object]]:
+    """A launch by each algorithm that cuBLASLt names, what it expects to be fastest first.
+
+    Arrays and errors are those of `launch`.
+    """
     product = lt.matmul_desc_create(sums, FORMATS["float32"])
+    by_columns = half.dtype_of(B) == half.E4M3
+    if by_columns:
+        _describe(product, lt.MatmulDescAttribute.TRANSA, np.int32(1))
+        _describe(product, lt.MatmulDescAttribute.FAST_ACCUM, np.int8(fast))
     # It reads columns where we have rows: Cᵀ = Bᵀ·Aᵀ is the same product.
-    layouts = [_layout(array) for array in (B, A, C)]
+    layouts = [_layout(array) for array in (B.T if by_columns else B, A, C)]
     found = lt.MatmulHeuristicResult(ALGORITHMS)
     count = np.zeros(1, np.int32)
     preference = _preference()
@@ -81,9 +94,14 @@ def launches(A: Any, B: Any, C: Any, sums: int = SUMS_IN_FLOAT32) -> list[Callab
             found.ptr, count.ctypes.data,
         )  # fmt: skip
     except lt.cuBLASLtError:  # it says so, too, where it knows none
-        return []
+        count[0] = 0
     finally:
         lt.matmul_preference_destroy(preference)
+    if not count[0]:
+        raise RuntimeError(
+            f"cuBLASLt {lt.get_version()} names no algorithm on this GPU for"
+            f" {A.shape[0]}×{B.shape[1]}×{A.shape[1]}, {half.dtype_of(A)}, sums of kind {sums}"
+        )
     workspace = cupy.empty(WORKSPACE, np.uint8)
     one, zero = np.array([1, 0], np.float32).reshape(2, 1)
     size = lt.matmul_heuristic_result_dtype.itemsize
@@ -103,6 +121,12 @@ def _layout(array: Any) -> int:
     """A row-major matrix as cuBLASLt is told of it: columns where we have rows."""
     rows, cols = array.shape
     return lt.matrix_layout_create(FORMATS[half.dtype_of(array)], cols, rows, cols)
+
+
+def _describe(product: int, attribute: int, value: Any) -> None:
+    """Say of a product that one of its attributes is not what it usually is."""
+    held = np.array(value)
+    lt.matmul_desc_set_attribute(product, attribute, held.ctypes.data, held.nbytes)
 
 
 def _preference() -> int:

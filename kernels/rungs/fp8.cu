@@ -1,7 +1,8 @@
-// Hopper, in 8 bits: A and B hold e4m3, a number in one byte. The loop is that of `persistent`;
-// a row of a tile has the same 128 bytes, now 128 values of k instead of 64, so that each byte
-// loaded takes part in as many products, and the tensor cores do twice as many in the same time.
-// wgmma transposes no bytes: B comes column by column, each column's values of k side by side.
+// Hopper, in 8 bits: A and B hold e4m3, a number in one byte. The loop is that of `persistent`; a
+// row of a tile has the same 128 bytes, now 128 values of k instead of 64, and the tensor cores
+// multiply them in the same time. wgmma transposes no bytes: B comes by columns (map_B is of Bᵀ,
+// N×K), each column's values of k side by side as those of a row of A are.
+// With PROMOTE > 0, sums go on in float32 registers after so many steps; C is `scale` times them.
 
 #include "half.cuh"
 #include "hopper.cuh"
@@ -15,7 +16,7 @@ constexpr unsigned short EVERYONE = (1 << CLUSTER) - 1;
 
 extern "C" __global__ void __cluster_dims__(CLUSTER) __launch_bounds__(THREADS, 1)
 fp8(const __grid_constant__ TensorMap map_A, const __grid_constant__ TensorMap map_B,
-           const __grid_constant__ TensorMap map_C, int M, int N, int K, float scale)
+    const __grid_constant__ TensorMap map_C, int M, int N, int K, float scale)
 {
     extern __shared__ __align__(1024) unsigned char stages[];
     __shared__ __align__(8) unsigned long long barriers[2 * STAGES];
@@ -68,17 +69,17 @@ fp8(const __grid_constant__ TensorMap map_A, const __grid_constant__ TensorMap m
         const int upper = (role - 1) * 64;            // this warpgroup's first row of the tile
         const unsigned my_boxes = boxes + (role - 1) * BOXES * BOX;
         float acc[BN / 2];
-#if PIECE
-        float sum[BN / 2];
+#if PROMOTE
+        float sums[BN / 2];
 #endif
         for (int t = blockIdx.x / CLUSTER; t < down * across; t += clusters) {
             const Tile tile = tile_number(t, down, across);
             const int row0 = (tile.row * CLUSTER + rank) * BM, col0 = tile.col * BN;
-#if PIECE
+#if PROMOTE
+            const int piece = PROMOTE;
             #pragma unroll
             for (int i = 0; i < BN / 2; ++i)
-                sum[i] = 0;
-            constexpr int piece = PIECE;
+                sums[i] = 0;
 #else
             const int piece = steps;
 #endif
@@ -107,20 +108,18 @@ fp8(const __grid_constant__ TensorMap map_A, const __grid_constant__ TensorMap m
                 products_wait<0>();
                 if (tid < CLUSTER)
                     barrier_arrive(empty + 8 * previous, tid);
-#if PIECE
-                // Tensor cores keep too few bits of a sum of bytes: float32 takes over.
+#if PROMOTE
+                // Tensor cores keep few bits of a sum of such products: float32 keeps 24.
                 #pragma unroll
                 for (int i = 0; i < BN / 2; ++i)
-                    sum[i] += acc[i];
+                    sums[i] += acc[i];
 #endif
             }
-#if PIECE
             #pragma unroll
             for (int i = 0; i < BN / 2; ++i)
-                acc[i] = sum[i] * scale;
+#if PROMOTE
+                acc[i] = sums[i] * scale;
 #else
-            #pragma unroll
-            for (int i = 0; i < BN / 2; ++i)
                 acc[i] *= scale;
 #endif
             store_sums(acc, my_boxes, map_C, col0, row0 + upper, role);

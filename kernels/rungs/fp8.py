@@ -1,44 +1,42 @@
 """A product of numbers in 8 bits: half the bytes of 16 bits, and twice the products per cycle.
 
-Only in CUDA C++, for sm_90a; the loop is that of `persistent`. A and B hold e4m3 with a scale each
-(see `kernels.host.fp8`), and C is float32, or 16 bits where `out` holds them. The tensor cores keep
-about 14 bits of a sum of such products; with ``promote=1`` sums in float32 take over after every
-512 products.
+A and B hold e4m3 (see `kernels.host.e4m3`), as uint8. A matrix in so short a format travels with a
+scale, and ``LADDER["fp8"].scaled(scale_A * scale_B)`` multiplies every sum by both. C holds
+float32, or the 16 bits of `out`.
 
-Source: DeepSeek-AI, *DeepSeek-V3 Technical Report*, arXiv:2412.19437, section 3.3.2.
+The instruction, `wgmma`, wants the values of k side by side in A *and* in B. It transposes tiles of
+16-bit numbers as it reads them, but none of bytes. So the kernel takes B by columns: of an array
+``columns`` of shape (N, K), pass ``columns.T``. A B that lies by rows is copied first.
+
+Tensor cores keep about 14 bits of a sum of such products. With ``promote=4`` a sum goes on in a
+float32 register after every four steps of 128 products; that takes registers, so tiles are narrower
+then.
+
+Only in CUDA C++, for sm_90a; the loop is that of `persistent`.
+
+Sources: NVIDIA, *PTX ISA*, section on wgmma (matrix-operand formats, transposition); DeepSeek-AI,
+*DeepSeek-V3 Technical Report*, arXiv:2412.19437, section 3.3.2.
 """
 
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kernels import host
 from kernels.host import cdiv, fp8, half, option
-from kernels.host.tensor_cores import (
-    BM,
-    HopperRung,
-    HopperTiles,
-    map_of_result,
-    most_clusters,
-    sms,
-)
+from kernels.host.tensor_cores import BM, HopperRung, map_of_result
 from kernels.host.tma import tensor_map
-from kernels.rungs import mma
+from kernels.rungs import persistent
 
 BK = 128
-#: Steps of BK after which float32 sums take over from those of the tensor cores.
-PIECE = 4
 
 
 @dataclass(frozen=True)
-class Options(HopperTiles):
-    promote: int = option(0, (0, 1), "1: add in float32 after every 512 products", only=True)
-    group: int = option(8, (4, 8, 16), "rows of tiles that are computed together, to share L2")
-    cluster: int = option(2, (1, 2), "blocks that share the columns of B", only=True)
+class Options(persistent.Options):
+    promote: int = option(
+        0, (0, 4), "steps of 128 products after which sums go on in float32; 0: never"
+    )
 
-    #: Pairs of tiles that fit into shared memory, by the width of B's.
     stages = {256: 4, 192: 5}
-    boxes = 2
 
     @property
     def width(self):
@@ -46,38 +44,35 @@ class Options(HopperTiles):
         return 192 if self.promote else 256
 
     @property
+    def boxes(self):
+        """What the ring leaves room for."""
+        return 1 if self.promote else 2
+
+    @property
     def block_tile(self):
         return BM, self.width, BK
 
     @property
-    def shared_bytes(self):
-        return self.stages[self.width] * BK * (BM + self.width) + 2 * self.boxes * 64 * 128
-
-    @property
     def macros(self):
-        return {
-            "BN": self.width, "STAGES": self.stages[self.width], "BOXES": self.boxes,
-            "CLUSTER": self.cluster, "GROUP": self.group, "PIECE": PIECE * self.promote,
-        }  # fmt: skip
-
-    def grid_dim(self, M, N):
-        """As few blocks as need no more rounds than all SMs together would."""
-        tiles = cdiv(M, BM * self.cluster) * cdiv(N, self.width)
-        rounds = cdiv(tiles, most_clusters(self.cluster, sms()))
-        return (cdiv(tiles, rounds) * self.cluster,)
+        return super().macros | {"BN": self.width}
 
     def model(self, M, N, K):
-        """A is loaded once per column of tiles of C, B once per row of clusters."""
-        return half.half_model(M, N, K, cdiv(M, BM * self.cluster), cdiv(N, self.width))
-
-    def check(self):
-        host.check_group(self.group, "group")
+        """As that of `persistent`, with one byte per element of A and B."""
+        down, across = cdiv(M, BM * self.cluster), cdiv(N, self.width)
+        return half.half_model(M, N, K, down, across, itemsize=1)
 
 
 @dataclass(frozen=True, eq=False)
 class Fp8Rung(HopperRung):
-    """A rung whose A and B hold e4m3, and whose sums are multiplied by `scale`."""
+    """A rung whose A and B hold e4m3.
 
+    Attributes
+    ----------
+    scale : float
+        What every sum is multiplied by.
+    """
+
+    dtypes: tuple[str, ...] = (half.E4M3,)
     scale: float = 1.0
 
     def scaled(self, scale: float) -> "Fp8Rung":
@@ -88,10 +83,27 @@ class Fp8Rung(HopperRung):
         return fp8.Fp8Product(A, B, out, engine)
 
     def check_resident(self, A, B, C):
-        half.check_aligned(A=A, B=B.T, C=C)
+        half.check_aligned(A=A, **{"B.T": B.T}, C=C)
 
-    def arguments(self, product):
-        A, B, C = product.cpp_arguments()
-        map_A = tensor_map(A, BM, BK, "uint8")
-        share = 256 if self._width == 256 else 96
-        return map_A, tensor_map(B, share, BK, "uint8"), map_of_result(C)
+    def launcher(self, product, options):
+        A, columns, C = product.cpp_arguments()
+        arguments = (
+            tensor_map(A, BM, BK, "uint8"),
+            tensor_map(columns, options.width // options.cluster, BK, "uint8"),
+            map_of_result(C),
+            *half.int32s(product.M, product.N, product.K),
+            np.float32(self.scale),
+        )
+        grid, block = options.launch(product.M, product.N)
+        twin, asked = self.load(options, product), options.shared_bytes
+        # Tensor maps are bare addresses: `product` keeps the arrays that lie there.
+        return lambda held=product: twin(grid, block, arguments, shared_mem=asked)
+
+
+RUNG = Fp8Rung(
+    name="fp8",
+    title="fp8",
+    chapter="08-tensor-cores",
+    Options=Options,
+    choices={"cpp": ({}, {"promote": 4})},
+)

@@ -26,6 +26,7 @@ OPTIONS = {
     "persistent": [{"cluster": cluster} for cluster in (1, 2)],
     "stream_k": [{"BN": BN, "cluster": cluster} for BN in (128, 256) for cluster in (1, 2)],
     "emulated": [{"products": products, "BN": BN} for products in (6, 9) for BN in (128, 192)],
+    "fp8": [{"cluster": cluster, "promote": n} for cluster in (1, 2) for n in (0, 1, 4)],
 }
 ARCHS = {"mma_sm75": ("sm_75", "sm_80", "sm_90"), "mma": ("sm_80", "sm_86", "sm_90")}
 
@@ -36,7 +37,7 @@ def cases():
             continue
         for options in OPTIONS.get(name, [{}]):
             for macros in FORMATS if "BF16" in rung.macros() else [{}]:
-                if macros.get("BF16") and "bfloat16" not in rung.dtypes:
+                if macros.get("BF16") and rung.dtypes == ("float16",):
                     continue
                 for arch in ARCHS.get(name, (rung.arch,)):
                     yield name, arch, rung.Options(**options).macros | macros
