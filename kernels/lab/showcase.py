@@ -43,7 +43,9 @@ def tables(record: Record) -> str:
     for dtype in record.dtypes():
         if dtype != "float32":
             name = FORMATS.get(dtype, dtype)
-            parts += [f"Tensor cores: A and B in {name}, sums in fp32.", by_size(record, dtype)]
+            # Of 8-bit numbers, tensor cores keep sums in a shorter format of their own.
+            sums = "" if dtype == E4M3 else ", sums in fp32"
+            parts += [f"Tensor cores: A and B in {name}{sums}.", by_size(record, dtype)]
     parts.append(f"Medians. {record.caption(*record.rows('timings'))}")
     return "\n\n".join(parts)
 

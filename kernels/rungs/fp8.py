@@ -23,11 +23,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kernels.host import cdiv, fp8, half, option
-from kernels.host.tensor_cores import BM, HopperRung, map_of_result
+from kernels.host.tensor_cores import BM, BOX_BYTES, HopperRung, map_of_result
 from kernels.host.tma import tensor_map
 from kernels.rungs import persistent
 
 BK = 128
+#: Bytes of shared memory for the ring of tiles and the boxes of C; the barriers take some, too.
+SHARED = 226 * 1024
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,9 @@ class Options(persistent.Options):
         0, (0, 4), "steps of 128 products after which sums go on in float32; 0: never"
     )
 
-    stages = {256: 4, 192: 5}
+    stages: int = option(
+        4, (3, 4), "tiles in the ring; the fewer, the more of C waits to be stored", only=True
+    )
 
     @property
     def width(self):
@@ -44,17 +48,29 @@ class Options(persistent.Options):
         return 192 if self.promote else 256
 
     @property
-    def boxes(self):
-        """What the ring leaves room for."""
-        return 1 if self.promote else 2
-
-    @property
     def block_tile(self):
         return BM, self.width, BK
 
     @property
+    def ring_bytes(self):
+        """Bytes of the ring of tiles."""
+        return self.stages * BK * (BM + self.width)
+
+    @property
+    def boxes(self):
+        """As many boxes of C for each of two consumers as the ring leaves room for."""
+        return (SHARED - self.ring_bytes) // (2 * BOX_BYTES)
+
+    @property
+    def shared_bytes(self):
+        return self.ring_bytes + 2 * self.boxes * BOX_BYTES
+
+    @property
     def macros(self):
-        return super().macros | {"BN": self.width}
+        return {
+            "BN": self.width, "STAGES": self.stages, "BOXES": self.boxes,
+            "CLUSTER": self.cluster, "GROUP": self.group, "PROMOTE": self.promote,
+        }  # fmt: skip
 
     def model(self, M, N, K):
         """As that of `persistent`, with one byte per element of A and B."""

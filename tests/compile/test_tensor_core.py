@@ -26,7 +26,10 @@ OPTIONS = {
     "persistent": [{"cluster": cluster} for cluster in (1, 2)],
     "stream_k": [{"BN": BN, "cluster": cluster} for BN in (128, 256) for cluster in (1, 2)],
     "emulated": [{"products": products, "BN": BN} for products in (6, 9) for BN in (128, 192)],
-    "fp8": [{"cluster": cluster, "promote": n} for cluster in (1, 2) for n in (0, 1, 4)],
+    "fp8": [
+        {"cluster": cluster, "promote": n, "stages": stages}
+        for cluster, n, stages in ((1, 0, 4), (2, 0, 4), (2, 0, 3), (2, 1, 3), (1, 4, 3), (2, 4, 4))
+    ],
 }
 ARCHS = {"mma_sm75": ("sm_75", "sm_80", "sm_90"), "mma": ("sm_80", "sm_86", "sm_90")}
 

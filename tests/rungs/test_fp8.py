@@ -14,7 +14,10 @@ from kernels.rungs import fp8
 
 RUNG = LADDER["fp8"]
 BYTES = np.ones((4, 4), np.uint8)
-VERSIONS = [{"cluster": cluster, "promote": n} for cluster in (1, 2) for n in (0, 4)]
+VERSIONS = [
+    {"cluster": cluster, "promote": n, "stages": stages}
+    for cluster, n, stages in ((1, 0, 4), (2, 0, 3), (1, 4, 3), (2, 4, 4))
+]
 cpu_only = pytest.mark.skipif(on_gpu, reason="about machines without a GPU")
 
 
@@ -38,6 +41,7 @@ def test_a_block_has_the_shared_memory_that_it_asks_for(options):
     chosen = fp8.Options(**options)
     macros = chosen.macros
     ring = macros["STAGES"] * 128 * (128 + macros["BN"])  # 128 bytes per row of A and column of B
+    assert macros["STAGES"] == options["stages"] and macros["BOXES"] > 0
     assert chosen.shared_bytes == ring + 2 * macros["BOXES"] * 64 * 128
     assert chosen.shared_bytes <= 227 * 1024 - 1024  # and some for the barriers
 
@@ -67,7 +71,11 @@ def test_a_scale_makes_another_rung_and_leaves_this_one():
         ({"promote": 0.5}, "promote must be a whole number"),
         ({"cluster": 4}, "not written for cluster=4: use 1 or 2"),
         ({"group": 33}, "group must be at most 32, got 33"),
-        ({"BN": 128}, "fp8 has no option 'BN': it takes group=4|8|16, cluster=1|2, promote=0|4"),
+        (
+            {"BN": 128},
+            "fp8 has no option 'BN': it takes group=4|8|16, cluster=1|2, promote=0|4, stages=3|4",
+        ),
+        ({"stages": 2}, "not written for stages=2: use 3 or 4"),
     ],
 )
 def test_options_that_cannot_be_are_one_line(options, message):

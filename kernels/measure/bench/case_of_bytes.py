@@ -51,3 +51,8 @@ class CaseOfBytes(Case):
                 launch()
             found |= figures(self.C, self.right_of_others, self.scale_of_others)
         return found
+
+
+def case_of(M: int, N: int, K: int, dtype: str = "float32", out_dtype: str = "float32") -> Case:
+    """The case of a shape in any number format."""
+    return (CaseOfBytes if dtype == half.E4M3 else Case)(M, N, K, dtype, out_dtype)

@@ -8,8 +8,7 @@ from typing import Any
 
 from kernels.host import half
 from kernels.measure import peers
-from kernels.measure.bench.case import Case
-from kernels.measure.bench.case_of_bytes import CaseOfBytes
+from kernels.measure.bench.case_of_bytes import case_of
 from kernels.measure.bench.step import Step, Tables, one_line
 from kernels.rungs.order import LADDER, Rung
 
@@ -51,7 +50,7 @@ def timings(M: int, N: int, K: int, rungs: list[Rung], dtype: str = "float32") -
     before decides how warm a GPU is, and so its clock. The row of cuBLAS itself is measured alone,
     first and last, as one.
     """
-    case = (CaseOfBytes if dtype == half.E4M3 else Case)(M, N, K, dtype)
+    case = case_of(M, N, K, dtype)
     library = {"rung": "cublas", "engine": "library", "options": {}}
     try:
         before = case.measure(case.library())
