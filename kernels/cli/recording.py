@@ -15,11 +15,11 @@ from kernels.measure.bench.provenance import device_facts, provenance
 from kernels.measure.distributed import run as distributed
 
 
-def measured(folder: Path | None) -> Path:
-    """Measure everything, into a record in this folder; its file."""
+def measured(folder: Path | None, only: str = "") -> Path:
+    """Measure all, or the steps whose names hold a text, into a record in this folder; its file."""
     about = provenance()
     files.check_folder(folder or records.folder())
-    todo = steps()
+    todo = steps(only)
     with progress() as bar:
         task = bar.add_task("", total=len(todo))
 

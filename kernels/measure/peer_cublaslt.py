@@ -4,9 +4,6 @@ A plain call of cuBLAS takes the algorithm that the library's heuristics put fir
 the next best, too: here each is timed on the operands at hand, and the fastest stays. Calls go
 through the bindings of the package nvmath-python, which add little to a launch.
 
-Numbers of 8 bits are multiplied by cuBLASLt alone. Usually its sums stay in the tensor cores, which
-keep 14 bits of them ("fast accumulation"); `promoted` has them go on in float32 now and then.
-
 Source: NVIDIA, *cuBLAS*, cublasLtMatmulAlgoGetHeuristic, cublasLtMatmulDescAttributes_t.
 """
 
@@ -35,9 +32,7 @@ LIMIT = 0.05
 library = cache(lt.create)
 
 
-def launch(
-    A: Any, B: Any, C: Any, sums: int = SUMS_IN_FLOAT32, fast: bool = True
-) -> Callable[[], object]:
+def launch(A: Any, B: Any, C: Any, sums: int = SUMS_IN_FLOAT32) -> Callable[[], object]:
     """A launch of C = A·B by the fastest algorithm that cuBLASLt names; TF32 stays off.
 
     Parameters
@@ -49,21 +44,23 @@ def launch(
         Of float32, or as A and B (16 bits where these have 8).
     sums : int
         The library's number for the format of sums.
-    fast : bool
-        Whether sums of e4m3 stay in the tensor cores.
 
     Raises
     ------
     RuntimeError
         If cuBLASLt names none for these operands.
     """
-    return min(launches(A, B, C, sums, fast), key=seconds)
+    candidates = launches(A, B, C, sums)
+    if not candidates:
+        raise RuntimeError(
+            f"cuBLASLt {lt.get_version()} names no algorithm on this GPU for"
+            f" {A.shape[0]}×{B.shape[1]}×{A.shape[1]}, {half.dtype_of(A)}, sums of kind {sums}"
+        )
+    return min(candidates, key=seconds)
 
 
 #: A launch of a float32 product as nine of bfloat16: the library's own emulation.
 emulated = partial(launch, sums=SUMS_OF_NINE)
-#: A launch of an e4m3 product whose sums go on in float32 now and then.
-promoted = partial(launch, fast=False)
 
 
 def seconds(launch: Callable[[], object]) -> float:
@@ -71,18 +68,14 @@ def seconds(launch: Callable[[], object]) -> float:
     return time(launch, warmup=1, flush_l2=False, limit=LIMIT).median
 
 
-def launches(
-    A: Any, B: Any, C: Any, sums: int = SUMS_IN_FLOAT32, fast: bool = True
-) -> list[Callable[[], object]]:
-    """A launch by each algorithm that cuBLASLt names, what it expects to be fastest first.
-
-    Arrays and errors are those of `launch`.
-    """
+def launches(A: Any, B: Any, C: Any, sums: int = SUMS_IN_FLOAT32) -> list[Callable[[], object]]:
+    """A launch by each algorithm that cuBLASLt names, what it expects to be fastest first."""
     product = lt.matmul_desc_create(sums, FORMATS["float32"])
     by_columns = half.dtype_of(B) == half.E4M3
     if by_columns:
         _describe(product, lt.MatmulDescAttribute.TRANSA, np.int32(1))
-        _describe(product, lt.MatmulDescAttribute.FAST_ACCUM, np.int8(fast))
+        # As in our kernel, sums stay in the tensor cores.
+        _describe(product, lt.MatmulDescAttribute.FAST_ACCUM, np.int8(1))
     # It reads columns where we have rows: Cᵀ = Bᵀ·Aᵀ is the same product.
     layouts = [_layout(array) for array in (B.T if by_columns else B, A, C)]
     found = lt.MatmulHeuristicResult(ALGORITHMS)
@@ -94,14 +87,9 @@ def launches(
             found.ptr, count.ctypes.data,
         )  # fmt: skip
     except lt.cuBLASLtError:  # it says so, too, where it knows none
-        count[0] = 0
+        return []
     finally:
         lt.matmul_preference_destroy(preference)
-    if not count[0]:
-        raise RuntimeError(
-            f"cuBLASLt {lt.get_version()} names no algorithm on this GPU for"
-            f" {A.shape[0]}×{B.shape[1]}×{A.shape[1]}, {half.dtype_of(A)}, sums of kind {sums}"
-        )
     workspace = cupy.empty(WORKSPACE, np.uint8)
     one, zero = np.array([1, 0], np.float32).reshape(2, 1)
     size = lt.matmul_heuristic_result_dtype.itemsize

@@ -42,17 +42,17 @@ def cublas(A: Any, B: Any, C: Any) -> Callable[[], object]:
     Raises
     ------
     RuntimeError
-        For e4m3, which only cuBLASLt multiplies, without its bindings or on a GPU before sm_89.
+        For e4m3 without PyTorch, or on a GPU before sm_89.
     """
     if A.dtype == np.float32:
         return lambda: cupy.matmul(A, B, out=C)
     if half.dtype_of(A) != half.E4M3:
         return gemm(A, B, C)
-    if not find_spec("nvmath"):
-        raise RuntimeError("the library's product of e4m3 is missing: pip install nvmath-python")
-    from kernels.measure import peer_cublaslt
+    if not find_spec("torch"):
+        raise RuntimeError("cuBLASLt multiplies e4m3, and is called by PyTorch: pip install torch")
+    from kernels.measure import peer_torch
 
-    return peer_cublaslt.launches(A, B, C)[0]
+    return peer_torch.launch(A, B, C)
 
 
 def others(
@@ -74,8 +74,10 @@ def others(
             yield "cublas_bf16x9", partial(peer_cublaslt.emulated, A, B, C)
         else:
             yield "cublaslt", partial(peer_cublaslt.launch, A, B, C)
-        if dtype == half.E4M3:
-            yield "cublaslt_promoted", partial(peer_cublaslt.promoted, A, B, C)
+    if find_spec("torch") and dtype == half.E4M3:
+        from kernels.measure import peer_torch
+
+        yield "cublaslt_promoted", partial(peer_torch.launch, A, B, C, fast=False)
     if find_spec("triton") and find_spec("torch") and dtype not in (half.PARTS, half.E4M3):
         from kernels.measure import peer_triton
 

@@ -75,6 +75,7 @@ def call(capsys, line):
         ("record --only 77 --engine cpu", "no chapter '77' in chapters/: there are"),
         ("bench --json x.json", "--json goes with --host; a record is a JSON file itself"),
         ("bench --host --folder x", "--folder is for a record, and --host writes none: use --json"),
+        ("bench --only e4m3 --gpus 2", "--only is for one GPU: leave out --gpus"),
         ("bench --host --json /dev/null/x.json", "cannot write to the folder /dev/null"),
         ("dance", "Did you mean 'trace'?: see `python -m kernels --help`"),
         pytest.param("run tiled 64 --engine cpp", "engine 'cpp' needs an NVIDIA GPU",

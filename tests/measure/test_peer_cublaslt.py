@@ -120,31 +120,20 @@ def test_the_product_is_told_in_columns(peer):
     assert library.destroyed == 2
 
 
-@pytest.mark.parametrize("fast", (True, False))
-def test_columns_of_bytes_are_told_as_they_lie(peer, fast):
+def test_columns_of_bytes_are_told_as_they_lie(peer):
     module, library = peer()
     A, B, C = matrix(20, 70, "uint8"), matrix(70, 30, "uint8", by_columns=True), operands()[2]
-    module.launches(A, B, C, fast=fast)[0]()
+    module.launches(A, B, C)[0]()
     float32, e4m3 = 0, 28
     # Columns of 70 for both, the first to be transposed: then Bᵀ is 30×70 and Aᵀ is 70×20.
     assert library.layouts == [(e4m3, 70, 30, 70), (e4m3, 70, 20, 70), (float32, 30, 20, 30)]
-    assert library.described == {"TRANSA": bytes([1, 0, 0, 0]), "FAST_ACCUM": bytes([fast])}
+    assert library.described == {"TRANSA": bytes([1, 0, 0, 0]), "FAST_ACCUM": b"\1"}
 
 
 def test_nothing_else_is_described(peer):
     module, library = peer()
     module.launches(*operands("float16"))
     assert library.described == {}
-
-
-def test_plain_cublas_is_its_first_algorithm_where_numbers_have_8_bits(peer, monkeypatch):
-    _, library = peer()
-    monkeypatch.setattr(peers, "find_spec", lambda name: name == "nvmath" or None)
-    A, B = matrix(20, 70, "uint8"), matrix(70, 30, "uint8", by_columns=True)
-    peers.cublas(A, B, operands()[2])()
-    assert library.launched[-1][12] == 1000
-    names = [name for name, _ in peers.others(A, B, operands()[2], half.E4M3)]
-    assert names == ["cublaslt", "cublaslt_promoted"] and set(names) < set(peers.TITLES)
 
 
 def test_the_fastest_algorithm_that_is_named_stays(peer, monkeypatch):
@@ -175,6 +164,7 @@ def test_operands_without_an_algorithm_are_one_line(peer):
 def test_it_is_measured_where_its_bindings_are_installed(peer, monkeypatch):
     peer()
     monkeypatch.setattr(peers, "find_spec", lambda name: name == "nvmath" or None)
-    for dtype, name in (("float32", "cublaslt"), (half.PARTS, "cublas_bf16x9")):
+    named = {"float32": "cublaslt", half.PARTS: "cublas_bf16x9", half.E4M3: "cublaslt"}
+    for dtype, name in named.items():
         assert [each for each, _ in peers.others(*operands(), dtype)] == [name]
         assert name in peers.TITLES

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from kernels.measure import peers
-from kernels.measure.bench import ladder
+from kernels.measure.bench import ladder, plan
 from kernels.measure.bench.case import Case
 from kernels.rungs.order import LADDER
 
@@ -29,6 +29,15 @@ def test_the_ladder_is_measured_at_every_shape_and_number_format():
     assert "ladder 2048³, e4m3" in names and len(names) == 8 + 7 + 2 + 4 + 3
 
 
+def test_some_steps_are_chosen_by_their_names(monkeypatch):
+    monkeypatch.setattr(plan, "MODULES", (ladder,))
+    assert plan.steps() and len(plan.steps()) == len(ladder.steps())
+    names = [step.name for step in plan.steps("e4m3")]
+    assert names == ["ladder 2048³, e4m3", "ladder 4096³, e4m3", "ladder 8192³, e4m3"]
+    with pytest.raises(LookupError, match="no step .* 'e5m2' in its name: use one of ladder 1024³"):
+        plan.steps("e5m2")
+
+
 def test_two_measurements_of_one_launch_are_one_row():
     def row(median, n, correct=True):
         seconds = {"median": median, "q1": 0.9 * median, "q3": 1.2 * median, "n": n}
@@ -47,7 +56,7 @@ def test_other_libraries_are_measured_only_where_they_are_installed(monkeypatch)
 
 def test_e4m3_is_left_out_where_no_library_multiplies_it(monkeypatch):
     monkeypatch.setattr(peers, "find_spec", lambda name: None)
-    with pytest.warns(UserWarning, match="e4m3: RuntimeError: .* missing: pip install nvmath"):
+    with pytest.warns(UserWarning, match="e4m3: RuntimeError: .* pip install torch"):
         assert ladder.timings(16, 32, 48, [LADDER["fp8"]], "e4m3") == {"timings": []}
 
 
