@@ -1,7 +1,7 @@
 """Other ways to a matrix product on this GPU, measured beside the rungs.
 
-cuBLAS comes with CuPy. The others are measured where they are installed: nothing else here needs
-them, and a machine without them has shorter tables.
+cuBLAS comes with CuPy. The others are measured where they are installed (cuTile: where its product
+has been compiled): nothing else here needs them, and a machine without them has shorter tables.
 """
 
 from __future__ import annotations
@@ -16,12 +16,14 @@ import numpy as np
 from kernels.engine import cupy
 from kernels.host import half
 from kernels.host.cublas import gemm
+from kernels.measure import peer_cutile
 
 __all__ = ["TITLES", "cublas", "others"]
 
 #: What a table calls them.
 TITLES = {
     "triton": "Triton",
+    "cutile": "cuTile",
     "cublaslt": "cuBLASLt, searched",
     "cublas_bf16x9": "cuBLAS, emulated",
     "cublaslt_promoted": "cuBLASLt, sums promoted",
@@ -58,7 +60,7 @@ def cublas(A: Any, B: Any, C: Any) -> Callable[[], object]:
 def others(
     A: Any, B: Any, C: Any, dtype: str = "float32"
 ) -> Iterator[tuple[str, Callable[[], Callable[[], object]]]]:
-    """Yield every way but plain cuBLAS that is installed: its name, and what prepares its launch.
+    """Yield every way but plain cuBLAS that there is here: its name, and what prepares its launch.
 
     Parameters
     ----------
@@ -78,7 +80,10 @@ def others(
         from kernels.measure import peer_torch
 
         yield "cublaslt_promoted", partial(peer_torch.launch, A, B, C, fast=False)
-    if find_spec("triton") and find_spec("torch") and dtype not in (half.PARTS, half.E4M3):
+    usual = dtype not in (half.PARTS, half.E4M3)
+    if usual and find_spec("triton") and find_spec("torch"):
         from kernels.measure import peer_triton
 
         yield "triton", partial(peer_triton.launch, A, B, C)
+    if usual and peer_cutile.folder().is_dir():
+        yield "cutile", partial(peer_cutile.launch, A, B, C)

@@ -7,12 +7,11 @@ through shared memory, the banks that this detour meets, and how much a thread l
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from numpy import int32
-
 from kernels import host
 from kernels.engine import cuda, float32, uint32
 from kernels.host import cdiv, cpp
 from kernels.host.model import Access, Model
+from kernels.host.versions import Versions
 
 TILE = 32  #: side of a tile: a warp covers one row of it
 PADDED = TILE + 1
@@ -193,33 +192,31 @@ class Version:
     def launcher(self, A, B, engine: str = "numba") -> Callable[[], object]:
         """Return a function that launches it on contiguous CuPy arrays A (M×N) and B (N×M)."""
         host.check_resident(A=A, B=B)
-        turned = Turned(A, B, engine)
+        return self._launcher(Turned(A, B, engine))
+
+    def _launcher(self, turned: "Turned") -> Callable[[], object]:
         grid, block = self.launch(turned.M, turned.N)
-        if engine == "numba":
-            bound = self.kernel[grid, block]
+        if turned.engine == "numba":
             # Wrapped once: wrapping CuPy arrays anew would cost more than the launch.
-            arrays = tuple(cuda.as_cuda_array(array) for array in (A, B))
-            return lambda: bound(*arrays)
-        kernel = cpp.load("transpose", f"transpose_{self.name}")
-        arguments = (A, B, *(int32(size) for size in A.shape))
-        return lambda: kernel(grid, block, arguments)
+            kernel, arrays = self.kernel[grid, block], host.wrapped(*turned.arguments())
+            return lambda: kernel(*arrays)
+        twin, arguments = cpp.load("transpose", f"transpose_{self.name}"), turned.cpp_arguments()
+        return lambda: twin(grid, block, arguments)
 
 
-VERSIONS: dict[str, Version] = {
-    version.name: version
-    for version in (
-        Version("row_read", "naive, reads rows", transpose_row_read, written=(TILE, 1)),
-        Version("row_write", "naive, writes rows", transpose_row_write, read=(TILE, 1),
-                along_rows_of_b=True),
-        Version("tiled", "tiled", transpose_tiled),
-        Version("padded", "tiled, padded", transpose_padded),
-        Version("swizzled", "tiled, swizzled", transpose_swizzled),
-        Version("four", "padded, four elements per thread", transpose_four, rows=ROWS),
-        Version("large", "tile of 64, eight elements per thread", transpose_large, LARGE, ROWS),
-        Version("ordered", "the same, blocks in the order of B", transpose_ordered, LARGE, ROWS,
-                along_rows_of_b=True),
-    )
-}  # fmt: skip
+VERSIONS = Versions(
+    "transpose",
+    Version("row_read", "naive, reads rows", transpose_row_read, written=(TILE, 1)),
+    Version("row_write", "naive, writes rows", transpose_row_write, read=(TILE, 1),
+            along_rows_of_b=True),
+    Version("tiled", "tiled", transpose_tiled),
+    Version("padded", "tiled, padded", transpose_padded),
+    Version("swizzled", "tiled, swizzled", transpose_swizzled),
+    Version("four", "padded, four elements per thread", transpose_four, rows=ROWS),
+    Version("large", "tile of 64, eight elements per thread", transpose_large, LARGE, ROWS),
+    Version("ordered", "the same, blocks in the order of B", transpose_ordered, LARGE, ROWS,
+            along_rows_of_b=True),
+)  # fmt: skip
 
 
 class Turned(host.Operands):
@@ -256,13 +253,6 @@ def transpose(A, out=None, engine="numba", version="ordered"):
     TypeError, ValueError, RuntimeError, MemoryError
         One line that names the value, the limit and the way out.
     """
-    if version not in VERSIONS:
-        raise ValueError(f"no transpose {version!r}: use one of {', '.join(VERSIONS)}")
     chosen, turned = VERSIONS[version], Turned(A, out, engine)
-    grid, threads = chosen.launch(turned.M, turned.N)
-    if engine == "cpp":
-        kernel = cpp.load("transpose", f"transpose_{version}")
-        kernel(grid, threads, turned.cpp_arguments())
-    else:
-        chosen.kernel[grid, threads](*turned.arguments())
+    chosen._launcher(turned)()
     return turned.result()

@@ -13,6 +13,7 @@ from kernels.engine import cuda, cupy, float32
 from kernels.engine.vector import aligned16, load4_guarded, unrolled
 from kernels.host import cdiv, cpp
 from kernels.host.model import WARP, Access, Model
+from kernels.host.versions import Versions
 from kernels.primitives.reduction import BLOCK, WARPS, sum_of_warp
 
 MOST_VECTORS = 16  #: at once: their sums must fit in a thread's registers
@@ -166,14 +167,12 @@ class Version:
         return cpp.load("matvec", f"matvec_{self.name}", WIDE=wide)
 
 
-VERSIONS: dict[str, Version] = {
-    version.name: version
-    for version in (
-        Version("per_thread", "one thread per row", matvec_per_thread, rows=BLOCK),
-        Version("per_warp", "one warp per row", matvec_per_warp),
-        Version("vectorized", "one warp per row, 16 bytes per load", matvec_vectorized, vector=4),
-    )
-}
+VERSIONS = Versions(
+    "product",
+    Version("per_thread", "one thread per row", matvec_per_thread, rows=BLOCK),
+    Version("per_warp", "one warp per row", matvec_per_warp),
+    Version("vectorized", "one warp per row, 16 bytes per load", matvec_vectorized, vector=4),
+)
 
 
 @dataclass(frozen=True)
@@ -306,10 +305,8 @@ def matvec(W, x, out=None, engine="numba", version="vectorized"):
     TypeError, ValueError, RuntimeError, MemoryError
         One line that names the value, the limit and the way out.
     """
-    if version not in VERSIONS:
-        raise ValueError(f"no product {version!r}: use one of {', '.join(VERSIONS)}")
-    operands = MatVec(W, x, out, engine)
-    VERSIONS[version]._launcher(operands)()
+    chosen, operands = VERSIONS[version], MatVec(W, x, out, engine)
+    chosen._launcher(operands)()
     return operands.result()
 
 

@@ -15,6 +15,8 @@ from kernels.engine import cuda, float32
 from kernels.engine.vector import aligned16, load4
 from kernels.host import cdiv, cpp
 from kernels.host.model import WARP, Access, Model
+from kernels.host.versions import Versions
+from kernels.primitives.vector import Vector
 
 BLOCK = 256  #: threads
 WARPS = BLOCK // WARP
@@ -161,15 +163,15 @@ class Version:
     def launcher(self, a, out, engine: str = "numba") -> Callable[[], object]:
         """Return a function that adds up a CuPy vector `a` into `out`, of one element."""
         host.check_resident(a=a, out=out)
-        return self._launcher(Total(a, out, engine))
+        return self._launcher(Vector(a, out, engine, results=1))
 
-    def _launcher(self, total: "Total") -> Callable[[], object]:
+    def _launcher(self, vector: Vector) -> Callable[[], object]:
         """Return a function that launches all passes on checked operands."""
-        left, last = total.on_device()
+        left, last = vector.contiguous()
         launches = []
-        for _, grid in self.passes(total.n):
-            sums = last if grid == (1,) else total.workspace(grid)
-            launches.append(self._bound(grid, left, sums, total.engine))
+        for _, grid in self.passes(vector.n):
+            sums = last if grid == (1,) else vector.workspace(grid)
+            launches.append(self._bound(grid, left, sums, vector.engine))
             left = sums
         return lambda: [launch() for launch in launches]
 
@@ -185,30 +187,12 @@ class Version:
         return cpp.load("reduction", f"sum_{self.name}")
 
 
-VERSIONS: dict[str, Version] = {
-    version.name: version
-    for version in (
-        Version("tree", "tree in shared memory", sum_tree),
-        Version("shuffled", "warp shuffles", sum_shuffled),
-        Version("vectorized", "16 bytes per load, grid-stride", sum_vectorized, vector=4),
-    )
-}
-
-
-class Total(host.Operands):
-    """The operands of a sum with the vector's length `n`, which may be 0."""
-
-    narrow = False
-
-    def __init__(self, a, out=None, engine="numba"):
-        host.check_array(a, "a", 1, empty=True)
-        (self.n,) = self._sizes = a.shape
-        super().__init__({"a": a}, out, (1,), engine)
-
-    def on_device(self) -> tuple:
-        """Return the vector, contiguous, and the result, both on the device."""
-        *arrays, _ = self.cpp_arguments()
-        return tuple(arrays)
+VERSIONS = Versions(
+    "sum",
+    Version("tree", "tree in shared memory", sum_tree),
+    Version("shuffled", "warp shuffles", sum_shuffled),
+    Version("vectorized", "16 bytes per load, grid-stride", sum_vectorized, vector=4),
+)
 
 
 def total(a, out=None, engine="numba", version="vectorized"):
@@ -236,8 +220,6 @@ def total(a, out=None, engine="numba", version="vectorized"):
     TypeError, ValueError, RuntimeError, MemoryError
         One line that names the value, the limit and the way out.
     """
-    if version not in VERSIONS:
-        raise ValueError(f"no sum {version!r}: use one of {', '.join(VERSIONS)}")
-    operands = Total(a, out, engine)
-    VERSIONS[version]._launcher(operands)()
+    chosen, operands = VERSIONS[version], Vector(a, out, engine, results=1)
+    chosen._launcher(operands)()
     return operands.result()

@@ -14,6 +14,7 @@ from kernels.engine import cuda, float32
 from kernels.engine.vector import aligned16, load4_guarded, store4_guarded
 from kernels.host import cdiv, cpp
 from kernels.host.model import WARP, Access, Model
+from kernels.host.versions import Versions
 from kernels.primitives.reduction import (
     ALL,
     BLOCK,
@@ -22,6 +23,7 @@ from kernels.primitives.reduction import (
     sum_shuffled,
     sum_tree,
 )
+from kernels.primitives.vector import Vector
 
 
 @cuda.jit
@@ -180,15 +182,15 @@ class Version:
     def launcher(self, a, out, engine: str = "numba") -> Callable[[], object]:
         """Return a function that scans a CuPy vector `a` into `out`."""
         host.check_resident(a=a, out=out)
-        return self._launcher(Prefixes(a, out, engine))
+        return self._launcher(Vector(a, out, engine))
 
-    def _launcher(self, operands: "Prefixes") -> Callable[[], object]:
+    def _launcher(self, operands: Vector) -> Callable[[], object]:
         """Return a function that makes all launches on checked operands."""
-        a, out = operands.on_device()
+        a, out = operands.contiguous()
         launches = list(self._launches(a, out, operands)) if operands.n else []
         return lambda: [launch() for launch in launches]
 
-    def _launches(self, a, out, operands: "Prefixes"):
+    def _launches(self, a, out, operands: Vector):
         launched, engine = self.launch(a.size), operands.engine
         (blocks,), _ = launched
         before = a  # of a single block, which asks for nothing before it
@@ -214,31 +216,13 @@ def name_of(kernel) -> str:
     return kernel.py_func.__name__
 
 
-VERSIONS: dict[str, Version] = {
-    version.name: version
-    for version in (
-        Version("shared", "steps in shared memory", scan_shared, sum_tree, "reduction", 8),
-        Version("shuffled", "warp shuffles", scan_shuffled, sum_shuffled, "reduction", 10),
-        Version("vectorized", "four per thread, 16 bytes per load", scan_vectorized, sum_tiles,
-                "scan", 13, vector=4),
-    )
-}  # fmt: skip
-
-
-class Prefixes(host.Operands):
-    """The operands of a scan with the vector's length `n`, which may be 0."""
-
-    narrow = False
-
-    def __init__(self, a, out=None, engine="numba"):
-        host.check_array(a, "a", 1, empty=True)
-        (self.n,) = self._sizes = a.shape
-        super().__init__({"a": a}, out, (self.n,), engine)
-
-    def on_device(self) -> tuple:
-        """Return the vector and the result, both contiguous and on the device."""
-        *arrays, _ = self.cpp_arguments()
-        return tuple(arrays)
+VERSIONS = Versions(
+    "scan",
+    Version("shared", "steps in shared memory", scan_shared, sum_tree, "reduction", 8),
+    Version("shuffled", "warp shuffles", scan_shuffled, sum_shuffled, "reduction", 10),
+    Version("vectorized", "four per thread, 16 bytes per load", scan_vectorized, sum_tiles,
+            "scan", 13, vector=4),
+)  # fmt: skip
 
 
 def scan(a, out=None, engine="numba", version="vectorized"):
@@ -266,8 +250,6 @@ def scan(a, out=None, engine="numba", version="vectorized"):
     TypeError, ValueError, RuntimeError, MemoryError
         One line that names the value, the limit and the way out.
     """
-    if version not in VERSIONS:
-        raise ValueError(f"no scan {version!r}: use one of {', '.join(VERSIONS)}")
-    operands = Prefixes(a, out, engine)
-    VERSIONS[version]._launcher(operands)()
+    chosen, operands = VERSIONS[version], Vector(a, out, engine)
+    chosen._launcher(operands)()
     return operands.result()

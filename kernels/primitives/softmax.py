@@ -14,6 +14,7 @@ from kernels import host
 from kernels.engine import cuda, float32, uint32
 from kernels.host import cpp
 from kernels.host.model import Access, Model
+from kernels.host.versions import Versions
 
 WARPS = 8  #: of a block
 THREADS = 32 * WARPS
@@ -126,23 +127,22 @@ class Version:
     def launcher(self, A, P, engine: str = "numba") -> Callable[[], object]:
         """Return a function that launches it on contiguous CuPy arrays A and P (M×N)."""
         host.check_resident(A=A, P=P)
-        rows = Rows(A, P, engine)
-        grid, block = self.launch(*A.shape)
-        if engine == "numba":
-            bound, arrays = self.kernel[grid, block], host.wrapped(A, P)
-            return lambda: bound(*arrays)
-        kernel = cpp.load("softmax", f"softmax_{self.name}")
-        arguments = rows.cpp_arguments()
-        return lambda: kernel(grid, block, arguments)
+        return self._launcher(Rows(A, P, engine))
+
+    def _launcher(self, rows: "Rows") -> Callable[[], object]:
+        grid, block = self.launch(rows.M, rows.N)
+        if rows.engine == "numba":
+            kernel, arrays = self.kernel[grid, block], host.wrapped(*rows.arguments())
+            return lambda: kernel(*arrays)
+        twin, arguments = cpp.load("softmax", f"softmax_{self.name}"), rows.cpp_arguments()
+        return lambda: twin(grid, block, arguments)
 
 
-VERSIONS: dict[str, Version] = {
-    version.name: version
-    for version in (
-        Version("safe", "three passes", softmax_safe, passes=3),
-        Version("online", "online: two passes", softmax_online, passes=2),
-    )
-}
+VERSIONS = Versions(
+    "softmax",
+    Version("safe", "three passes", softmax_safe, passes=3),
+    Version("online", "online: two passes", softmax_online, passes=2),
+)
 
 
 class Rows(host.Operands):
@@ -179,14 +179,8 @@ def softmax(A, out=None, engine="numba", version="online"):
     TypeError, ValueError, RuntimeError, MemoryError
         One line that names the value, the limit and the way out.
     """
-    if version not in VERSIONS:
-        raise ValueError(f"no softmax {version!r}: use one of {', '.join(VERSIONS)}")
     chosen, rows = VERSIONS[version], Rows(A, out, engine)
-    grid, threads = chosen.launch(rows.M, rows.N)
-    if engine == "cpp":
-        cpp.load("softmax", f"softmax_{version}")(grid, threads, rows.cpp_arguments())
-    else:
-        chosen.kernel[grid, threads](*rows.arguments())
+    chosen._launcher(rows)()
     return rows.result()
 
 

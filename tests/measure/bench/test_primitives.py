@@ -86,8 +86,8 @@ def test_counts_of_all_launches_of_a_case_are_added(monkeypatch):
 def test_the_launches_of_a_scan_are_counted():
     for version in bench.scan.VERSIONS.values():
         for n in (1, version.tile, version.tile + 1, version.tile**2 + 1):
-            operands = bench.scan.Prefixes(np.zeros(n, np.float32))
-            made = list(version._launches(*operands.on_device(), operands))
+            operands = bench.scan.Vector(np.zeros(n, np.float32))
+            made = list(version._launches(*operands.contiguous(), operands))
             assert bench._launches(version, n) == len(made)
 
 
