@@ -68,10 +68,7 @@ fp8(const __grid_constant__ TensorMap map_A, const __grid_constant__ TensorMap m
         take_registers<232>();
         const int upper = (role - 1) * 64;            // this warpgroup's first row of the tile
         const unsigned my_boxes = boxes + (role - 1) * BOXES * BOX;
-        float acc[BN / 2];
-#if PROMOTE
-        float sums[BN / 2];
-#endif
+        float acc[BN / 2], sums[BN / 2];
         for (int t = blockIdx.x / CLUSTER; t < down * across; t += clusters) {
             const Tile tile = tile_number(t, down, across);
             const int row0 = (tile.row * CLUSTER + rank) * BM, col0 = tile.col * BN;
@@ -115,14 +112,11 @@ fp8(const __grid_constant__ TensorMap map_A, const __grid_constant__ TensorMap m
                     sums[i] += acc[i];
 #endif
             }
+            // Written in place, acc would keep products from going on while the next are asked for.
             #pragma unroll
             for (int i = 0; i < BN / 2; ++i)
-#if PROMOTE
-                acc[i] = sums[i] * scale;
-#else
-                acc[i] *= scale;
-#endif
-            store_sums(acc, my_boxes, map_C, col0, row0 + upper, role);
+                sums[i] = scale * (PROMOTE ? sums[i] : acc[i]);
+            store_sums(sums, my_boxes, map_C, col0, row0 + upper, role);
         }
         if (tid == 0)
             wait_for_reads_of_stores<0>();
