@@ -72,14 +72,10 @@ fp8(const __grid_constant__ TensorMap map_A, const __grid_constant__ TensorMap m
         for (int t = blockIdx.x / CLUSTER; t < down * across; t += clusters) {
             const Tile tile = tile_number(t, down, across);
             const int row0 = (tile.row * CLUSTER + rank) * BM, col0 = tile.col * BN;
-#if PROMOTE
-            const int piece = PROMOTE;
+            const int piece = PROMOTE ? PROMOTE : steps;
             #pragma unroll
             for (int i = 0; i < BN / 2; ++i)
                 sums[i] = 0;
-#else
-            const int piece = steps;
-#endif
             for (int first = 0; first < steps; first += piece) {
                 const int count = min(piece, steps - first);
                 int previous = 0;
@@ -105,14 +101,12 @@ fp8(const __grid_constant__ TensorMap map_A, const __grid_constant__ TensorMap m
                 products_wait<0>();
                 if (tid < CLUSTER)
                     barrier_arrive(empty + 8 * previous, tid);
-#if PROMOTE
                 // Tensor cores keep few bits of a sum of such products: float32 keeps 24.
                 #pragma unroll
                 for (int i = 0; i < BN / 2; ++i)
-                    sums[i] += acc[i];
-#endif
+                    sums[i] += PROMOTE ? acc[i] : 0;
             }
-            // Written in place, acc would keep products from going on while the next are asked for.
+            // Not in place: who writes to acc makes wgmma wait for each product in turn.
             #pragma unroll
             for (int i = 0; i < BN / 2; ++i)
                 sums[i] = scale * (PROMOTE ? sums[i] : acc[i]);

@@ -37,9 +37,11 @@ class Options(persistent.Options):
     promote: int = option(
         0, (0, 4), "steps of 128 products after which sums go on in float32; 0: never"
     )
-
     stages: int = option(
-        4, (3, 4), "tiles in the ring; the fewer, the more of C waits to be stored", only=True
+        4,
+        (3, 4),
+        "pairs of tiles loaded ahead; fewer leave room for more of C on its way",
+        only=True,
     )
 
     @property
