@@ -73,3 +73,16 @@ def test_pieces_overlap_but_an_engine_works_on_one_at_a_time(pieces):
         assert all(b[1] <= a[0] + 1e-9 for b, a in zip(before, after, strict=True))
     # The copies in take longest; the last piece's other two steps are all that sticks out.
     assert lanes[2][-1][1] == pytest.approx(2 + 1.5 / pieces)
+
+
+def test_an_element_crosses_both_links_in_both_directions():
+    told = [text.get_text() for text in plots.one_element().axes[0].texts]
+    assert told.count("8 bytes") == told.count("4 bytes") == 2
+    assert {"host\nmemory", "device\nmemory", "PCIe", "1 addition"} <= set(told)
+
+
+def test_the_gpu_waits_until_the_host_has_launched():
+    ax = plots.one_call().axes[0]
+    middle = {text.get_text(): text.get_position()[0] for text in ax.texts}
+    assert middle["layers of Python"] < middle["launch"] < middle["kernel"]
+    assert middle["waits"] < middle["kernel"]

@@ -32,6 +32,11 @@ def test_a_lane_s_eight_pairs_are_marked(lane):
     assert [frame.get_width() * frame.get_height() for frame in frames] == [2] * 8
 
 
+def test_one_product_has_the_sizes_of_its_fragments():
+    told = [f"{rows} × {columns}" for rows, columns, _ in PLACES.values()]
+    assert [text for text in texts(plots.one_product()) if "×" in text] == [told[2], *told[:2]]
+
+
 def test_a_lane_that_no_warp_has_is_refused():
     with pytest.raises(ValueError, match="lane 32: a warp has the lanes 0 to 31"):
         plots.fragments(32)

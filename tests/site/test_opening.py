@@ -7,8 +7,6 @@ import pytest
 from kernels.lab.pages import is_deeper
 from tests.pages import CHAPTERS, settle
 
-#: Pages whose first picture still comes later: most would answer the question before them.
-LATER = {"02-vector-add", "08-tensor-cores", "11-at-work", "13-attention"}
 SCREENS = [(1280, 800), (390, 844)]
 #: Where the first paragraph ends, and by where a third of the first picture is seen, in pixels.
 OPENING = """() => {
@@ -31,7 +29,7 @@ def test_the_idea_is_on_the_first_screen_and_a_picture_on_the_second(browser, bo
         settle(page)
         idea, picture = page.evaluate(OPENING)
         assert idea <= height, f"at {width} × {height}, the first paragraph ends at {idea:.0f}"
-        assert name in LATER or picture <= 2 * height, (
+        assert picture <= 2 * height, (
             f"at {width} × {height}, a third of the first picture ends at {picture:.0f}"
         )
     page.close()

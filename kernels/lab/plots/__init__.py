@@ -40,7 +40,7 @@ from kernels.lab.plots.errors import error_growth
 from kernels.lab.plots.flat import flat_memory
 from kernels.lab.plots.flight import in_flight
 from kernels.lab.plots.formats import bit_formats
-from kernels.lab.plots.fragments import fragments
+from kernels.lab.plots.fragments import fragments, one_product
 from kernels.lab.plots.gpus import gpu_links, holdings, link_times, received, speed_ups
 from kernels.lab.plots.gradients import gradients
 from kernels.lab.plots.hiding import hiding
@@ -53,6 +53,7 @@ from kernels.lab.plots.levels import tile_levels
 from kernels.lab.plots.load_path import load_path
 from kernels.lab.plots.mappings import mappings
 from kernels.lab.plots.multicast import multicast
+from kernels.lab.plots.one_element import one_element
 from kernels.lab.plots.outer import outer_product
 from kernels.lab.plots.overhang import overhang
 from kernels.lab.plots.overwritten import overwritten
@@ -78,7 +79,7 @@ from kernels.lab.plots.rates import rates
 from kernels.lab.plots.rereading import rereading
 from kernels.lab.plots.rungs import rungs
 from kernels.lab.plots.savings import block_loads, savings
-from kernels.lab.plots.schedule import Bar, schedule, six_steps, streams
+from kernels.lab.plots.schedule import Bar, one_call, schedule, six_steps, streams
 from kernels.lab.plots.significand import significand
 from kernels.lab.plots.slots import slots
 from kernels.lab.plots.speed_of_light import speed_of_light
@@ -100,11 +101,11 @@ __all__ = [
     "double_buffer", "empty", "error_growth", "figure", "flat_memory", "fragments", "gpu_links",
     "gradients", "graph_of_calls", "halving", "heat", "hiding", "hierarchy", "holdings",
     "in_flight", "indices", "kitchen", "ladder", "late_error", "latency", "link_times", "load_path",
-    "mapping", "mappings", "mark", "multicast", "outer_product", "overhang", "overwritten",
-    "pending", "problems", "product", "pyramid", "rates", "received", "rereading", "roofline",
-    "rung_label", "rungs", "running_softmax", "savings", "scan_steps", "schedule", "show",
-    "significand", "six_steps", "slots", "speed_of_light", "speed_ups", "spread_tile", "stream_k",
-    "streams", "structs_and_fields", "svg", "sweep", "three_passes", "tile_levels", "tile_steps",
-    "transfers", "transpose_path", "two_barriers", "two_loads", "waterfall", "wide_loads",
-    "zero_fill",
+    "mapping", "mappings", "mark", "multicast", "one_call", "one_element", "one_product",
+    "outer_product", "overhang", "overwritten", "pending", "problems", "product", "pyramid",
+    "rates", "received", "rereading", "roofline", "rung_label", "rungs", "running_softmax",
+    "savings", "scan_steps", "schedule", "show", "significand", "six_steps", "slots",
+    "speed_of_light", "speed_ups", "spread_tile", "stream_k", "streams", "structs_and_fields",
+    "svg", "sweep", "three_passes", "tile_levels", "tile_steps", "transfers", "transpose_path",
+    "two_barriers", "two_loads", "waterfall", "wide_loads", "zero_fill",
 ]  # fmt: skip

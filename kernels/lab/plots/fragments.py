@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from kernels.lab.plots.drawings import canvas, mark
+from kernels.lab.plots.drawings import canvas, cells, mark
 from kernels.lab.plots.palette import PALETTE
 
 #: Rows, columns and upper left corner of each matrix of m16n8k16: A left of C, B above it.
@@ -44,6 +44,19 @@ def fragments(lane: int) -> Figure:
                     mark(ax, *span, at=(x, y), role="thread")
                 ax.text(x + col + along / 2, y + row + down / 2, str(number), fontsize=8,
                         ha="center", va="center")  # fmt: skip
+    return fig
+
+
+def one_product() -> Figure:
+    """What one ``mma`` of the shape m16n8k16 does: C, A and B side by side, with their sizes."""
+    fig, ax = canvas(3.6, 1.75, (-0.4, 40.4, 18.6, -2.4))
+    for name, x in (("C", 0), ("A", 13), ("B", 32)):
+        rows, columns, _ = PLACES[name]
+        cells(ax, rows, columns, at=(x, 0), role=name, title=name)
+        size = f"{rows} × {columns}"
+        ax.text(x + columns / 2, rows + 0.4, size, ha="center", va="top", fontsize=9)
+    for x, sign in ((10.5, "+="), (30.5, "·")):
+        ax.text(x, 8, sign, ha="center", va="center", weight="bold", fontsize=12)
     return fig
 
 

@@ -82,6 +82,13 @@ def six_steps() -> Figure:
     return schedule({"host": host, "device": device})
 
 
+def one_call() -> Figure:
+    """What host and GPU do while a framework computes one small product; a schematic."""
+    host = [Bar(0, 5.5, "layers of Python", "A"), Bar(5.5, 8, "launch", "library")]
+    gpu = [Bar(0, 7.5, "waits"), Bar(7.5, 10, "kernel", "thread")]
+    return schedule({"host": host, "GPU": gpu})
+
+
 def streams(pieces: int, copy_in: float = 2, kernel: float = 0.5, copy_out: float = 1) -> Figure:
     """A vector in pieces, each in a stream of its own: copies and kernels overlap; a schematic.
 
