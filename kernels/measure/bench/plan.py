@@ -37,17 +37,6 @@ MODULES = (
 )
 
 
-def steps(only: str = "") -> list[Step]:
-    """The whole benchmark, or the steps whose names hold a text.
-
-    Raises
-    ------
-    LookupError
-        If no step has such a name: one line with those there are.
-    """
-    every = [step for module in MODULES for step in module.steps()]
-    found = [step for step in every if only in step.name]
-    if not found:
-        names = ", ".join(step.name for step in every)
-        raise LookupError(f"no step of the benchmark has {only!r} in its name: use one of {names}")
-    return found
+def steps() -> list[Step]:
+    """The whole benchmark."""
+    return [step for module in MODULES for step in module.steps()]

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from kernels.measure import peers
-from kernels.measure.bench import ladder, plan
+from kernels.measure.bench import ladder
 from kernels.measure.bench.case import Case
 from kernels.rungs.order import LADDER
 
@@ -27,15 +27,6 @@ def test_the_ladder_is_measured_at_every_shape_and_number_format():
     assert "ladder 8192³, bfloat16" in names
     assert "ladder 1024³, bfloat16x3" in names
     assert "ladder 2048³, e4m3" in names and len(names) == 8 + 7 + 2 + 4 + 3
-
-
-def test_some_steps_are_chosen_by_their_names(monkeypatch):
-    monkeypatch.setattr(plan, "MODULES", (ladder,))
-    assert plan.steps() and len(plan.steps()) == len(ladder.steps())
-    names = [step.name for step in plan.steps("e4m3")]
-    assert names == ["ladder 2048³, e4m3", "ladder 4096³, e4m3", "ladder 8192³, e4m3"]
-    with pytest.raises(LookupError, match="no step .* 'e5m2' in its name: use one of ladder 1024³"):
-        plan.steps("e5m2")
 
 
 def test_two_measurements_of_one_launch_are_one_row():
