@@ -226,7 +226,7 @@ def test_a_part_of_the_benchmark_is_measured_into_the_record(capsys, tmp_path, m
     assert "recorded in" in capsys.readouterr().out
     new = records.read(tmp_path / "h200.json").rows("timings", rung="cutile")
     assert {(row.M, row.dtype) for row in new} == {
-        (4096, dtype) for dtype in ("float32", "float16", "bfloat16", half.PARTS)
+        (4096, dtype) for dtype in ("float32", "float16", "bfloat16", half.PARTS, half.E4M3)
     }
     assert run.KEPT.exists() and not (tmp_path / "bench-part.json").exists()
     assert call(capsys, "bench --only chess")[2] == (
