@@ -12,7 +12,7 @@
     return `${whole(value)}\u00a0${value === 1 ? unit.replace(/^((?:shared )?\w{3,})s\b/, "$1") : unit}`;
   };
 
-  /** How far a guess was off, in words: "exact", "12 % too high", "8 times too low". */
+  /** How far a guess was off, in words: "exact", "12 % too high", "too low by a factor of 8". */
   function distance(said, is) {
     if (said === is) return "exact";
     const low = said < is ? "low" : "high";
@@ -22,7 +22,7 @@
     if (times < 1.005) return "as good as exact";
     return times < 2
       ? `${Math.max(1, Math.round(100 * Math.abs(ratio - 1)))}\u00a0% too ${low}`
-      : `${plain(times)} times too ${low}`;
+      : `too ${low} by a factor of ${plain(times)}`;
   }
 
   /** A field's guess; throws a line to show where there is none. */
@@ -34,10 +34,11 @@
       const bare = text
         .replace(/[\s\u00a0\u202f]/g, "")
         .replace(/,(?=\d{3}(?!\d))/g, "")
+        .replace(/^(-?\d+),(\d+)$/, "$1.$2") // a decimal comma
         .replace("−", "-")
         .replace(/[%×]$/, "");
       const value = bare === "" ? NaN : Number(bare);
-      if (!Number.isFinite(value)) throw [`“${text}” is no number: type digits, such as 12 or 0.25.`, input];
+      if (!Number.isFinite(value)) throw [`“${text}” is not a number: type digits, such as 12 or 0.25.`, input];
       if (value < Number(input.dataset.least))
         throw [`${text} is impossible here: the least is ${input.dataset.least}.`, input];
       return value;
@@ -78,7 +79,7 @@
     if (kind === "choice") {
       if (said === undefined) return `${label}: ${option(is)}.`;
       return said === is
-        ? `${label}: you ${option(said)}, and so it is.`
+        ? `${label}: you ${option(said)}: right.`
         : `${label}: you ${option(said)}, ${by} ${option(is)}.`;
     }
     if (kind === "sketch") {

@@ -49,7 +49,9 @@
     if (new RegExp(phrase, "i").test(named)) sum += 30;
     if (words.length > 1 && new RegExp(phrase, "i").test(text)) sum += 15;
     if (/glossary\.html#/.test(address) && new RegExp(`^${phrase}s?$`, "i").test(named)) sum += 100;
-    return sum;
+    else if (/glossary\.html#/.test(address) && words.includes(named)) sum += 40;
+    // What other texts say comes after what the course says itself.
+    return /(?:fact-check|further-reading)\.html/.test(address) ? sum / 3 : sum;
   }
 
   const make = (tag, text, name) =>

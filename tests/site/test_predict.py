@@ -190,7 +190,7 @@ def test_a_guess_lifts_the_veil_and_lasts(visit):
     page.press(f"{FIRST} input >> nth=1", "Enter")
     said = page.locator(f"{FIRST} .said")
     assert said.locator("p").all_text_contents() == [
-        "A[row, k]: you 4, it’s 32\u00a0sectors: 8 times too low.",
+        "A[row, k]: you 4, it’s 32\u00a0sectors: too low by a factor of 8.",
         "B[k, col]: you 1, it’s 1\u00a0sector: exact.",
     ]
     assert said.evaluate("(each) => each === document.activeElement"), "it is read at once"
@@ -217,10 +217,10 @@ def test_whoever_does_not_want_to_guess_sees_the_answer(visit):
     ("typed", "line"),
     [
         ("", "Type a number, or press “Show me”."),
-        ("many", "“many” is no number: type digits, such as 12 or 0.25."),
-        ("1,5", "“1,5” is no number: type digits, such as 12 or 0.25."),
+        ("many", "“many” is not a number: type digits, such as 12 or 0.25."),
+        ("1,5,2", "“1,5,2” is not a number: type digits, such as 12 or 0.25."),
         ("-3", "-3 is impossible here: the least is 0."),
-        ("1e999", "“1e999” is no number: type digits, such as 12 or 0.25."),
+        ("1e999", "“1e999” is not a number: type digits, such as 12 or 0.25."),
     ],
 )
 def test_what_is_no_guess_is_told_in_a_line(visit, typed, line):
@@ -232,6 +232,14 @@ def test_what_is_no_guess_is_told_in_a_line(visit, typed, line):
     assert invalid.count() == 1
     assert invalid.evaluate("(each) => each === document.activeElement")
     assert set(veils(page, FIRST)) == {"hidden"}
+
+
+def test_a_decimal_comma_is_read(visit):
+    page = visit("00-climb")
+    page.fill(f"{FIRST} input >> nth=0", "1,5")
+    page.fill(f"{FIRST} input >> nth=1", "1")
+    page.press(f"{FIRST} input >> nth=1", "Enter")
+    assert "you 1.5," in page.inner_text(f"{FIRST} .said")
 
 
 def test_large_numbers_and_units_are_read(visit):
@@ -256,7 +264,7 @@ def test_a_choice_and_words_by_keyboard(visit):
     page.fill(f"{box} textarea", "<b>waits</b>")
     page.click(f"{box} .acts button >> nth=0")
     said = page.locator(f"{box} .said p").all_text_contents()
-    assert said[0].endswith("and so it is.")
+    assert said[0].endswith(": right.")
     assert said[1] == "tiled: you “queue to global memory”, recorded “queue to shared memory”."
     assert said[3] == "You wrote: <b>waits</b>"
 

@@ -47,8 +47,8 @@ class BlockOrder(Widget):
     group = traitlets.Int(8).tag(sync=True)
     running = traitlets.Int(264).tag(sync=True)
     wave = traitlets.Int(0, min=0).tag(sync=True)
-    BM = traitlets.Int(64).tag(sync=True)
-    BN = traitlets.Int(64).tag(sync=True)
+    BM = traitlets.Int(128).tag(sync=True)
+    BN = traitlets.Int(128).tag(sync=True)
     K = traitlets.Int(8192).tag(sync=True)
 
     _allowed = within(**LIMITS)
