@@ -19,8 +19,8 @@ from kernels.lab.pages import CHAPTERS, chapter_of
 from . import moved
 from .truths import Box, Field, read
 
-#: A bar of a chart, as Matplotlib draws it: a closed path with four corners.
-BAR = re.compile(r"M ([\d.]+) ([\d.]+)\s+L ([\d.]+) \2\s+L \3 ([\d.]+)\s+L \1 \4\s+z")
+#: A bar of a chart, as `slim` writes it: a closed path with four corners.
+BAR = re.compile(r"M([\d.]+) ([\d.]+)h([\d.]+)v(-?[\d.]+)h-\3z")
 
 SIZE = re.compile(r'viewbox="0 0 ([\d.]+)', re.IGNORECASE)
 
@@ -160,8 +160,9 @@ def bars(picture: Tag) -> list[tuple[float, float, float, float]]:
     for path in picture.select("path[d][clip-path]"):
         match = BAR.match(path["d"])
         if match and "fill: none" not in path["style"]:
-            left, above, right, below = map(float, match.groups())
-            found.append((left, min(above, below), right, max(above, below)))
+            left, start, wide, down = map(float, match.groups())
+            upper, lower = sorted((start, start + down))
+            found.append((left, upper, round(left + wide, 2), lower))
     return found
 
 
