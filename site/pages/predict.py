@@ -22,7 +22,6 @@ from .truths import Box, Field, read
 #: A bar of a chart, as `slim` writes it: a closed path with four corners.
 BAR = re.compile(r"M([\d.]+) ([\d.]+)h([\d.]+)v(-?[\d.]+)h-\3z")
 
-SIZE = re.compile(r'viewbox="0 0 ([\d.]+)', re.IGNORECASE)
 
 #: How an axis is labelled where its values begin: `0`, `0.0`, `0 B/s`.
 ZERO = re.compile(r"0(\.0+)?(?![\d.])")
@@ -174,10 +173,11 @@ def draw(picture: Tag, name: str, number: int, asked: Field) -> None:
     if "of" in bar:
         start, _, end, _ = every[bar["of"]]
         unit = end - start
+    start, _, wide, _ = map(float, picture["viewbox"].split())
     mark = Tag(name="rect")
     mark.attrs = {
         "class": "hollow", "data-guess": f"{name} {number}", "data-per": f"{unit:.6g}",
-        "data-most": SIZE.search(str(picture))[1], "x": f"{left}", "y": f"{upper}",
+        "data-most": f"{start + wide:g}", "x": f"{left}", "y": f"{upper}",
         "width": "0", "height": f"{lower - upper:.2f}",
     }  # fmt: skip
     picture.append(mark)
