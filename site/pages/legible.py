@@ -42,7 +42,7 @@ def dress(body: Tag) -> None:
             size, raised = round(drawn * GROWN, 2), raises and drawn >= SMALL
             grown = f"{size:g}px"
             if raised and size < RAISED:
-                grown = f"max({grown}, var(--raised, 0px))"
+                grown = f"max({grown}, var(--letters, 0px))"
             text["style"] = SIZE.sub(f"font-size: {grown}", text["style"])
             if text.name == "text":  # not an exponent
                 smallest = min(smallest, max(size, RAISED if raised else 0))
