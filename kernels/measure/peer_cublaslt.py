@@ -19,15 +19,13 @@ from nvmath.bindings import cublasLt as lt
 from kernels.engine import cupy
 from kernels.host import half
 from kernels.host.cublas import FORMATS, SUMS_IN_FLOAT32
-from kernels.measure.timing import time
+from kernels.measure.timing import seconds
 
 #: How many algorithms are asked for, and the bytes each may use beside the matrices: what NVIDIA
 #: recommends for Hopper.
 ALGORITHMS, WORKSPACE = 32, 32 << 20
 #: cuBLAS's number for sums of products of bfloat16, nine for each product of float32.
 SUMS_OF_NINE = 78
-#: Seconds for timing one of them (three repeats at least).
-LIMIT = 0.05
 
 library = cache(lt.create)
 
@@ -60,11 +58,6 @@ def launch(A: Any, B: Any, C: Any, sums: int = SUMS_IN_FLOAT32) -> Callable[[], 
 
 #: A launch of a float32 product as nine of bfloat16: the library's own emulation.
 emulated = partial(launch, sums=SUMS_OF_NINE)
-
-
-def seconds(launch: Callable[[], object]) -> float:
-    """The median time of a launch, in seconds."""
-    return time(launch, warmup=1, flush_l2=False, limit=LIMIT).median
 
 
 def launches(A: Any, B: Any, C: Any, sums: int = SUMS_IN_FLOAT32) -> list[Callable[[], object]]:

@@ -1,7 +1,7 @@
 """Other ways to a matrix product on this GPU, measured beside the rungs.
 
-cuBLAS comes with CuPy. The others are measured where they are installed: nothing else here needs
-them, and a machine without them has shorter tables.
+cuBLAS comes with CuPy. The others are measured where they are installed (cuTile: where its product
+has been compiled): nothing else here needs them, and a machine without them has shorter tables.
 """
 
 from __future__ import annotations
@@ -16,12 +16,14 @@ import numpy as np
 from kernels.engine import cupy
 from kernels.host import half
 from kernels.host.cublas import gemm
+from kernels.measure import peer_cutile
 
 __all__ = ["TITLES", "cublas", "others"]
 
 #: What a table calls them.
 TITLES = {
     "triton": "Triton",
+    "cutile": "cuTile",
     "cublaslt": "cuBLASLt, searched",
     "cublas_bf16x9": "cuBLAS, emulated",
 }
@@ -45,7 +47,7 @@ def cublas(A: Any, B: Any, C: Any) -> Callable[[], object]:
 def others(
     A: Any, B: Any, C: Any, dtype: str = "float32"
 ) -> Iterator[tuple[str, Callable[[], Callable[[], object]]]]:
-    """Yield every way but plain cuBLAS that is installed: its name, and what prepares its launch.
+    """Yield every way but plain cuBLAS that there is here: its name, and what prepares its launch.
 
     Parameters
     ----------
@@ -65,3 +67,5 @@ def others(
         from kernels.measure import peer_triton
 
         yield "triton", partial(peer_triton.launch, A, B, C)
+    if peer_cutile.folder().is_dir() and dtype != half.PARTS:
+        yield "cutile", partial(peer_cutile.launch, A, B, C)

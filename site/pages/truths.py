@@ -7,7 +7,8 @@ no number is typed twice.
 
 - ``number``: `find` has a group for the figure. The answer is divided by what `over` finds, if that
   is given; ``percent = true`` turns this share into per cent. With ``sum = true``, all that `find`
-  finds is added up. ``least`` is the least possible guess, 0 if not given.
+  finds is added up; with ``largest = true``, the largest of it counts. ``least`` is the least
+  possible guess, 0 if not given.
 - ``choice``: `options` has a pattern for each answer. The one that is found is right.
 - ``sketch``: `points` has a pattern like `find` for each place along the axis, and `top` is the
   height of the axis.
@@ -106,7 +107,8 @@ def answer(kind: str, entry: dict[str, Any], text: str) -> float | int | list[fl
         return [one[0] for one in points] if all(points) else None
     if kind == "words" or not (figures := found(entry["find"], text)):
         return None
-    value = sum(figures) if entry.get("sum") else figures[0]
+    one = sum if entry.get("sum") else max if entry.get("largest") else next
+    value = one(iter(figures))
     if "over" not in entry:
         return value
     divisors = found(entry["over"], text)

@@ -135,9 +135,10 @@ def test_operands_without_an_algorithm_are_one_line(peer):
     assert "\n" not in str(caught.value)
 
 
-def test_it_is_measured_where_its_bindings_are_installed(peer, monkeypatch):
+def test_it_is_measured_where_its_bindings_are_installed(peer, monkeypatch, tmp_path):
     peer()
     monkeypatch.setattr(peers, "find_spec", lambda name: name == "nvmath" or None)
+    monkeypatch.setattr(peers.peer_cutile, "FOLDER", tmp_path)
     for dtype, name in (("float32", "cublaslt"), (half.PARTS, "cublas_bf16x9")):
         assert [each for each, _ in peers.others(*operands(), dtype)] == [name]
         assert name in peers.TITLES

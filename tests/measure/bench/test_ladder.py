@@ -39,8 +39,9 @@ def test_two_measurements_of_one_launch_are_one_row():
     assert not ladder.both(row(1e-3, 5), row(2e-3, 7, correct=False))["correct"]
 
 
-def test_other_libraries_are_measured_only_where_they_are_installed(monkeypatch):
+def test_other_libraries_are_measured_only_where_they_are_installed(monkeypatch, tmp_path):
     monkeypatch.setattr(peers, "find_spec", lambda name: None)
+    monkeypatch.setattr(peers.peer_cutile, "FOLDER", tmp_path)
     assert list(peers.others(None, None, None)) == []
 
 
@@ -59,11 +60,12 @@ class Broken:
         raise RuntimeError("ptxas says no\nin many lines")
 
 
-def test_a_rung_that_fails_is_told_of_and_the_others_are_measured(monkeypatch):
+def test_a_rung_that_fails_is_told_of_and_the_others_are_measured(monkeypatch, tmp_path):
     monkeypatch.setattr(Case, "library", lambda case: lambda: case.C.__setitem__(
         ..., case.right
     ))  # fmt: skip
     monkeypatch.setattr(peers, "find_spec", lambda name: None)
+    monkeypatch.setattr(peers.peer_cutile, "FOLDER", tmp_path)
     small = replace(LADDER["tiled"], engines=("numba",))
     with pytest.warns(UserWarning, match="not measured: .*broken.*ptxas says no in many lines"):
         rows = ladder.timings(20, 30, 10, [small, Broken(), small])["timings"]
