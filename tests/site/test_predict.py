@@ -265,7 +265,7 @@ def test_a_sketch_shows_both_curves(visit):
     page = visit("05-memory-access")
     box = "#predict-sectors-words"
     page.click(f"{box} .acts button >> nth=0")
-    assert page.inner_text(f"{box} .fault") == "Draw the points, or press “Show me”."
+    assert page.inner_text(f"{box} .fault") == "Draw a point or more, or press “Show me”."
     for place in range(7):
         page.focus(f"{box} input >> nth={place}")
         page.keyboard.press("End")
