@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import html
 import json
+import math
 import re
 from pathlib import Path
 
@@ -19,10 +20,14 @@ from kernels.lab.pages import CHAPTERS, chapter_of
 from . import moved
 from .truths import Box, Field, read
 
-#: A bar of a chart, as Matplotlib draws it: a closed path with four corners.
-BAR = re.compile(r"M ([\d.]+) ([\d.]+)\s+L ([\d.]+) \2\s+L \3 ([\d.]+)\s+L \1 \4\s+z")
+#: A bar of a chart, as `slim` writes it: a closed path with four corners.
+BAR = re.compile(r"M(-?[\d.]+) ([\d.]+)h([\d.]+)v(-?[\d.]+)h-\3z")
 
-SIZE = re.compile(r'viewbox="0 0 ([\d.]+)', re.IGNORECASE)
+
+#: What a logarithmic axis says at a tick, powers apart: `100 TFLOP/s`, `1 ms`.
+LABEL = re.compile(r"([\d.]+) ([µmkMGTP]?)(?:s|B/s|FLOP/s)")
+PREFIXES = {"µ": 1e-6, "m": 1e-3, "": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
+EXPONENT = -2  # how far the digits of an exponent are raised, at least
 
 #: How an axis is labelled where its values begin: `0`, `0.0`, `0 B/s`.
 ZERO = re.compile(r"0(\.0+)?(?![\d.])")
@@ -61,6 +66,8 @@ def dress(body: Tag, page: str, app: Sphinx) -> bool:
                 draw(cells[each.said["bar"]["cell"]].svg, anchor(box), number, each)
             if "point" in each.said and each.answer is not None:
                 ring(cells[each.said["point"]["cell"]].svg, anchor(box), number, each)
+            if "log" in each.said and each.answer is not None:
+                slide(cells[each.said["log"]["cell"]].svg, anchor(box), number, each)
     return True
 
 
@@ -161,8 +168,9 @@ def bars(picture: Tag) -> list[tuple[float, float, float, float]]:
     for path in picture.select("path[d][clip-path]"):
         match = BAR.match(path["d"])
         if match and "fill: none" not in path["style"]:
-            left, above, right, below = map(float, match.groups())
-            found.append((left, min(above, below), right, max(above, below)))
+            left, start, wide, down = map(float, match.groups())
+            upper, lower = sorted((start, start + down))
+            found.append((left, upper, round(left + wide, 2), lower))
     return found
 
 
@@ -174,10 +182,11 @@ def draw(picture: Tag, name: str, number: int, asked: Field) -> None:
     if "of" in bar:
         start, _, end, _ = every[bar["of"]]
         unit = end - start
+    start, _, wide, _ = map(float, picture["viewbox"].split())
     mark = Tag(name="rect")
     mark.attrs = {
         "class": "hollow", "data-guess": f"{name} {number}", "data-per": f"{unit:.6g}",
-        "data-most": SIZE.search(str(picture))[1], "x": f"{left}", "y": f"{upper}",
+        "data-most": f"{start + wide:g}", "x": f"{left}", "y": f"{upper}",
         "width": "0", "height": f"{lower - upper:.2f}",
     }  # fmt: skip
     picture.append(mark)
@@ -211,3 +220,54 @@ def ring(picture: Tag, name: str, number: int, asked: Field) -> None:
             "r": "5",
         }  # fmt: skip
         picture.append(mark)
+
+
+def labelled(text: Tag, unit: str) -> float | None:
+    """What a label of a logarithmic axis names: a power, or a figure in the unit of a guess."""
+    digits = {True: "", False: ""}
+    for part in text.select("tspan"):
+        digits[float(part["y"]) < EXPONENT] += part.text.strip()
+    if digits[True]:
+        return float(digits[False]) ** int(digits[True].replace("\N{MINUS SIGN}", "-"))
+    found, asked = (LABEL.fullmatch(each) for each in (text.text.strip(), f"1 {unit}"))
+    return float(found[1]) * PREFIXES[found[2]] / PREFIXES[asked[2]] if found and asked else None
+
+
+def scale(picture: Tag, axis: str, unit: str) -> tuple[float, float]:
+    """Where 1 would lie on a logarithmic axis, "x" or "y", and how far from it ten would."""
+    labels: dict[int, tuple[Tag, Tag]] = {}
+    for text in picture.select("text"):
+        tick = text.find_previous("use")
+        if tick and not tick.find_parent("g", attrs={"clip-path": True}):
+            labels.setdefault(id(tick), (tick, text))
+    ticks = [
+        (float(tick[axis]), value)
+        for tick, text in labels.values()
+        if ("text-anchor: end" in text.get("style", "")) == (axis == "y")
+        and (value := labelled(text, unit))
+    ]
+    (first, low), *_, (last, high) = ticks
+    decade = (last - first) / math.log10(high / low)
+    return first - decade * math.log10(low), decade
+
+
+def slide(picture: Tag, name: str, number: int, asked: Field) -> None:
+    """Put a ring into a chart, which predict.js slides along a logarithmic axis to the guess."""
+    said = asked.said["log"]
+    axis, other = ("x", "y") if said["axis"] == "x" else ("y", "x")
+    one, decade = scale(picture, axis, asked.unit)
+    frame = {side: float(size) for side, size in picture.select_one("clippath rect").attrs.items()}
+    long = frame["width" if axis == "x" else "height"]
+    beside = frame["y"] + frame["height"]
+    if "bar" in said:
+        _, upper, _, lower = bars(picture)[said["bar"]]
+        beside = (upper + lower) / 2
+    elif "at" in said:
+        beside = points(picture)[said["at"]][axis == "x"]
+    mark = Tag(name="circle")
+    mark.attrs = {
+        "class": "hollow", "data-guess": f"{name} {number}", "data-place": "0", "data-log": axis,
+        "data-one": f"{one:.6g}", "data-per": f"{decade:.6g}", "data-from": f"{frame[axis]:g}",
+        "data-to": f"{frame[axis] + long:g}", f"c{other}": f"{beside:g}", "r": "5",
+    }  # fmt: skip
+    picture.append(mark)

@@ -19,6 +19,8 @@ with an output, if not given. ``bar = {cell, number}`` names the bar of a chart 
 the answer. Where the answer is a ratio, `of` is the number of the bar that it refers to.
 ``point = {cell, at}`` lists the points of a chart that show the answers, one for a number and one
 for each place of a sketch; the chart's axis must begin at zero and be linear.
+``log = {cell, axis}`` names a chart in which the guess is a ring on a logarithmic axis, "x" or "y":
+beside the bar with the number `bar` or the point with the number `at`, or else on the axis itself.
 """
 
 from __future__ import annotations

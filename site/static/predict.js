@@ -113,8 +113,14 @@
 
     function draw(said) {
       for (const mark of marks) {
-        const { guess, place, zero, per } = mark.dataset,
+        const { guess, place, zero, per, log, one, from, to } = mark.dataset,
           value = [said?.[guess.split(" ")[1]]].flat()[place ?? 0];
+        if (log) {
+          const at = Number(one) + per * Math.log10(value);
+          if (value > 0) mark.setAttribute(`c${log}`, Math.min(to, Math.max(from, at)));
+          else mark.removeAttribute(`c${log}`);
+          continue;
+        }
         if (place) {
           if (value !== null && value >= 0) mark.setAttribute("cy", Math.max(mark.r.baseVal.value, zero - value * per));
           else mark.removeAttribute("cy");

@@ -128,7 +128,7 @@ def test_a_right_guess_lies_on_the_point_that_answers(book, name):
         for number, field in enumerate(box.fields)
         if "point" in field.said
     }
-    rings = page.select("circle.hollow")
+    rings = page.select("circle.hollow[data-zero]")
     assert list(dict.fromkeys(ring["data-guess"] for ring in rings)) == list(fields)
     for name, field in fields.items():
         answers = field.answer if isinstance(field.answer, list) else [field.answer]
@@ -273,7 +273,7 @@ def test_a_sketch_shows_both_curves(visit):
     page = visit("05-memory-access")
     box = "#predict-sectors-words"
     page.click(f"{box} .acts button >> nth=0")
-    assert page.inner_text(f"{box} .fault") == "Draw the points, or press “Show me”."
+    assert page.inner_text(f"{box} .fault") == "Draw a point or more, or press “Show me”."
     for place in range(7):
         page.focus(f"{box} input >> nth={place}")
         page.keyboard.press("End")
@@ -337,6 +337,52 @@ def test_guesses_are_hollow_rings_in_a_chart_of_lines(visit):
     assert "the hollow rings are your guesses" in page.inner_text(f"{box} .said")
     page.click(f"{box} .said button")
     assert shown.count() == 0
+
+
+#: Whether a ring stands on a point, a line or a bar's end; on an axis, below the bend of a line.
+STANDS = """(rings) => rings.map((ring) => {
+  const x = ring.cx.baseVal.value, y = ring.cy.baseVal.value, chart = ring.ownerSVGElement;
+  const near = (mark) => Math.hypot(mark.x.baseVal.value - x, mark.y.baseVal.value - y) < 2;
+  const all = (which) => [...chart.querySelectorAll(which)];
+  const lines = all("path[clip-path]").filter((path) => !/^M\\S+ \\S+[hv][^a-z]+$/.test(path.getAttribute("d")));
+  const bends = lines.map((path) => path.getAttribute("d").match(/^M([\\d.]+) [\\d.]+l([\\d.]+)/));
+  const on = (path) => {
+    path.style.strokeWidth = 4;
+    return path.isPointInStroke(new DOMPoint(x, y));
+  };
+  return all("g[clip-path] use").some(near) || lines.some(on)
+    || bends.some((bend) => bend && Math.abs(Number(bend[1]) + Number(bend[2]) - x) < 2);
+})"""  # noqa: E501
+LOGARITHMIC = [
+    (name, box)
+    for name in ASKING
+    for box in truths.read(name)
+    if any("log" in field.said for field in box.fields)
+]
+
+
+@pytest.mark.parametrize(("name", "box"), LOGARITHMIC, ids=lambda each: getattr(each, "id", each))
+def test_a_right_guess_slides_to_what_a_logarithmic_chart_draws(visit, name, box):
+    page, place = visit(name), f"#{predict.anchor(box)}"
+    for number, field in enumerate(box.fields):
+        page.fill(f"{place} input >> nth={number}", f"{field.answer}")
+    rings = page.locator(f"circle[data-guess^='{place[1:]} ']")
+    assert rings.count() == len(box.fields) and not rings.first.is_visible()
+    page.press(f"{place} input >> nth=0", "Enter")
+    assert rings.evaluate_all(STANDS) == [True] * len(box.fields)
+    assert all(ring.is_visible() for ring in rings.all())
+    assert "hollow ring" in page.inner_text(f"{place} .said")
+
+
+def test_what_lies_beyond_a_logarithmic_axis_stands_at_its_edge(visit):
+    page = visit("11-at-work")
+    for number, guess in enumerate(("0.001", "1000000000", "0")):
+        page.fill(f"#predict-calls-md input >> nth={number}", guess)
+    page.press("#predict-calls-md input >> nth=0", "Enter")
+    low, high, none = page.locator("circle[data-log]").all()
+    assert low.get_attribute("cx") == low.get_attribute("data-from")
+    assert high.get_attribute("cx") == high.get_attribute("data-to")
+    assert not none.is_visible(), "zero has no place there"
 
 
 def chart_of(page, box: str):

@@ -47,7 +47,7 @@ def drawn(markup) -> list[str]:
     kinds = {}
     for cell in markup.select("[data-is]"):
         kind = cell["data-is"]
-        kinds[kind] = kinds.get(kind, 0) + cell.get("d", "M").count("M")
+        kinds[kind] = kinds.get(kind, 0) + cell.get("d", "z").count("z")
     kinds.pop(" ", None)
     return sorted(kinds.items())
 

@@ -39,13 +39,17 @@ def still(state: dict[str, Any]) -> Iterable[Picture]:
 
 
 def _cells(grid: list, kinds: str) -> str:
-    """The cells of a grid, those of a kind as one path, so that the page stays small."""
+    """The cells of a grid, those of a kind as one path, each from the one before: few bytes."""
     x, y, _, columns, width, height = grid
     across, down = width - (width > 4), height - (height > 4)
     drawn: dict[str, str] = {}
+    last: dict[str, tuple[float, float]] = {}
     for number, kind in enumerate(unpacked(kinds)):
-        corner = f"M{x + number % columns * width:g} {y + number // columns * height:g}"
+        here = x + number % columns * width, y + number // columns * height
+        was = last.get(kind, (0, 0))
+        corner = f"{'m' if kind in last else 'M'}{here[0] - was[0]:g} {here[1] - was[1]:g}"
         drawn[kind] = drawn.get(kind, "") + f"{corner}h{across:g}v{down:g}h-{across:g}z"
+        last[kind] = here
     drawn.pop(" ", None)
     return "".join(f'<path data-is="{kind}" d="{d}"/>' for kind, d in drawn.items())
 
