@@ -94,10 +94,10 @@ def warp_shape_and_sectors(K: int = 4096) -> Micro:
         held = SECTOR * sectors[1]  # floats of the sectors of B
         name = {32: " (naive)", 1: " (swapped)"}.get(columns, "")
         return Frame(
-            f"A warp of *{columns}* threads along x and *{rows}* along y{name} loads *a:{sectors[0]}* "
-            f"{'sector' if sectors[0] == 1 else 'sectors'} of A and *b:{sectors[1]}* of B for each "
-            f"k: *{sum(sectors)}* together. It uses {rows + columns} of their "
-            f"{SECTOR * sum(sectors)} floats.",
+            f"A warp of *{columns}* threads along x and *{rows}* along y{name} loads "
+            f"*a:{sectors[0]}* {'sector' if sectors[0] == 1 else 'sectors'} of A and "
+            f"*b:{sectors[1]}* of B for each k: *{sum(sectors)}* together. It uses "
+            f"{rows + columns} of their {SECTOR * sum(sectors)} floats.",
             (
                 a.cells(lambda r, k: " " if r >= rows else "A" if k else "a"),
                 b.cells(lambda _, at: "b" if at < columns else "B" if at < held else " "),
