@@ -25,35 +25,46 @@ from kernels.measure.bench.ladder import SIZES, timings
 from kernels.measure.bench.provenance import provenance
 from kernels.rungs.order import ENGINE_TITLES, LADDER
 
+#: Number formats of the ladder.
+FORMATS = list(dict.fromkeys(dtype for rung in LADDER.values() for dtype in rung.dtypes))
+
 
 @click.command()
 @click.option("--sizes", type=Sizes(), help="Such as 1024,2048,4096; M = N = K.")
 @click.option("--gpus", type=Grids(), help="The algorithms for this many GPUs instead.")
+@click.option("--dtype", type=click.Choice(FORMATS), default=FORMATS[0], show_default=True,
+              help="Number format of A and B.")  # fmt: skip
 @click.option("--json", "file", type=click.Path(path_type=Path, dir_okay=False), help="Also here.")
-def compare(sizes: tuple[int, ...] | None, gpus: Grid | None, file: Path | None) -> None:
+def compare(
+    sizes: tuple[int, ...] | None, gpus: Grid | None, dtype: str, file: Path | None
+) -> None:
     """Run every rung against cuBLAS: the ladder in one table.
 
     Without a GPU, small sizes are traced by the microscope and of large ones the record is shown.
     """
     if file:
         files.check_folder(file.absolute().parent)
+    if gpus and dtype != FORMATS[0]:
+        raise ValueError(f"--dtype {dtype} is for one GPU: leave out --gpus, or --dtype")
     if gpus:
-        about = on_gpus.compare(gpus, sizes or on_gpus.SIZES, "float32")
+        about = on_gpus.compare(gpus, sizes or on_gpus.SIZES, dtype)
+    elif on_gpu:
+        about = _compare_on_gpu(sizes or SIZES, dtype)
     else:
-        about = _compare_on_gpu(sizes or SIZES) if on_gpu else _compare_on_cpu(sizes)
+        about = _compare_on_cpu(sizes, dtype)
     if file:
         files.replace_text(file, json.dumps(about, indent=1, ensure_ascii=False) + "\n")
         out.print(f"written to {file}", markup=False)
 
 
-def _compare_on_gpu(sizes: tuple[int, ...]) -> dict[str, Any]:
+def _compare_on_gpu(sizes: tuple[int, ...], dtype: str) -> dict[str, Any]:
     rows: list[dict[str, Any]] = []
     with progress() as bar:
         task = bar.add_task("", total=len(sizes))
         for size in sizes:
             bar.update(task, description=f"ladder {size}³")
             with host.memory_errors(12 * size * size):
-                rows += timings(size, size, size, list(LADDER.values()))["timings"]
+                rows += timings(size, size, size, list(LADDER.values()), dtype)["timings"]
             bar.advance(task)
     _print_ladder(rows, sizes, "GFLOP/s")
     return {"provenance": provenance(), "timings": rows}
@@ -89,25 +100,30 @@ def _print_ladder(rows: Iterable[dict[str, Any]], sizes: Iterable[int], title: s
     out.print(table)
 
 
-def _compare_on_cpu(sizes: tuple[int, ...] | None) -> dict[str, Any]:
+def _compare_on_cpu(sizes: tuple[int, ...] | None, dtype: str) -> dict[str, Any]:
     record = records.load()
-    timings = record.rows("timings")
+    timings = record.rows("timings", dtype=dtype)
     recorded = sorted({row.M for row in timings if row.M == row.N == row.K})
     sizes = sizes or (64, 100, *(size for size in recorded if size in SIZES))
     for size in sizes:
         if size > TRACED and size not in recorded:
-            known = f", and not one of {', '.join(map(str, recorded))}, recorded" if record else ""
+            known = (
+                f", and not one of {', '.join(map(str, recorded))}, recorded" if recorded else ""
+            )
             raise ValueError(
                 f"size {size} is too large for the CPU interpreter to count{known}: "
                 f"use {TRACED} or less"
             )
     out.print(f"No GPU ({why_cpu}): nothing is measured here.", markup=False)
-    counted = _count_requests([size for size in sizes if size <= TRACED])
+    counted = _count_requests([size for size in sizes if size <= TRACED], dtype)
     large = [size for size in sizes if size > TRACED]
-    rows = [row for size in large for row in record.rows("timings", M=size, N=size, K=size)]
+    rows = [row for row in timings if row.M == row.N == row.K and row.M in large]
     if rows:
         _print_ladder(rows, large, "recorded GFLOP/s")
         out.print(record.caption(), markup=False)
+    if not counted and not rows:
+        out.print(f"Nothing is recorded of {dtype}, and the interpreter runs only float32.",
+                  markup=False)  # fmt: skip
     return {
         "provenance": {"gpu": None, "note": "no GPU: counts of the microscope, no times"},
         "timings": counted,
@@ -115,13 +131,13 @@ def _compare_on_cpu(sizes: tuple[int, ...] | None) -> dict[str, Any]:
     }
 
 
-def _count_requests(sizes: list[int]) -> list[dict[str, Any]]:
+def _count_requests(sizes: list[int], dtype: str) -> list[dict[str, Any]]:
     """What the microscope counts of every rung, with the default options."""
     columns = ("rung", "size", "requests", "sectors", "result")
     table = Table(*columns, title="counted", box=box.SIMPLE)
     rows = []
     with progress() as bar:
-        rungs = [rung for rung in LADDER.values() if "numba" in rung.engines]
+        rungs = [r for r in LADDER.values() if "numba" in r.engines and dtype in r.dtypes]
         task = bar.add_task("", total=len(sizes) * len(rungs))
         for rung in rungs:
             for size in sizes:

@@ -15,11 +15,19 @@ from kernels.measure.bench.provenance import device_facts, provenance
 from kernels.measure.distributed import run as distributed
 
 
-def measured(folder: Path | None) -> Path:
-    """Measure everything, into a record in this folder; its file."""
+def kept(only: str = "") -> Path:
+    """Where finished steps wait: a part of the benchmark leaves an interrupted whole one alone."""
+    return run.KEPT.with_stem("bench-part") if only else run.KEPT
+
+
+def measured(folder: Path | None, only: str = "") -> Path:
+    """Measure all steps, or those with `only` in their names, into a record; its file."""
     about = provenance()
     files.check_folder(folder or records.folder())
-    todo = steps()
+    todo = [step for step in steps() if only in step.name]
+    if not todo:
+        some = ", ".join(step.name for step in steps()[:3])
+        raise ValueError(f"no step of the benchmark has {only!r} in its name: there are {some}, …")
     with progress() as bar:
         task = bar.add_task("", total=len(todo))
 
@@ -27,7 +35,9 @@ def measured(folder: Path | None) -> Path:
             bar.update(task, description=name, completed=done)
 
         facts = device_facts()
-        return run.run(todo, about=about, facts=facts, folder=folder, report=report)
+        return run.run(
+            todo, about=about, facts=facts, kept=kept(only), folder=folder, report=report
+        )
 
 
 def measured_gpus(gpus: int, folder: Path | None) -> Path:

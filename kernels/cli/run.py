@@ -95,7 +95,7 @@ def _run_on_gpu(rung: Rung, engine: str, shape: tuple[int, int, int], options: d
             raise MemoryError("out of memory")
     with host.memory_errors(needed):
         dtype = rung.dtypes[0]
-        A, B = (half.cast(cupy.asarray(matrix), dtype) for matrix in oracle.inputs(M, N, K))
+        A, B = oracle.operands(M, N, K, dtype=dtype)
         C = cupy.full((M, N), float("nan"), rung.out_dtype)
         launched = launch(rung, engine, options, A, B, C)
         launched()

@@ -13,7 +13,7 @@ from kernels.host import half
 __all__ = ["gemm"]
 
 #: cuBLAS's numbers for formats, for sums in float32, and for "choose the algorithm yourself".
-FORMATS = {"float32": 0, "float16": 2, "bfloat16": 14}
+FORMATS = {"float32": 0, "float16": 2, "bfloat16": 14, half.E4M3: 28}
 SUMS_IN_FLOAT32, ANY = 68, -1
 
 

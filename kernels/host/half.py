@@ -1,5 +1,7 @@
 """Numbers of 16 bits, as tensor cores take them: float16, and bfloat16 as its bits.
 
+What is said of formats here includes e4m3, of 8 bits, whose numbers `kernels.host.e4m3` explains.
+
 float16 has 11 significant bits and ends at 65504; bfloat16 is the upper half of a float32: 8
 significant bits, and the whole range. NumPy and CuPy have no bfloat16, so its bits travel in
 arrays of uint16: `bfloat16` makes them, `floats` reads them. Arrays of the package ml_dtypes, where
@@ -12,13 +14,17 @@ import numpy as np
 
 from kernels import host
 from kernels.engine import cupy, on_gpu, why_cpu
+from kernels.host import e4m3
 from kernels.host.model import Access, Model
+from kernels.host.options import either
 
 __all__ = [
     "DTYPES",
+    "E4M3",
     "PARTS",
     "HalfModel",
     "HalfProduct",
+    "aligned",
     "bfloat16",
     "cast",
     "check_aligned",
@@ -30,13 +36,18 @@ __all__ = [
     "stored",
 ]
 
+#: What the format of 8 bits is called; its numbers travel as their bits, too, in uint8.
+E4M3 = "e4m3"
 #: The format that an array's dtype stands for.
-DTYPES = {"float16": "float16", "uint16": "bfloat16", "bfloat16": "bfloat16"}
+DTYPES = {
+    "float16": "float16", "uint16": "bfloat16", "bfloat16": "bfloat16",
+    "uint8": E4M3, "float8_e4m3fn": E4M3,
+}  # fmt: skip
 #: What float32 is called where a kernel takes each number apart into three of bfloat16: a name of
 #: its own, so that it takes the place of plain float32 only where somebody asks for it.
 PARTS = "bfloat16x3"
-#: Elements of 2 bytes in the 16 bytes that one thread, or the TMA unit, loads at once.
-CHUNK = 8
+#: Elements of 2 bytes in the 16 bytes that one thread, or the TMA unit, loads at once, and of 1.
+CHUNK, CHUNK_OF_BYTES = 8, 16
 
 
 # ---------------------------------------------------------------------------------- conversions
@@ -52,14 +63,18 @@ def bfloat16(array):
 
 
 def floats(array):
-    """Return an array of 16-bit numbers (uint16: the bits of bfloat16) as float32."""
+    """Return an array of 16-bit numbers (uint16: the bits of bfloat16) or of e4m3 as float32."""
     if array.dtype == np.uint16:
         return (array.astype(np.uint32) << 16).view(np.float32)
+    if array.dtype == np.uint8:
+        return e4m3.floats(array)
     return array.astype(np.float32)
 
 
 def cast(array, dtype: str):
-    """Return a float32 array in one of the formats of the rungs; bfloat16 comes as uint16."""
+    """Return a float32 array in a format of the rungs: bfloat16 as uint16, e4m3 as uint8."""
+    if dtype == E4M3:
+        return e4m3.rounded(array)
     return bfloat16(array) if dtype == "bfloat16" else array.astype(stored(dtype))
 
 
@@ -69,7 +84,7 @@ def stored(dtype: str) -> str:
 
 
 def dtype_of(array) -> str:
-    """Return the format of an array's numbers: "float16", "bfloat16", or its dtype's own name."""
+    """Return the format of an array's numbers: one of `DTYPES`, or its dtype's own name."""
     return DTYPES.get(str(array.dtype), str(array.dtype))
 
 
@@ -109,14 +124,17 @@ class HalfProduct(host.Product):
             )
         self._given = out
         if out is not None:
-            host.check_array(out, "out", 2, ("float32", *self.takes))
-            if dtype_of(out) not in ("float32", self.format):
-                raise TypeError(
-                    f"out holds {dtype_of(out)}; expected float32 or, as A and B, {self.format}"
-                )
+            host.check_array(out, "out", 2, ("float32", *HalfProduct.takes))
+            if dtype_of(out) not in self.gives:
+                raise TypeError(f"out holds {dtype_of(out)}; expected {either(self.gives)}")
             out = bits(out)
             self.dtype = np.dtype(out.dtype)
         super().__init__(bits(A), bits(B), out, engine)
+
+    @property
+    def gives(self) -> tuple[str, ...]:
+        """The formats that C may have."""
+        return "float32", self.format
 
     @property
     def macros(self) -> dict[str, int]:
@@ -124,15 +142,19 @@ class HalfProduct(host.Product):
         return {"BF16": int(self.format == "bfloat16"), "HALF_C": int(self.dtype.itemsize == 2)}
 
     def cpp_arguments(self) -> tuple:
-        """Return (A, B, C) on the device, their rows on 16-byte boundaries."""
+        """Return (A, B, C) on the device as the kernels read and write them."""
         A, B, _ = (cupy.asarray(array) for array in super().arguments())
         result, self._packed = cupy.asarray(self._result), None
         with host.memory_errors(2 * self.nbytes):  # about, and at most: not all are copied
             if not is_aligned(result):
                 result = cupy.empty((self.M, host.cdiv(self.N, CHUNK) * CHUNK), self.dtype)
                 self._packed = result[:, : self.N]
-            self.on_device = aligned(A), aligned(B), result
+            self.on_device = *self.laid_out(A, B), result
         return self.on_device
+
+    def laid_out(self, A, B) -> tuple:
+        """Return A and B with their rows on 16-byte boundaries."""
+        return aligned(A), aligned(B)
 
     def result(self):
         """Return the output: `out` if there is one, else an array of the kind of the inputs."""
@@ -147,13 +169,20 @@ def int32s(*sizes: int) -> tuple:
 
 
 def bits(array):
-    """Return an array that NumPy and CuPy understand: bfloat16 of ml_dtypes as uint16."""
-    return array.view(np.uint16) if str(array.dtype) == "bfloat16" else array
+    """Return an array that NumPy and CuPy understand: that of ml_dtypes as its bits."""
+    kinds = {"bfloat16": np.uint16, "float8_e4m3fn": np.uint8}
+    kind = kinds.get(str(array.dtype))
+    return array if kind is None else array.view(kind)
+
+
+def chunk(array) -> int:
+    """Return how many elements of an array rows are a multiple of, to start on 16 bytes each."""
+    return CHUNK_OF_BYTES if array.dtype.itemsize == 1 else CHUNK
 
 
 def is_aligned(array) -> bool:
     """Whether a CuPy array is contiguous and all its rows start on 16-byte boundaries."""
-    fits = array.shape[1] % CHUNK == 0 and array.data.ptr % 16 == 0
+    fits = array.shape[1] % chunk(array) == 0 and array.data.ptr % 16 == 0
     return bool(fits and array.flags.c_contiguous)
 
 
@@ -171,8 +200,9 @@ def aligned(array):
     """Return the array, or a copy with zeros to the right, so that rows start on 16 bytes."""
     if is_aligned(array):
         return array
-    wide = cupy.zeros((array.shape[0], host.cdiv(array.shape[1], CHUNK) * CHUNK), array.dtype)
-    wide[:, : array.shape[1]] = array
+    rows, cols = array.shape
+    wide = cupy.zeros((rows, host.cdiv(cols, chunk(array)) * chunk(array)), array.dtype)
+    wide[:, :cols] = array
     return wide
 
 
@@ -181,17 +211,19 @@ def aligned(array):
 
 @dataclass(frozen=True)
 class HalfModel(Model):
-    """The predicted work and traffic of one launch; A and B have 2 bytes per element, C has 4."""
+    """The predicted work and traffic of one launch; C has 4 bytes per element, A and B have 2."""
+
+    itemsize: int = 2  #: of A and B, in bytes
 
     @property
     def bytes_asked(self) -> int:
         """Bytes asked of global memory, every load and store counted."""
-        return 2 * sum(self.loads.values()) + 4 * sum(self.stores.values())
+        return self.itemsize * sum(self.loads.values()) + 4 * sum(self.stores.values())
 
     @property
     def bytes_compulsory(self) -> int:
         """Bytes that must move at least once: every input in, every output out."""
-        size = {"reads": 2, "writes": 4}
+        size = {"reads": self.itemsize, "writes": 4}
         return sum(
             size[way] * access.rows * access.cols
             for way in size
@@ -199,7 +231,7 @@ class HalfModel(Model):
         )
 
 
-def half_model(M: int, N: int, K: int, down: int, across: int) -> HalfModel:
+def half_model(M: int, N: int, K: int, down: int, across: int, itemsize: int = 2) -> HalfModel:
     """Return the model of a product that loads A once for `across` columns of tiles, B for `down`.
 
     Tiles come in pieces that are no requests of single threads, so those are not predicted.
@@ -213,4 +245,5 @@ def half_model(M: int, N: int, K: int, down: int, across: int) -> HalfModel:
         flops=2 * M * N * K,
         reads={"A": access(M, K, across), "B": access(K, N, down)},
         writes={"C": access(M, N, 1)},
+        itemsize=itemsize,
     )

@@ -21,8 +21,8 @@ def tensor_map(array, rows: int, cols: int, dtype: str):
         Contiguous, its rows on 16-byte boundaries.
     rows, cols : int
         Shape of a tile; a row of it takes at most 128 bytes.
-    dtype : {"float32", "float16", "bfloat16"}
-        Number format of the matrix.
+    dtype : {"float32", "float16", "bfloat16", "uint8"}
+        Number format of the matrix; "uint8" for any of 8 bits.
 
     Returns
     -------

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from kernels.basics.files import ROOT, replace_text
 from kernels.basics.units import grouped, percent
-from kernels.host.half import PARTS
+from kernels.host.half import E4M3, PARTS
 from kernels.lab import plots
 from kernels.measure.peers import TITLES
 from kernels.records import Record, RecordError, Row
@@ -22,7 +22,10 @@ CLIMB = ("swapped", "naive", "tiled", "thread_tiled", "vectorized")
 MARKERS = re.compile(r"(<!-- (ladder|caption) -->\n).*?(<!-- /\2 -->)", re.DOTALL)
 NAMES = {**{name: rung.title for name, rung in LADDER.items()}, "cublas": "cuBLAS", **TITLES}
 #: Number formats as headings name them, the one of the ladder's first part in front.
-FORMATS = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16", PARTS: "fp32 as 3 × bf16"}
+FORMATS = {
+    "float32": "fp32", "float16": "fp16", "bfloat16": "bf16", PARTS: "fp32 as 3 × bf16",
+    E4M3: "fp8 (e4m3)",
+}  # fmt: skip
 #: The size that tensor cores are shown at: at smaller ones they wait for data.
 HALF_SIZE = 8192
 
@@ -40,7 +43,9 @@ def tables(record: Record) -> str:
     for dtype in record.dtypes():
         if dtype != "float32":
             name = FORMATS.get(dtype, dtype)
-            parts += [f"Tensor cores: A and B in {name}, sums in fp32.", by_size(record, dtype)]
+            # Of 8-bit numbers, tensor cores keep sums in a shorter format of their own.
+            sums = "" if dtype == E4M3 else ", sums in fp32"
+            parts += [f"Tensor cores: A and B in {name}{sums}.", by_size(record, dtype)]
     parts.append(f"Medians. {record.caption(*record.rows('timings'))}")
     return "\n\n".join(parts)
 

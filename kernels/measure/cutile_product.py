@@ -49,7 +49,7 @@ Size = ct.Constant[int]
 
 
 def product(A, B, C, BM: Size, BN: Size, BK: Size, GROUP: Size):
-    # Blocks that run at the same time shall share tiles in the L2 cache: GROUP rows of tiles first.
+    # Blocks that run together share tiles in L2: GROUP rows of tiles first.
     down, across = ct.num_tiles(C, 0, (BM, BN)), ct.num_tiles(C, 1, (BM, BN))
     block = ct.bid(0)
     first = block // (GROUP * across) * GROUP

@@ -8,7 +8,18 @@ import numpy as np
 from kernels.engine import cupy
 from kernels.host import half
 
-__all__ = ["SHAPES", "Verdict", "WrongResult", "check", "inputs", "poisoned", "tolerance", "verify"]
+__all__ = [
+    "SHAPES",
+    "Verdict",
+    "WrongResult",
+    "check",
+    "inputs",
+    "numbers",
+    "operands",
+    "poisoned",
+    "tolerance",
+    "verify",
+]
 
 #: Shapes (M, N, K) that no tile of 8, 16 or 32 divides, and one that all do.
 SHAPES = ((1, 1, 1), (17, 5, 31), (33, 47, 61), (64, 96, 128), (70, 101, 53))
@@ -50,12 +61,29 @@ def inputs(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return A (M×K) and B (K×N): random, so that no symmetry can hide a wrong index.
 
-    `dtype` is "float32", "float16" or "bfloat16"; the last comes as its bits, in uint16.
+    `dtype` is "float32", "float16", "bfloat16" or "e4m3"; the last two come as their bits, in
+    uint16 and uint8.
     """
     rng = np.random.default_rng(seed)
-    return tuple(
-        half.cast(rng.standard_normal(s, dtype=np.float32), dtype) for s in ((M, K), (K, N))
-    )
+    return tuple(half.cast(numbers(rng, s, dtype), dtype) for s in ((M, K), (K, N)))
+
+
+def numbers(rng: np.random.Generator, shape: tuple[int, ...], dtype: str = "float32") -> np.ndarray:
+    """Return random numbers, in float32, that suit a check of products in `dtype`.
+
+    Of e4m3, tensor cores keep 14 bits of a sum: whole numbers from -4 to 4 need no more.
+    """
+    if dtype == half.E4M3:
+        return rng.integers(-4, 5, shape, np.int8).astype(np.float32)
+    return rng.standard_normal(shape, dtype=np.float32)
+
+
+def operands(M: int, N: int, K: int, seed: int = 0, dtype: str = "float32") -> tuple:
+    """Return `inputs` as CuPy arrays that kernels take without a copy: B of e4m3 by columns."""
+    rng = np.random.default_rng(seed)
+    A, B = (cupy.asarray(numbers(rng, s, dtype)) for s in ((M, K), (K, N)))
+    A, B = half.cast(A, dtype), half.cast(B, dtype)
+    return A, cupy.asfortranarray(B) if dtype == half.E4M3 else B
 
 
 def poisoned(M: int, N: int, dtype: str = "float32") -> np.ndarray:
@@ -71,7 +99,8 @@ def tolerance(A, B):
 
     Products of 16-bit numbers are exact in float32, but tensor cores cut off instead of rounding,
     which doubles ``u``: a group of products (4 on Turing, more later) and the sum so far, each as
-    it is brought to the largest exponent among them, and their sum. That is 6 for 4 products.
+    it is brought to the largest exponent among them, and their sum. That is 6 for 4 products. (Of
+    8-bit numbers they cut off much more: only sums that need no more than 14 bits are held to it.)
 
     Sources: N. J. Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed., section 3.1;
     M. Fasi, N. J. Higham, M. Mikaitis and S. Pranesh, *Numerical behavior of NVIDIA tensor cores*,
@@ -79,7 +108,7 @@ def tolerance(A, B):
     """
     K = A.shape[1]
     u = 2.0**-24
-    if str(A.dtype) in half.DTYPES:
+    if half.dtype_of(A) in ("float16", "bfloat16"):
         K, u = 6 * -(-K // 4), 2 * u
     underflow = K * float(np.finfo(np.float32).smallest_subnormal)
     return K * u / (1 - K * u) * (abs(_exact(A)) @ abs(_exact(B))) + underflow
@@ -92,8 +121,8 @@ def check(C, A, B) -> Verdict:
     ----------
     C : array, shape (M, N)
         The result to judge: NumPy, CuPy or Numba. One of 16 bits may be off by its rounding, too.
-    A, B : array of float32, float16 or bfloat16, shapes (M, K) and (K, N)
-        The inputs, of finite numbers; uint16 holds the bits of bfloat16.
+    A, B : array of float32, float16, bfloat16 or e4m3, shapes (M, K) and (K, N)
+        The inputs, of finite numbers; uint16 holds the bits of bfloat16, uint8 those of e4m3.
 
     Returns
     -------
@@ -161,7 +190,7 @@ def _array(array, xp):
 
 
 def _exact(array):
-    return (half.floats(array) if array.dtype == np.uint16 else array).astype(np.float64)
+    return (half.floats(array) if array.dtype.kind == "u" else array).astype(np.float64)
 
 
 #: Of a 16-bit format: half of the distance from 1 to the next number, and of its smallest one.

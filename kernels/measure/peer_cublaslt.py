@@ -4,7 +4,7 @@ A plain call of cuBLAS takes the algorithm that the library's heuristics put fir
 the next best, too: here each is timed on the operands at hand, and the fastest stays. Calls go
 through the bindings of the package nvmath-python, which add little to a launch.
 
-Source: NVIDIA, *cuBLAS*, cublasLtMatmulAlgoGetHeuristic.
+Source: NVIDIA, *cuBLAS*, cublasLtMatmulAlgoGetHeuristic, cublasLtMatmulDescAttributes_t.
 """
 
 from __future__ import annotations
@@ -35,10 +35,11 @@ def launch(A: Any, B: Any, C: Any, sums: int = SUMS_IN_FLOAT32) -> Callable[[], 
 
     Parameters
     ----------
-    A, B : CuPy arrays of float32, float16 or bfloat16 (as uint16), shapes (M, K) and (K, N)
-        Contiguous.
+    A, B : CuPy arrays of float32, float16, bfloat16 (as uint16) or e4m3 (as uint8), shapes (M, K)
+            and (K, N)
+        Contiguous; B of e4m3 by columns.
     C : CuPy array, shape (M, N)
-        Of float32, or as A and B.
+        Of float32, or as A and B (16 bits where these have 8).
     sums : int
         The library's number for the format of sums.
 
@@ -63,8 +64,13 @@ emulated = partial(launch, sums=SUMS_OF_NINE)
 def launches(A: Any, B: Any, C: Any, sums: int = SUMS_IN_FLOAT32) -> list[Callable[[], object]]:
     """A launch by each algorithm that cuBLASLt names, what it expects to be fastest first."""
     product = lt.matmul_desc_create(sums, FORMATS["float32"])
+    by_columns = half.dtype_of(B) == half.E4M3
+    if by_columns:
+        _describe(product, lt.MatmulDescAttribute.TRANSA, np.int32(1))
+        # As in our kernel, sums stay in the tensor cores.
+        _describe(product, lt.MatmulDescAttribute.FAST_ACCUM, np.int8(1))
     # It reads columns where we have rows: Cᵀ = Bᵀ·Aᵀ is the same product.
-    layouts = [_layout(array) for array in (B, A, C)]
+    layouts = [_layout(array) for array in (B.T if by_columns else B, A, C)]
     found = lt.MatmulHeuristicResult(ALGORITHMS)
     count = np.zeros(1, np.int32)
     preference = _preference()
@@ -96,6 +102,12 @@ def _layout(array: Any) -> int:
     """A row-major matrix as cuBLASLt is told of it: columns where we have rows."""
     rows, cols = array.shape
     return lt.matrix_layout_create(FORMATS[half.dtype_of(array)], cols, rows, cols)
+
+
+def _describe(product: int, attribute: int, value: Any) -> None:
+    """Say of a product that one of its attributes is not what it usually is."""
+    held = np.array(value)
+    lt.matmul_desc_set_attribute(product, attribute, held.ctypes.data, held.nbytes)
 
 
 def _preference() -> int:

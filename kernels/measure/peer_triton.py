@@ -33,7 +33,7 @@ def _matmul(
     BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr,
     IEEE: tl.constexpr,
 ):  # fmt: skip
-    # Blocks that run at the same time shall share tiles in the L2 cache: GROUP rows of tiles first.
+    # Blocks that run together share tiles in L2: GROUP rows of tiles first.
     down, across = tl.cdiv(M, BM), tl.cdiv(N, BN)
     block = tl.program_id(0)
     first = block // (GROUP * across) * GROUP

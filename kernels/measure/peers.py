@@ -26,6 +26,7 @@ TITLES = {
     "cutile": "cuTile",
     "cublaslt": "cuBLASLt, searched",
     "cublas_bf16x9": "cuBLAS, emulated",
+    "cublaslt_promoted": "cuBLASLt, sums promoted",
 }
 
 
@@ -34,14 +35,26 @@ def cublas(A: Any, B: Any, C: Any) -> Callable[[], object]:
 
     Parameters
     ----------
-    A, B : CuPy arrays of float32, float16 or bfloat16 (as uint16), shapes (M, K) and (K, N)
-        Contiguous.
+    A, B : CuPy arrays of float32, float16, bfloat16 (as uint16) or e4m3 (as uint8), shapes (M, K)
+            and (K, N)
+        Contiguous; B of e4m3 by columns.
     C : CuPy array, shape (M, N)
-        Of float32, or as A and B.
+        Of float32, or as A and B (16 bits where these have 8).
+
+    Raises
+    ------
+    RuntimeError
+        For e4m3 without PyTorch, or on a GPU before sm_89.
     """
     if A.dtype == np.float32:
         return lambda: cupy.matmul(A, B, out=C)
-    return gemm(A, B, C)
+    if half.dtype_of(A) != half.E4M3:
+        return gemm(A, B, C)
+    if not find_spec("torch"):
+        raise RuntimeError("cuBLASLt multiplies e4m3, and is called by PyTorch: pip install torch")
+    from kernels.measure import peer_torch
+
+    return peer_torch.launch(A, B, C)
 
 
 def others(
@@ -63,9 +76,14 @@ def others(
             yield "cublas_bf16x9", partial(peer_cublaslt.emulated, A, B, C)
         else:
             yield "cublaslt", partial(peer_cublaslt.launch, A, B, C)
-    if find_spec("triton") and find_spec("torch") and dtype != half.PARTS:
+    if find_spec("torch") and dtype == half.E4M3:
+        from kernels.measure import peer_torch
+
+        yield "cublaslt_promoted", partial(peer_torch.launch, A, B, C, fast=False)
+    usual = dtype not in (half.PARTS, half.E4M3)
+    if usual and find_spec("triton") and find_spec("torch"):
         from kernels.measure import peer_triton
 
         yield "triton", partial(peer_triton.launch, A, B, C)
-    if peer_cutile.folder().is_dir() and dtype != half.PARTS:
+    if usual and peer_cutile.folder().is_dir():
         yield "cutile", partial(peer_cutile.launch, A, B, C)

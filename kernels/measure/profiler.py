@@ -17,7 +17,6 @@ from typing import Any
 
 from kernels.basics.files import ROOT
 from kernels.engine import cupy
-from kernels.host import half
 from kernels.measure import ncu, oracle
 from kernels.records import counters
 from kernels.rungs.order import LADDER
@@ -207,9 +206,7 @@ def prepared(job: Job) -> Any:
     """A function that launches one product."""
     # What lies unused in the pool would be saved and restored in every pass.
     cupy.get_default_memory_pool().free_all_blocks()
-    A, B = (
-        half.cast(cupy.asarray(matrix), job.dtype) for matrix in oracle.inputs(job.M, job.N, job.K)
-    )
+    A, B = oracle.operands(job.M, job.N, job.K, dtype=job.dtype)
     if job.rung == LIBRARY:
         C = cupy.empty((job.M, job.N), job.dtype)
         return lambda: cupy.matmul(A, B, out=C)

@@ -30,7 +30,7 @@ __all__ = [
 ]  # fmt: skip
 
 #: Instructions that multiply and add, the strongest first: tensor cores, then single numbers.
-TENSOR = ("HGMMA", "HMMA")
+TENSOR = ("QGMMA", "HGMMA", "HMMA")
 SCALAR = ("FFMA", "FFMA2", "DFMA")
 #: How each tool is asked for the code alone.
 TOOLS = {"nvdisasm": ("-c",), "cuobjdump": ("-sass",)}
@@ -388,6 +388,7 @@ _MEANINGS = {
     "NOP": "nothing",
     "P2R": "predicates, kept in a register",
     "PLOP3": "logic on predicates",
+    "QGMMA": "a matrix product of 8-bit numbers for the tensor cores, of four warps together",
     "R2P": "predicates, from a register",
     "R2UR": "a number that all lanes share, from a register",
     "S2R": "a special register, such as the number of the thread",

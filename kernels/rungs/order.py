@@ -4,6 +4,7 @@ from kernels.host.rung import ENGINE_TITLES, Rung
 from kernels.rungs import (
     async_tiled,
     emulated,
+    fp8,
     mma,
     mma_sm75,
     naive,
@@ -45,6 +46,6 @@ _ORDER = (
     swapped, naive, tiled,
     thread_tiled_1d, thread_tiled, vectorized, pipelined, warp_tiled,
     swizzled, unguarded, serpentine, split_k, async_tiled,
-    mma_sm75, mma, wgmma, specialized, persistent, stream_k, emulated,
+    mma_sm75, mma, wgmma, specialized, persistent, stream_k, emulated, fp8,
 )  # fmt: skip
 LADDER: dict[str, Rung] = Ladder((file.RUNG.name, file.RUNG) for file in _ORDER)

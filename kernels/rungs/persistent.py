@@ -28,7 +28,7 @@ class Options(HopperTiles):
 
     @property
     def macros(self):
-        return super().macros | {"STAGES": self.stages[self.BN], "BOXES": self.boxes}
+        return super().macros | {"STAGES": self.stages[self.width], "BOXES": self.boxes}
 
     def grid_dim(self, M, N):
         """As few blocks as need no more rounds than all SMs together would.
@@ -36,13 +36,13 @@ class Options(HopperTiles):
         A round is one tile of C for each block. Blocks beyond would end a round earlier and gain
         nothing, but take power from the others.
         """
-        tiles = cdiv(M, BM * self.cluster) * cdiv(N, self.BN)
+        tiles = cdiv(M, BM * self.cluster) * cdiv(N, self.width)
         rounds = cdiv(tiles, most_clusters(self.cluster, sms()))
         return (cdiv(tiles, rounds) * self.cluster,)
 
     def model(self, M, N, K):
         """A is loaded once per column of tiles of C, B once per row of clusters."""
-        return half.half_model(M, N, K, cdiv(M, BM * self.cluster), cdiv(N, self.BN))
+        return half.half_model(M, N, K, cdiv(M, BM * self.cluster), cdiv(N, self.width))
 
     def check(self):
         check_group(self.group, "group")

@@ -14,6 +14,7 @@ from kernels.basics import data_sheets
 from kernels.engine import on_gpu
 from kernels.engine.device import device
 from kernels.host import cdiv
+from kernels.host.half import E4M3
 from kernels.host.options import Options
 from kernels.host.rung import Rung
 from kernels.measure.occupancy import MAX_REGISTERS, Occupancy, occupancy
@@ -173,7 +174,8 @@ def predict(
     if rung.dtypes[0] == "float32":
         peak = 2 * gpu.cores_per_sm * clock * efficiency(used, busy)
     else:
-        peak = 1e12 * (gpu.fp16_tensor_tflops or 8 * gpu.fp32_tflops) / gpu.sms
+        faster = 2 if rung.dtypes[0] == E4M3 else 1  # numbers of half the bits
+        peak = faster * 1e12 * (gpu.fp16_tensor_tflops or 8 * gpu.fp32_tflops) / gpu.sms
     # An SM shares its units among its blocks: the launch is done when the busiest SM is.
     work = 2 * chosen.busiest(M, N, K, gpu.sms)
     compute = work / peak

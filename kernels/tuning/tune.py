@@ -279,10 +279,10 @@ def _keep(file: Path, same: dict[str, Any], done: list[tuple[Measured, bool]]) -
 
 def stopwatch(todo: Plan) -> Callable[[Values, bool], dict[str, float]]:
     """What measures the candidates of a plan on the GPU: each is checked, then timed."""
-    from kernels.measure.bench.case import Case
+    from kernels.measure.bench.case_of_bytes import case_of
     from kernels.measure.bench.resources import used
 
-    case = Case(*todo.shape, todo.dtype, todo.rung.out_dtype)
+    case = case_of(*todo.shape, todo.dtype, todo.rung.out_dtype)
 
     def measure(options: Values, longer: bool) -> dict[str, float]:
         launch = case.launch(todo.rung, todo.engine, options)

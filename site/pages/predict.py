@@ -124,9 +124,10 @@ def control(name: str, number: int, asked: Field) -> str:
 def sketch(asked: Field, label: str, data: str) -> str:
     """An axis with a point to draw up or down at each of its places."""
     top = asked.said["top"]
+    step = 1 if all(map(float.is_integer, asked.answer or ())) else top / 100
     label += f", from 0 to {top}" + (f" {asked.unit}" if asked.unit else "")
     points = "".join(
-        f'<label><input type="range" min="0" max="{top}" step="{top / 100:g}" value="0" '
+        f'<label><input type="range" min="0" max="{top}" step="{step:g}" value="0" '
         f'aria-label="{html.escape(place)}"><output></output><span>{html.escape(place)}</span></label>'
         for place in asked.said["points"]
     )

@@ -48,9 +48,10 @@
       return Number(input.value);
     },
     sketch(field) {
-      if (field.dataset.touched === undefined)
-        throw ["Draw the points, or press “Show me”.", field.querySelector("input")];
-      return [...field.querySelectorAll("input")].map((input) => Number(input.value));
+      const inputs = [...field.querySelectorAll("input")];
+      const drawn = inputs.map(({ dataset, value }) => (dataset.touched === undefined ? null : Number(value)));
+      if (drawn.every((value) => value === null)) throw ["Draw a point or more, or press “Show me”.", inputs[0]];
+      return drawn;
     },
     words(field) {
       const input = field.querySelector("textarea");
@@ -61,7 +62,10 @@
   const fits = {
     number: Number.isFinite,
     choice: Number.isInteger,
-    sketch: (said) => Array.isArray(said) && said.every(Number.isFinite),
+    sketch: (said) =>
+      Array.isArray(said) &&
+      said.some(Number.isFinite) &&
+      said.every((value) => value === null || Number.isFinite(value)),
     words: (said) => typeof said === "string",
   };
 
@@ -80,7 +84,8 @@
     if (kind === "sketch") {
       if (said === undefined) return "The filled points are the answer.";
       const top = Number(field.dataset.top),
-        off = said.reduce((sum, value, i) => sum + Math.abs(value - is[i]), 0) / is.length;
+        offs = said.flatMap((value, i) => (value === null ? [] : [Math.abs(value - is[i])])),
+        off = offs.reduce((sum, each) => sum + each) / offs.length;
       return `Hollow points: yours. Filled points: ${by === "recorded" ? by : "the answer"}. On average you are off by ${plain((100 * off) / top)}\u00a0% of the axis.`;
     }
     if (said === undefined) return `${label}: ${withUnit(is, unit)}.`;
@@ -110,7 +115,7 @@
         const { guess, place, zero, per } = mark.dataset,
           value = [said?.[guess.split(" ")[1]]].flat()[place ?? 0];
         if (place) {
-          if (value >= 0) mark.setAttribute("cy", Math.max(mark.r.baseVal.value, zero - value * per));
+          if (value !== null && value >= 0) mark.setAttribute("cy", Math.max(mark.r.baseVal.value, zero - value * per));
           else mark.removeAttribute("cy");
           continue;
         }
@@ -121,8 +126,10 @@
         if (field.dataset.asks !== "sketch") return;
         field.querySelectorAll("label").forEach((label, j) => {
           label.style.setProperty("--is", (said === undefined ? NaN : is[i]?.[j]) / field.dataset.top);
-          if (said?.[i]) label.querySelector("input").value = said[i][j];
-          label.querySelector("input").disabled = said !== undefined;
+          const input = label.querySelector("input");
+          if (said?.[i]) input.value = said[i][j] ?? 0;
+          if (typeof said?.[i]?.[j] === "number") input.dataset.touched = "";
+          input.disabled = said !== undefined;
         });
       });
     }
@@ -188,7 +195,7 @@
     form.querySelector(".show").onclick = () => close(null, true);
     form.addEventListener("input", ({ target }) => {
       if (target.type !== "range") return;
-      target.closest(".field").dataset.touched = "";
+      target.dataset.touched = "";
       target.nextElementSibling.value = withUnit(Number(target.value), target.closest(".field").dataset.unit);
     });
     // Whoever runs the cell has the answer.

@@ -9,12 +9,13 @@ import nbformat
 import pytest
 
 from kernels import cli, records
-from kernels.cli import record
+from kernels.cli import record, recording
 from kernels.engine import on_gpu
+from kernels.host import half
 from kernels.lab import notebooks
 from kernels.lab.notebooks import ROOT
 from kernels.measure import host_bench
-from kernels.measure.bench import run
+from kernels.measure.bench import ladder, run
 from kernels.rungs.order import LADDER
 from tests.records import synthetic
 
@@ -67,6 +68,8 @@ def call(capsys, line):
         ("run rows 64 --gpus 2 --local mma", "mma takes float16 and bfloat16, not float32"),
         ("run rows 64 --gpus 2 --local tiled", "--local tiled needs a process for each GPU"),
         ("compare --gpus 0", "'0' is no number of GPUs"),
+        ("compare --gpus 2 --dtype e4m3", "--dtype e4m3 is for one GPU: leave out --gpus"),
+        ("compare --dtype int8", "'int8' is not one of 'float32', 'float16'"),
         ("compare --sizes 64,-3", "size must be at least 1, got -3: use a whole number"),
         ("compare --sizes 33 --json /dev/null/x.json", "cannot write to the folder /dev/null"),
         ("record --engine cpu --preview /dev/null/x", "cannot write to the folder /dev/null/x"),
@@ -74,6 +77,7 @@ def call(capsys, line):
         ("bench --json x.json", "--json goes with --host; a record is a JSON file itself"),
         ("bench --host --folder x", "--folder is for a record, and --host writes none: use --json"),
         ("bench --host --json /dev/null/x.json", "cannot write to the folder /dev/null"),
+        ("bench --only ladder --host", "--only names steps of one GPU's record: leave out --host"),
         ("dance", "Did you mean 'trace'?: see `python -m kernels --help`"),
         pytest.param("run tiled 64 --engine cpp", "engine 'cpp' needs an NVIDIA GPU",
                      marks=without_gpu),
@@ -205,6 +209,32 @@ def test_the_host_is_timed_and_nothing_is_recorded(capsys, tmp_path, monkeypatch
     assert [row["n"] for row in rows] == [1, 20] and all(row["peak"] > 2**20 for row in rows)
 
 
+def test_a_part_of_the_benchmark_is_measured_into_the_record(capsys, tmp_path, monkeypatch):
+    def rows(M, N, K, worth, dtype):
+        found = {"gflops": 7.0, "cublas_gflops": 14.0, "seconds": synthetic.spread(1.0)}
+        what = {"rung": "cutile", "engine": "library", "options": {}, "dtype": dtype}
+        return {"timings": [{**what, "M": M, "N": N, "K": K, **found}]}
+
+    about = {"gpu": "NVIDIA H200", "date": "2031-01-01 00:00 UTC"}
+    for name, value in (("steps", ladder.steps), ("provenance", lambda: about),
+                        ("device_facts", dict)):  # fmt: skip
+        monkeypatch.setattr(recording, name, value)
+    monkeypatch.setattr(ladder, "timings", rows)
+    monkeypatch.setattr(run, "KEPT", tmp_path / "bench.json")
+    run.KEPT.write_text("an interrupted run of all steps")
+    assert cli.main(["bench", "--only", "ladder 4096", "--folder", str(tmp_path)]) == 0
+    assert "recorded in" in capsys.readouterr().out
+    new = records.read(tmp_path / "h200.json").rows("timings", rung="cutile")
+    assert {(row.M, row.dtype) for row in new} == {
+        (4096, dtype) for dtype in ("float32", "float16", "bfloat16", half.PARTS, half.E4M3)
+    }
+    assert run.KEPT.exists() and not (tmp_path / "bench-part.json").exists()
+    assert call(capsys, "bench --only chess")[2] == (
+        "error: no step of the benchmark has 'chess' in its name:"
+        " there are ladder 1024³, ladder 2048³, ladder 4096³, …\n"
+    )
+
+
 @without_gpu
 def test_compare_on_the_cpu_shows_what_is_recorded_of_large_sizes(capsys, tmp_path):
     file = tmp_path / "ladder.json"
@@ -215,6 +245,27 @@ def test_compare_on_the_cpu_shows_what_is_recorded_of_large_sizes(capsys, tmp_pa
     written = json.loads(file.read_text(encoding="utf-8"))
     assert written["timings"] == []
     assert {row["M"] for row in written["recorded"]["timings"]} == {2048, 4096}
+
+
+@without_gpu
+def test_compare_keeps_number_formats_apart(capsys):
+    known = synthetic.record("h200")
+    known.tables["timings"] += [
+        records.Row(
+            row,
+            dtype="e4m3",
+            rung="fp8",
+            engine="cpp",
+            options={**LADDER["fp8"].defaults, "promote": 4},
+        )
+        for row in known.rows("timings", rung="naive", engine="cpp", M=4096)
+    ]
+    records.write(known)
+    for dtype, named, unnamed in (("e4m3", "fp8 promote=4", "tiled"), ("float32", "tiled", "fp8")):
+        code, out, _ = call(capsys, f"compare --sizes 4096 --dtype {dtype}")
+        assert code == 0 and named in out and unnamed not in out
+    code, out, _ = call(capsys, "compare --sizes 64 --dtype float16")
+    assert code == 0 and "Nothing is recorded of float16" in out
 
 
 @pytest.fixture

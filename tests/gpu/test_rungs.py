@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from kernels import LADDER, cuda, cupy, host, lab
-from kernels.host import half
 from kernels.lab.notebooks import ROOT
 from kernels.measure import oracle
 from kernels.patterns.vector_add import add, vector_add_grid_stride
@@ -43,8 +42,7 @@ def only_where_it_runs(request):
         missing = LADDER[name].missing(dtype)
         if missing:
             with pytest.raises(RuntimeError, match=re.escape(missing.split(":")[0])):
-                operands = (half.cast(x, dtype) for x in oracle.inputs(3, 5, 7))
-                LADDER[name].matmul(*operands, engine="cpp")
+                LADDER[name].matmul(*oracle.inputs(3, 5, 7, dtype=dtype), engine="cpp")
             pytest.skip(missing)
 
 
@@ -72,7 +70,7 @@ def test_many_blocks_and_a_long_k(version):
 @pytest.mark.parametrize("version", VERSIONS, ids=label)
 def test_repeated_runs_are_the_same_to_the_last_bit(version):
     name, engine, dtype, options = version
-    A, B = (half.cast(cupy.asarray(x), dtype) for x in oracle.inputs(517, 389, 1033))
+    A, B = oracle.operands(517, 389, 1033, dtype=dtype)
     first = LADDER[name].matmul(A, B, engine=engine, **options)
     for _ in range(5):
         C = cupy.full((517, 389), np.nan, np.float32)
@@ -84,7 +82,7 @@ def test_repeated_runs_are_the_same_to_the_last_bit(version):
 def test_views_that_16_bytes_do_not_fit(version):
     name, engine, dtype, options = version
     for M, N, K in ((132, 136, 72), (129, 131, 70)):
-        A, B = (half.cast(cupy.asarray(x), dtype) for x in oracle.inputs(M, N, K, seed=3))
+        A, B = oracle.operands(M, N, K, seed=3, dtype=dtype)
         C = shifted(cupy.full((M, N), np.nan, np.float32))
         LADDER[name].matmul(shifted(A), shifted(B), out=C, engine=engine, **options)
         lab.check(C, *exact(A, B))
@@ -135,7 +133,7 @@ def test_numba_arrays_stay_on_the_device(version):
 @pytest.mark.parametrize("version", VERSIONS, ids=label)
 def test_a_prepared_launch_is_the_same_product(version):
     name, engine, dtype, options = version
-    A, B = (half.cast(cupy.asarray(x), dtype) for x in oracle.inputs(264, 136, 72))
+    A, B = oracle.operands(264, 136, 80, dtype=dtype)
     C = cupy.full((264, 136), np.nan, np.float32)
     launch = LADDER[name].prepare(A, B, C, engine, **options)
     assert bool(cupy.isnan(C).all()), "nothing is launched before it is asked for"
@@ -258,7 +256,7 @@ def launch_all(part) -> None:
     cupy.cuda.set_allocator(None)
     count = 0
     for (name, engine, dtype, options), out_dtype, (M, N, K) in launches(part):
-        A, B = (cupy.asarray(half.cast(x, dtype)) for x in oracle.inputs(M, N, K))
+        A, B = oracle.operands(M, N, K, dtype=dtype)
         C = cupy.asarray(oracle.poisoned(M, N, out_dtype))
         LADDER[name].matmul(A, B, out=C, engine=engine, **options)
         count += 1

@@ -52,6 +52,9 @@ def test_other_shapes_and_tensor_cores_have_tables_of_their_own():
         measured("cublas", "library", (4097,) * 3, 2000.0, 2000.0),
         measured("naive", "cpp", (8192,) * 3, 8000.0, 10000.0, "float16"),
         measured("cublas", "library", (8192,) * 3, 10000.0, 10000.0, "float16"),
+        measured("fp8", "cpp", (8192,) * 3, 19000.0, 20000.0, "e4m3"),
+        measured("cublaslt_promoted", "library", (8192,) * 3, 18000.0, 20000.0, "e4m3"),
+        measured("cublas", "library", (8192,) * 3, 20000.0, 20000.0, "e4m3"),
     ]
     text = showcase.tables(record).replace("\u00a0", " ")
     assert (
@@ -63,6 +66,9 @@ def test_other_shapes_and_tensor_cores_have_tables_of_their_own():
     half = text.split("A and B in fp16")[1]
     assert "| Naive | CUDA C++ | 8 000 (80 %) |" in half and "| cuBLAS | library | 10 000 |" in half
     assert "8 000" not in text.split("A and B in fp16")[0]
+    byte = half.split("Tensor cores: A and B in fp8 (e4m3).")[1]
+    assert "| fp8 | CUDA C++ | 19 000 (95 %) |" in byte
+    assert "| cuBLASLt, sums promoted | library | 18 000 (90 %) |" in byte
 
 
 def test_writing_twice_changes_nothing(tmp_path):

@@ -21,6 +21,10 @@ class Library(ModuleType):
     class MatmulPreferenceAttribute(IntEnum):
         MAX_WORKSPACE_BYTES = 1
 
+    class MatmulDescAttribute(IntEnum):
+        TRANSA = 3
+        FAST_ACCUM = 8
+
     class cuBLASLtError(Exception):  # noqa: N801 (its name there)
         pass
 
@@ -28,7 +32,7 @@ class Library(ModuleType):
 
     def __init__(self, named):
         super().__init__("cublasLt")
-        self.named, self.layouts, self.launched = named, [], []
+        self.named, self.layouts, self.launched, self.described = named, [], [], {}
 
     def create(self):
         return 7
@@ -39,6 +43,9 @@ class Library(ModuleType):
     def matmul_desc_create(self, sums, scale):
         self.sums = sums
         return 1
+
+    def matmul_desc_set_attribute(self, product, attribute, buffer, size):
+        self.described[attribute.name] = ctypes.string_at(buffer, size)
 
     def matrix_layout_create(self, kind, rows, cols, pitch):
         self.layouts.append((kind, rows, cols, pitch))
@@ -84,10 +91,13 @@ def peer(monkeypatch):
     return made
 
 
-def matrix(rows, cols, dtype):
-    return SimpleNamespace(
+def matrix(rows, cols, dtype, by_columns=False):
+    made = SimpleNamespace(
         shape=(rows, cols), dtype=np.dtype(dtype), data=SimpleNamespace(ptr=rows * cols)
     )
+    if by_columns:
+        made.T = matrix(cols, rows, dtype)
+    return made
 
 
 def operands(dtype="float32"):
@@ -108,6 +118,22 @@ def test_the_product_is_told_in_columns(peer):
     b, a, c = (x.data.ptr for x in (B, A, C))
     assert (asked[3:7], asked[8:12]) == ((b, 0, a, 1), (c, 2, c, 2))
     assert library.destroyed == 2
+
+
+def test_columns_of_bytes_are_told_as_they_lie(peer):
+    module, library = peer()
+    A, B, C = matrix(20, 70, "uint8"), matrix(70, 30, "uint8", by_columns=True), operands()[2]
+    module.launches(A, B, C)[0]()
+    float32, e4m3 = 0, 28
+    # Columns of 70 for both, the first to be transposed: then Bᵀ is 30×70 and Aᵀ is 70×20.
+    assert library.layouts == [(e4m3, 70, 30, 70), (e4m3, 70, 20, 70), (float32, 30, 20, 30)]
+    assert library.described == {"TRANSA": bytes([1, 0, 0, 0]), "FAST_ACCUM": b"\1"}
+
+
+def test_nothing_else_is_described(peer):
+    module, library = peer()
+    module.launches(*operands("float16"))
+    assert library.described == {}
 
 
 def test_the_fastest_algorithm_that_is_named_stays(peer, monkeypatch):
@@ -139,6 +165,7 @@ def test_it_is_measured_where_its_bindings_are_installed(peer, monkeypatch, tmp_
     peer()
     monkeypatch.setattr(peers, "find_spec", lambda name: name == "nvmath" or None)
     monkeypatch.setattr(peers.peer_cutile, "FOLDER", tmp_path)
-    for dtype, name in (("float32", "cublaslt"), (half.PARTS, "cublas_bf16x9")):
+    named = {"float32": "cublaslt", half.PARTS: "cublas_bf16x9", half.E4M3: "cublaslt"}
+    for dtype, name in named.items():
         assert [each for each, _ in peers.others(*operands(), dtype)] == [name]
         assert name in peers.TITLES

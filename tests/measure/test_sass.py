@@ -116,11 +116,12 @@ WAITING = """
 """
 
 
-def test_waiting_behind_the_end_belongs_to_the_loop_and_makes_none():
-    loop = sass.inner_loop(WAITING)
+@pytest.mark.parametrize("math", ("HGMMA.64x256x16.F32", "QGMMA.64x256x32.F32.E4M3.E4M3"))
+def test_waiting_behind_the_end_belongs_to_the_loop_and_makes_none(math):
+    loop = sass.inner_loop(WAITING.replace("HGMMA.64x256x16.F32", math))
     addresses = [each.address for each in loop.instructions]
     assert addresses == [0x10, 0x20, 0x30, 0x70, 0x80, 0x90]
-    assert loop.counts()["multiply_adds"] == 1
+    assert (loop.counts()["multiply_adds"], loop.counts()["math"]) == (1, math[:5])
 
 
 def test_a_branch_to_a_place_outside_is_no_loop():

@@ -280,6 +280,25 @@ def test_a_sketch_shows_both_curves(visit):
     assert tops == [1, 0.67, 0.5, 0.4, 0.22, 0.22, 0.22]
 
 
+def test_points_that_nobody_drew_are_no_guesses(visit):
+    page = visit("05-memory-access")
+    box = "#predict-sectors-words"
+    for place in (1, 4):
+        page.focus(f"{box} input >> nth={place}")
+        page.keyboard.press("End")
+    page.click(f"{box} .acts button >> nth=0")
+    (off,) = re.findall(r"off by ([\d.]+)", page.inner_text(f"{box} .said p"))
+    assert float(off) == pytest.approx((33 + 78) / 2)
+    rings = page.locator("[data-guess^='predict-sectors-words ']")
+    drawn = rings.evaluate_all("(all) => all.map((ring) => ring.hasAttribute('cy'))")
+    assert drawn == [False, True, False, False, True, False, False]
+
+
+def test_whole_numbers_are_drawn_in_whole_steps(book):
+    steps = soup(book, "05-memory-access").select("#predict-banks .sketch input")
+    assert {each["step"] for each in steps} == {"1"} and {each["max"] for each in steps} == {"32"}
+
+
 def test_a_guess_is_a_hollow_bar_as_long_as_it_says(visit, book):
     page = visit("00-climb")
     box, mark = "#predict-waits-for-global", page.locator("rect.hollow")

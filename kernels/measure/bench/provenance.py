@@ -14,7 +14,9 @@ from kernels.engine import cupy, on_gpu, why_cpu
 from kernels.engine.device import device
 from kernels.measure import probes
 
-PACKAGES = ("numpy", "numba", "numba-cuda", "cupy", "matplotlib", "triton", "nvmath-python")
+PACKAGES = (
+    "numpy", "numba", "numba-cuda", "cupy", "matplotlib", "torch", "triton", "nvmath-python",
+)  # fmt: skip
 
 
 def provenance() -> dict[str, Any]:

@@ -43,6 +43,7 @@ class Page:
         outputs.stand_in(display, lambda wait=False: self.post({"type": "clear"}))
         widgets.stand_in(self.post)
         self.names["display"] = display
+        self.homes: dict[str, int] = {}  # the number of the cell that bound a name last
 
     def post(self, message: dict[str, Any]) -> None:
         """Send the page a message."""
@@ -60,7 +61,7 @@ class Page:
         """Pass a widget's message on, and show what comes of it."""
         self._guarded(0, lambda: widgets.hear(json.loads(told)))
 
-    def run(self, number: int, source: str) -> bool:
+    def run(self, number: int, source: str, asked: bool = True) -> bool:
         """Run a cell, and return whether it ended without an error.
 
         Parameters
@@ -69,8 +70,17 @@ class Page:
             The place of the cell on the page, from 1.
         source : str
             Its text.
+        asked : bool
+            Whether the reader asked for it. If not, a cell below does, for a name: then what
+            cells between the two have bound stays, as if this one had run before them.
         """
-        return self._guarded(number, lambda: self._execute(number, source))
+        bound = needs.given(source)
+        later = {name for name in bound if self.homes.get(name, 0) > number and not asked}
+        kept = {name: self.names[name] for name in later if name in self.names}
+        right = self._guarded(number, lambda: self._execute(number, source))
+        self.names.update(kept)
+        self.homes |= dict.fromkeys(bound - later, number)
+        return right
 
     def _execute(self, number: int, source: str) -> None:
         name = f"<cell {number}>"

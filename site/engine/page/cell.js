@@ -116,9 +116,28 @@ export class Cell {
 
   stay(what) {
     const kept = this.recorded && !this.changed;
-    const said = `This cell needs ${what}, which Python in a page does not have.${kept ? " Its recorded output stands." : ""}`;
-    this.area.replaceChildren(make("p", { className: "engine-note", textContent: said }));
+    this.note(
+      `This cell needs ${what}, which Python in a page does not have.${kept ? " Its recorded output stands." : ""}`,
+    );
     if (kept) this.hideRecorded(false);
+  }
+
+  /** Say something in place of the live output. */
+  note(...said) {
+    this.area.replaceChildren(make("p", { className: "engine-note" }, ...said));
+  }
+
+  /** Bring what the cell shows into view. */
+  look() {
+    const fold = this.element.querySelector("details.hide");
+    if (fold) fold.open = true;
+    this.area.scrollIntoView({ block: "center" });
+  }
+
+  /** Tick the exercise that the cell belongs to. */
+  tick() {
+    const box = this.element.closest("section")?.querySelector(".tick input:not(:checked)");
+    box?.click();
   }
 
   hideRecorded(hidden) {

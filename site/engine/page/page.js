@@ -1,5 +1,7 @@
 /* The page's Python, once a reader has asked for it: which cells run, in which order, and what the bar says of it. */
 import { Cell } from "./cell.js";
+import { make } from "./output.js";
+import { solves } from "./progress.js";
 import { Python } from "./python.js";
 
 const LARGE = 200 * 2 ** 20; // bytes of memory that are worth a word
@@ -75,7 +77,7 @@ export class Page {
         this.cells.map((each) => each.source),
         cell.number - 1,
       );
-      await this.runAll([...above.map((i) => this.cells[i]), cell]);
+      await this.runAll([...above.map((i) => this.cells[i]), cell], cell);
     });
   }
 
@@ -87,19 +89,19 @@ export class Page {
     return this.inTurn(() => this.runAll(this.cells.slice(0, cell.number)));
   }
 
-  /** Run cells in order, up to the first that fails; returns whether none did. */
-  async runAll(cells) {
+  /** Run cells in order, up to the first that fails: all for their own sake, or for one that needs the others. */
+  async runAll(cells, asked = null) {
     const began = performance.now();
     this.leave = false;
     await this.python.start();
     for (const [i, cell] of cells.entries()) {
       this.say("running", cells.length > 1 ? `Running: cell ${i + 1} of ${cells.length}` : "Running …");
-      const done = await this.runOne(cell);
+      const done = await this.runOne(cell, !asked || cell === asked);
       if (done.reset) return;
       if (done.stopped || done.died) return this.stopped(cell, done);
       if (this.leave || (!done.right && !this.mayFail(cell))) {
         if (this.leave) return this.ready("Stopped. What the cells made is still there.");
-        return this.ready("A cell failed: see its error.", "wrong");
+        return this.failed(cell, asked);
       }
     }
     this.ready(
@@ -111,12 +113,28 @@ export class Page {
     return cell.element.classList.contains("tag_raises-exception") || cell.messages.at(-1)?.type === "absent";
   }
 
-  async runOne(cell) {
+  /** A cell failed; the one that needs it, if there is one, did not run. */
+  failed(cell, asked) {
+    const lead = () => {
+      const link = make("a", { href: "", textContent: "see its error" });
+      link.onclick = (event) => {
+        event.preventDefault();
+        cell.look();
+      };
+      return link;
+    };
+    this.ready("", "wrong");
+    this.part("state").prepend("A cell failed: ", lead(), ".");
+    if (asked && asked !== cell) asked.note("This cell did not run, because one that it needs failed: ", lead(), ".");
+  }
+
+  async runOne(cell, asked) {
     this.running = cell;
     cell.begin();
-    const done = await this.python.run(cell.number, cell.source);
+    const done = await this.python.run(cell.number, cell.source, asked);
     if (this.running !== cell) return { reset: true };
     cell.end(done);
+    if (done.kept && solves(done.kept)) cell.tick();
     this.running = null;
     this.heap = done.heap ?? 0;
     return done;

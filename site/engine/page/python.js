@@ -100,9 +100,10 @@ export class Python {
     return answer;
   }
 
-  /** Run a cell: resolves to { right, heap, milliseconds }, or with `died` or `stopped`. */
-  run(number, source) {
-    return this.ask({ type: "run", number, source, progress: progress() });
+  /** Run a cell that the reader asked for, or one that such a cell needs: resolves to { right, heap, milliseconds, kept },
+      or with `died` or `stopped`. */
+  run(number, source, asked = true) {
+    return this.ask({ type: "run", number, source, asked, progress: progress() });
   }
 
   /** The numbers, from 0, of the cells to run before a cell. */

@@ -100,14 +100,14 @@ function readKept() {
   return python.FS.analyzePath(KEPT).exists ? python.FS.readFile(KEPT, { encoding: "utf8" }) : null;
 }
 
-async function run({ number, source, progress }) {
+async function run({ number, source, asked, progress }) {
   if (progress !== null && progress !== kept) {
     python.FS.mkdirTree(HOME);
     python.FS.writeFile(KEPT, progress);
   }
   const before = readKept();
   const began = performance.now();
-  const right = (await loadFor(source)) && page.run(number, source);
+  const right = (await loadFor(source)) && page.run(number, source, asked);
   kept = readKept();
   return {
     right,

@@ -6,6 +6,7 @@ import pytest
 from kernels.host import half
 from kernels.measure import oracle
 from kernels.measure.bench.case import Case
+from kernels.measure.bench.case_of_bytes import CaseOfBytes
 from kernels.rungs.order import LADDER
 
 
@@ -39,6 +40,26 @@ def test_16_bit_products_are_checked_against_what_the_inputs_were_rounded_to(dty
     assert row["correct"] and row["dtype"] == dtype
     exact = oracle.inputs(33, 17, 65)
     assert not case.measure(lambda: np.matmul(*exact, out=case.C), limit=0.01)["correct"]
+
+
+def test_whole_numbers_of_8_bits_are_checked_and_others_are_timed():
+    case, seen = CaseOfBytes(33, 17, 64), []
+
+    def launch(scale=1.0, step=0.0):
+        A, B = (half.floats(matrix) for matrix in (case.A, case.B))
+        seen.append(float(A.max()))
+        # As tensor cores would: whole numbers stay, all others lose what is below 1/8.
+        case.C[...] = np.trunc(8 * (scale * (A @ B) + step)) / 8
+
+    row = case.measure(launch, limit=0.01)
+    assert row["correct"] and row["dtype"] == "e4m3"
+    assert 0.01 < row["max_error"] <= 0.125
+    assert seen[0] == 4, "whole numbers come first"
+    assert all(largest != 4 for largest in seen[1:]), "and none of them is timed"
+    assert half.floats(case.A).max() == 4, "and they are back for the next launch"
+    for wrong in (lambda: None, lambda: launch(scale=1.01), lambda: launch(step=1)):
+        row = case.measure(wrong, limit=0.01)
+        assert not row["correct"] and "max_error" not in row
 
 
 def test_a_numba_version_is_measured_as_it_is_launched():

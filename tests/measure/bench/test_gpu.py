@@ -1,6 +1,7 @@
 """Small steps of the benchmark on a GPU."""
 
 import json
+from importlib.util import find_spec
 
 import pytest
 
@@ -11,8 +12,11 @@ pytestmark = pytest.mark.gpu
 
 
 def test_small_steps_on_the_gpu(tmp_path):
-    for dtype in ("float32", "float16", "bfloat16"):
-        rows = ladder.timings(70, 45, 33, list(LADDER.values()), dtype)["timings"]
+    for dtype in ("float32", "float16", "bfloat16", "e4m3"):
+        if dtype == "e4m3" and (LADDER["fp8"].missing() or not find_spec("torch")):
+            continue
+        shape = (64, 48, 32) if dtype == "e4m3" else (70, 45, 33)
+        rows = ladder.timings(*shape, list(LADDER.values()), dtype)["timings"]
         here = [r for r in LADDER.values() if dtype in r.dtypes and not r.missing(dtype)]
         versions = [row for row in rows if row["engine"] != "library"]
         assert len(versions) == sum(len(list(rung.versions())) for rung in here)

@@ -25,7 +25,8 @@ def test_the_ladder_is_measured_at_every_shape_and_number_format():
             expected = shape != "1024³" or not dtype
             assert (f"ladder {shape}{dtype}" in names) is expected
     assert "ladder 8192³, bfloat16" in names
-    assert "ladder 1024³, bfloat16x3" in names and len(names) == 8 + 7 + 2 + 4
+    assert "ladder 1024³, bfloat16x3" in names
+    assert "ladder 2048³, e4m3" in names and len(names) == 8 + 7 + 2 + 4 + 3
 
 
 def test_two_measurements_of_one_launch_are_one_row():
@@ -43,6 +44,12 @@ def test_other_libraries_are_measured_only_where_they_are_installed(monkeypatch,
     monkeypatch.setattr(peers, "find_spec", lambda name: None)
     monkeypatch.setattr(peers.peer_cutile, "FOLDER", tmp_path)
     assert list(peers.others(None, None, None)) == []
+
+
+def test_e4m3_is_left_out_where_no_library_multiplies_it(monkeypatch):
+    monkeypatch.setattr(peers, "find_spec", lambda name: None)
+    with pytest.warns(UserWarning, match="e4m3: RuntimeError: .* pip install torch"):
+        assert ladder.timings(16, 32, 48, [LADDER["fp8"]], "e4m3") == {"timings": []}
 
 
 class Broken:

@@ -8,23 +8,31 @@ import subprocess
 import sys
 
 import pytest
+from engine import pack
 from engine.inpage import needs
 
+from kernels.lab.notebooks import CHAPTERS
 from tests.site.conftest import ROOT
 
 RUN = """
 import json, os, sys
 from inpage import cells
 page = cells.Page(lambda message: os.write(1, message.encode() + b"\\n"))
-right = [page.run(i + 1, source) for i, source in enumerate(json.loads(sys.argv[1]))]
+right = []
+for i, told in enumerate(json.loads(sys.argv[1])):
+    source, number, asked = told if isinstance(told, list) else (told, i + 1, True)
+    right.append(page.run(number, source, asked))
 for told in json.loads(sys.argv[2]):
     page.hear(json.dumps(told))
 os.write(1, json.dumps(right).encode())
 """
 
 
-def run(*sources: str, hears: tuple = ()):
-    """Run cells in a Python of their own; returns the messages, and which cells ended well."""
+def run(*sources: str | tuple[str, int, bool], hears: tuple = ()):
+    """Run cells in a Python of their own; returns the messages, and which cells ended well.
+
+    A cell is its source, or its source, its number and whether the reader asked for it.
+    """
     folders = [str(ROOT / "site" / "engine"), str(ROOT)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(folders), "KERNELS_ENGINE": "cpu"}
     done = subprocess.run(
@@ -42,6 +50,15 @@ def test_a_cell_prints_and_its_last_value_is_shown():
         {"type": "stream", "name": "stdout", "text": "n is 3\n"},
         {"type": "output", "data": {"text/plain": "4"}},
     ]
+
+
+@pytest.mark.parametrize(("asked", "n"), [(False, "7"), (True, "3")])
+def test_a_cell_that_another_needs_leaves_later_names_alone(asked, n):
+    """As if it had run in its place; where the reader asks for it, it binds as it says."""
+    early = "def double(n):\n    return 2 * n\n\nfor n in (1, 2, 3):\n    pass"
+    messages, right = run(("n = 7", 2, True), (early, 1, asked), ("print(double(1), n)", 3, True))
+    assert right == [True] * 3
+    assert messages[-1]["text"] == f"2 {n}\n"
 
 
 def test_values_have_all_their_forms():
@@ -195,3 +212,12 @@ def test_names_that_a_cell_binds_itself_are_not_asked_for(source, names):
 )
 def test_words_tell_what_a_cell_uses(source, word, there):
     assert (word in needs.words(source)) is there
+
+
+@pytest.mark.parametrize("path", sorted(CHAPTERS.glob("*.ipynb")), ids=lambda path: path.stem)
+def test_what_sets_a_page_up_loads_nothing_to_draw_with(path):
+    cells = json.loads(path.read_text("utf-8"))["cells"]
+    first = next(i for i, cell in enumerate(cells) if cell["id"] in ("imports", "helpers"))
+    for cell in cells[: first + 1]:
+        if cell["cell_type"] == "code":
+            assert not needs.words("".join(cell["source"])) & {*pack.DRAWS}

@@ -66,6 +66,37 @@ def test_an_error_is_one_line_that_leads_to_its_own(opened, bare_book):
     assert "SyntaxError" in run(page, 2)
 
 
+def test_a_cell_whose_need_failed_says_so_and_leads_there(opened, bare_book):
+    page = opened(bare_book, "page")
+    write(page, 1, "scale = 1 / 0")
+    assert "did not run, because one that it needs failed" in run(page, 2)
+    for link in (page.locator("[data-part=state] a"), cell(page, 2).locator(".engine-note a")):
+        page.evaluate("scrollTo(0, document.body.scrollHeight)")
+        link.click()
+        page.wait_for_function(
+            "(() => { const { top, bottom } = document.querySelector('.engine-error')"
+            ".getBoundingClientRect(); return top >= 0 && bottom <= innerHeight; })()"
+        )
+
+
+SOLVE = """import json, os, pathlib
+kept = pathlib.Path(os.environ["KERNELS_EXERCISES"])
+kept.parent.mkdir(parents=True, exist_ok=True)
+entry = {"tries": 1, "solved": "%s"}
+kept.write_text(json.dumps({"format": 1, "exercises": {"first": entry}}))"""
+
+
+def test_an_exercise_is_ticked_once_it_is_solved(opened, bare_book):
+    page = opened(bare_book, "chapters/03-pair")
+    for day in ("", "2026-01-31"):
+        assert not page.is_checked(".tick input")
+        write(page, 3, SOLVE % day)
+        run(page, 3)
+    assert page.is_checked(".tick input")
+    page.reload()
+    assert page.is_checked(".tick input")
+
+
 def test_run_page_runs_all_of_it_as_far_as_it_goes(opened, bare_book):
     page = opened(bare_book, "page")
     page.click(".ways summary")
