@@ -72,7 +72,7 @@ SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n\n")
 HEADING = re.compile(r"^### (.*)", re.MULTILINE)
 #: What folds a cell, or takes it off the page.
 HIDDEN = re.compile(r"hide|remove")
-SAID = re.compile(r"\*\*Time:\*\* (?:about )?(?:(\d+) minutes|(one hour))")
+SAID = re.compile(r"\*\*Time:\*\* (\d+) minutes")
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ def read(path: Path) -> Page:
         exercise_minutes=sum(exercises),
         long=sum(len(each.split()) > LONG for each in SENTENCE_END.split(plain)),
         house=len(HOUSE.findall(every)) + len(RATE.findall(every)),
-        said=int(told[1] or 60) if told else None,
+        said=int(told[1]) if told else None,
         title=_source(cells[0]).partition("\n")[0].removeprefix("# "),
         opening=_opening(_source(cells[0])),
     )
@@ -304,5 +304,8 @@ def deeper(pages: list[Page]) -> str:
         f"| {page.exercise_minutes or '–'} |"
         for page in pages
     ]
-    head = ["| deeper page | it shows | minutes | exercises |", "| --- | --- | ---: | ---: |"]
+    head = [
+        "| deeper page | it shows | text, min | exercises, min |",
+        "| --- | --- | ---: | ---: |",
+    ]
     return "\n".join([":::{dropdown} The deeper pages", *head, *rows, ":::", ""])

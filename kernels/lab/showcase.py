@@ -17,7 +17,7 @@ from kernels.records import Record, RecordError, Row
 from kernels.rungs.order import ENGINE_TITLES, LADDER
 
 INKS = {"": "#1f2328", "-dark": "#f0f6fc"}  # what a chart's file ends in, and its text's colour
-#: The rungs of the hour's climb, which the short chart shows; the fastest of Numba follows them.
+#: The rungs of the climb in one hour: the short chart shows them, then the fastest in Numba.
 CLIMB = ("swapped", "naive", "tiled", "thread_tiled", "vectorized")
 MARKERS = re.compile(r"(<!-- (ladder|caption) -->\n).*?(<!-- /\2 -->)", re.DOTALL)
 NAMES = {**{name: rung.title for name, rung in LADDER.items()}, "cublas": "cuBLAS", **TITLES}

@@ -8,7 +8,7 @@ from bs4 import BeautifulSoup, Tag
 
 #: How the paragraphs begin that say what a page takes and gives.
 TERMS = ("Afterwards you can", "Time:", "You need:", "No GPU?")
-MINUTES = re.compile(r"Time:\s*(?:about )?(\d+ minutes|one hour)")
+MINUTES = re.compile(r"Time:\s*(\d+ minutes)")
 
 
 def fold(body: Tag) -> None:
@@ -22,7 +22,7 @@ def fold(body: Tag) -> None:
     if not terms:
         return
     time = MINUTES.search(" ".join(part.text for part in terms))
-    line = f"{time[1][0].upper()}{time[1][1:]}: what" if time else "What"
+    line = f"{time[1]}: what" if time else "What"
     fold = BeautifulSoup(
         f'<details class="terms"><summary>{line} you need, and what you can do afterwards</summary>'
         "</details>",

@@ -87,17 +87,17 @@ def warp_shape_and_sectors(K: int = 4096) -> Micro:
     c = Grid(54, 14, 32, 32, 7, 8)
 
     def draw(shape: str) -> Frame:
-        rows, columns = map(int, shape.split(" × "))
+        columns, rows = map(int, shape.split(" × "))
         lane = np.arange(32)
         row, column = lane // columns, lane % columns
         sectors = [global_cost(4 * index[None], None, 4).sectors for index in (row * K, column)]
         held = SECTOR * sectors[1]  # floats of the sectors of B
-        name = {"1 × 32": " (naive)", "32 × 1": " (swapped)"}.get(shape, "")
+        name = {32: " (naive)", 1: " (swapped)"}.get(columns, "")
         return Frame(
-            f"A warp of *{shape}* threads{name} loads *a:{sectors[0]}* "
-            f"{'sector' if sectors[0] == 1 else 'sectors'} of A and *b:{sectors[1]}* of B for each "
-            f"k: *{sum(sectors)}* together. It uses {rows + columns} of their "
-            f"{SECTOR * sum(sectors)} floats.",
+            f"A warp of *{columns}* threads along x and *{rows}* along y{name} loads "
+            f"*a:{sectors[0]}* {'sector' if sectors[0] == 1 else 'sectors'} of A and "
+            f"*b:{sectors[1]}* of B for each k: *{sum(sectors)}* together. It uses "
+            f"{rows + columns} of their {SECTOR * sum(sectors)} floats.",
             (
                 a.cells(lambda r, k: " " if r >= rows else "A" if k else "a"),
                 b.cells(lambda _, at: "b" if at < columns else "B" if at < held else " "),
@@ -108,8 +108,8 @@ def warp_shape_and_sectors(K: int = 4096) -> Micro:
 
     return explore(
         draw,
-        {"Shape": [f"{32 // n} × {n}" for n in (32, 16, 8, 4, 2, 1)]},
-        ("1 × 32",),
+        {"Shape (x × y)": [f"{n} × {32 // n}" for n in (32, 16, 8, 4, 2, 1)]},
+        ("32 × 1",),
         title="The shape of a warp and its sectors",
         alt="The elements of C that a warp owns, the sectors of A that it loads on the left, and "
         "those of B above. Pale: floats that come along and are not used.",

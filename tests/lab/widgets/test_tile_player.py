@@ -177,7 +177,7 @@ def test_it_plays_to_the_end_and_stops(opened):
 def test_without_the_first_barrier_a_thread_reads_too_early(opened):
     widget = opened(TilePlayer(M=13, N=11, K=21, tile=8, row=2, col=9))
     page = widget.page
-    assert page.inner_text(".race") == "The microscope finds nothing to complain of."
+    assert page.inner_text(".race") == "The tracer finds nothing to complain of."
     page.get_by_label("Barrier 1").uncheck()
     page.get_by_label("Moment", exact=True).fill("9")
     widget.settled()

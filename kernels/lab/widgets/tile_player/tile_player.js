@@ -892,12 +892,12 @@ function render({ model, el }) {
     const messages = raceMessages(now.T, cdiv(now.K, now.T), ...now.barriers, line);
     if (!messages.length) {
       found.textContent = now.barriers.every(Boolean)
-        ? "The microscope finds nothing to complain of."
+        ? "The tracer finds nothing to complain of."
         : "One tile only: nobody comes back to overwrite it, and nothing goes wrong.";
       race.replaceChildren(found);
       return;
     }
-    found.textContent = `The microscope finds ${messages.length} races. Where are they?`;
+    found.textContent = `The tracer finds ${messages.length} races. Where are they?`;
     const spoilt = followed.terms.slice(0, followed.counts[step]).filter((term) => term.wrong);
     const story = spoilt.at(-1);
     const held = (name, tile, t, x, y) => {
