@@ -1,7 +1,9 @@
 """The operands of a launch: checked, moved to the device, and the result brought back."""
 
+from collections.abc import Callable
 from contextlib import contextmanager
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -160,6 +162,18 @@ class Operands:
             result = cupy.asarray(self._written(lambda array: not array.flags.c_contiguous))
         self.on_device = *inputs, result
         return *self.on_device, *(np.int32(size) for size in self._sizes)
+
+    def launcher(
+        self, kernel: Any, twin: Callable[[], Any], grid: tuple[int, ...], block: tuple[int, ...]
+    ) -> Callable[[], object]:
+        """Return a function that launches the Numba kernel, or what `twin` compiles, on these."""
+        if self.engine == "numba":
+            # Wrapped once: wrapping CuPy arrays anew would cost more than the launch.
+            bound, arrays = kernel[grid, block], wrapped(*self.arguments())
+            return lambda: bound(*arrays)
+        arguments = self.cpp_arguments()  # before the twin, which may depend on how they lie
+        compiled = twin()
+        return lambda: compiled(grid, block, arguments)
 
     def workspace(self, shape: tuple[int, ...]):
         """Return a float32 array on the device for what one kernel leaves for the next."""

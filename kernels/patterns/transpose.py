@@ -195,13 +195,11 @@ class Version:
         return self._launcher(Turned(A, B, engine))
 
     def _launcher(self, turned: "Turned") -> Callable[[], object]:
-        grid, block = self.launch(turned.M, turned.N)
-        if turned.engine == "numba":
-            # Wrapped once: wrapping CuPy arrays anew would cost more than the launch.
-            kernel, arrays = self.kernel[grid, block], host.wrapped(*turned.arguments())
-            return lambda: kernel(*arrays)
-        twin, arguments = cpp.load("transpose", f"transpose_{self.name}"), turned.cpp_arguments()
-        return lambda: twin(grid, block, arguments)
+        return turned.launcher(self.kernel, self.twin, *self.launch(turned.M, turned.N))
+
+    def twin(self):
+        """Return the compiled CUDA C++ kernel."""
+        return cpp.load("transpose", f"transpose_{self.name}")
 
 
 VERSIONS = Versions(

@@ -212,13 +212,10 @@ class Thin:
         return self._launcher(ThinProduct(W, X, Y, engine))
 
     def _launcher(self, operands: "ThinProduct") -> Callable[[], object]:
-        grid, block = self.launch(operands.N)
-        if operands.engine == "cpp":
-            arguments = operands.cpp_arguments()
-            twin = self.twin(host.wide(*operands.on_device[:2]))
-            return lambda held=operands: twin(grid, block, arguments)
-        kernel, arrays = self.kernel[grid, block], host.wrapped(*operands.arguments())
-        return lambda: kernel(*arrays)
+        def twin():
+            return self.twin(host.wide(*operands.on_device[:2]))
+
+        return operands.launcher(self.kernel, twin, *self.launch(operands.N))
 
     def twin(self, wide: int = 1):
         """Return the compiled CUDA C++ kernel; `wide` is 1 where 16 bytes may go at once."""

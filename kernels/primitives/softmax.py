@@ -130,12 +130,11 @@ class Version:
         return self._launcher(Rows(A, P, engine))
 
     def _launcher(self, rows: "Rows") -> Callable[[], object]:
-        grid, block = self.launch(rows.M, rows.N)
-        if rows.engine == "numba":
-            kernel, arrays = self.kernel[grid, block], host.wrapped(*rows.arguments())
-            return lambda: kernel(*arrays)
-        twin, arguments = cpp.load("softmax", f"softmax_{self.name}"), rows.cpp_arguments()
-        return lambda: twin(grid, block, arguments)
+        return rows.launcher(self.kernel, self.twin, *self.launch(rows.M, rows.N))
+
+    def twin(self):
+        """Return the compiled CUDA C++ kernel."""
+        return cpp.load("softmax", f"softmax_{self.name}")
 
 
 VERSIONS = Versions(
