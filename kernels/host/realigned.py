@@ -2,7 +2,7 @@
 
 Without them a kernel loads and stores element by element, as in a product of 4097³. The copies have
 rows up to three zeros longer, so the product of the copies is that of the matrices, with columns of
-zeros to the right.
+zeros to the right. They take as much memory again, and every launch makes them anew.
 """
 
 from collections.abc import Callable
@@ -14,9 +14,9 @@ from kernels.host import cdiv
 __all__ = ["launcher", "pays"]
 
 CHUNK = 4  #: elements in 16 bytes
-#: Multiply-adds for each element that is copied, at the least: below it the copies cost more than
-#: they gain. A cube reaches it at 1024.
-LEAST_WORK = 1024 // 3
+#: Multiply-adds for each element that is copied, at the least: a cube reaches it at 2048. What the
+#: copies cost grows with the elements, and what narrow loads cost with the multiply-adds.
+LEAST_WORK = 2048 // 3
 
 
 def pays(product: host.Product) -> bool:
@@ -37,11 +37,16 @@ def launcher(
         The operands as they were given.
     launcher_of : callable
         Returns the launch for other operands: those whose rows are aligned.
+
+    Raises
+    ------
+    MemoryError
+        If the copies do not fit: one line says how many bytes they need.
     """
     A, B, C = (cupy.asarray(array) for array in product.arguments())
     M, N, K = product.M, product.N, product.K
     width, depth = (cdiv(cols, CHUNK) * CHUNK for cols in (N, K))
-    with host.memory_errors(product.nbytes):  # about: as much again
+    with host.memory_errors(4 * (M * depth + depth * width + M * width)):
         wide_A = cupy.zeros((M, depth), product.dtype)
         wide_B = cupy.zeros((depth, width), product.dtype)
         wide_C = cupy.empty((M, width), product.dtype)

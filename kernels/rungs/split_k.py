@@ -1,7 +1,7 @@
 """Parts of K: several blocks share one tile of C, for results of too few tiles to fill the GPU.
 
 With `split` > 1 each block adds up its own part of K, and a second launch adds the parts. Large
-matrices whose rows begin on no 16-byte boundary are copied to some whose rows do.
+matrices whose rows begin on no 16-byte boundary are copied to some whose rows do, in every launch.
 """
 
 from dataclasses import dataclass, replace
@@ -221,8 +221,11 @@ class Options(swizzled.Options):
 class SplitK(Rung):
     """A rung whose blocks share K: a second launch adds what they leave."""
 
+    def copies(self, product):
+        return realigned.pays(product)
+
     def launcher(self, product, options):
-        if realigned.pays(product):
+        if self.copies(product):
             return realigned.launcher(product, lambda copies: self.launcher(copies, options))
         if options.split == 1:
             return super().launcher(product, options)

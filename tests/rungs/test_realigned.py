@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from kernels import LADDER, cupy, host, lab
-from kernels.host import realigned
+from kernels.host import operands, realigned
 from kernels.measure import oracle
+from kernels.measure.bench import case
 from tests.rungs.cases import strided_inputs
 
 SMALL = {"BM": 64, "BN": 64, "WM": 32, "WN": 32, "TM": 4, "TN": 8}
@@ -16,11 +17,11 @@ SPLITS = (SMALL, SMALL | {"split": 4})
     "M, N, K, copied",
     [
         (4097, 4097, 4097, True),
-        (1023, 1023, 1023, True),
-        (1024, 1024, 1024, False),
+        (2047, 2047, 2047, True),
+        (4095, 1023, 4096, True),
+        (1023, 1023, 1023, False),
         (4097, 4096, 4096, False),
-        (100, 4097, 4097, False),
-        (501, 501, 501, False),
+        (500, 4097, 4097, False),
     ],
 )
 def test_large_products_with_odd_rows_are_copied(M, N, K, copied):
@@ -71,3 +72,20 @@ def test_strides_of_any_kind_are_copied(monkeypatch):
     for name, A, B, C in strided_inputs(3, 5, 7):
         assert LADDER["split_k"].matmul(A, B, out=C, **SMALL) is C, name
         lab.check(C, A, B)
+
+
+def test_copies_that_do_not_fit_are_one_line(monkeypatch):
+    def zeros(*_):
+        raise MemoryError("out of memory")
+
+    monkeypatch.setattr(realigned.cupy, "zeros", zeros)
+    monkeypatch.setattr(operands, "free_bytes", lambda: 0)
+    A, B = oracle.inputs(33, 47, 61)
+    with pytest.raises(MemoryError, match=r"the arrays need 0\.00 GB; .*: use smaller sizes"):
+        realigned.launcher(host.Product(A, B), lambda copies: None)
+
+
+@pytest.mark.parametrize("rung, copied", [("split_k", True), ("serpentine", False)])
+def test_a_recorded_row_says_that_the_matrices_are_copied(rung, copied):
+    A, B = np.empty((2047, 2047), np.float32), np.empty((2047, 2047), np.float32)
+    assert case.copies(LADDER[rung], A, B, np.empty_like(A)) is copied
