@@ -28,9 +28,9 @@ SOFTMAX_SHAPES = ((16384, 4096), (131072, 512), (1024, 65536))
 SHAPES = ((64, 4096, 128), (64, 4096, 64), (64, 4001, 128))
 #: The float32 kernel is for the idea: at this size it takes milliseconds.
 SMALL = (16, 2048, 128)
-#: What is timed of the C++ kernel, the default first.
+#: What is timed of the C++ kernels, the default first.
 TILES = (
-    {}, {"tall": 1}, {"tall": 1, "warps": 8}, {"tall": 1, "keys": 128},
+    {}, {"wgmma": 0}, {"tall": 1}, {"tall": 1, "warps": 8}, {"tall": 1, "keys": 128},
     {"tall": 1, "warps": 8, "keys": 128},
 )  # fmt: skip
 #: PyTorch's own kernels, by the name of their backend.
