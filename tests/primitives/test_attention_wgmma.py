@@ -70,7 +70,7 @@ int main(int, char **names)
                         threadIdx.x = t;
                         swapcontext(&scheduler, &contexts[t]);
                     }
-                if (++turns > 100'000) {
+                if (++turns > 5'000) {
                     std::fprintf(stderr, "threads wait for each other");
                     return 4;
                 }
