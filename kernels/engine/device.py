@@ -5,7 +5,7 @@ from functools import cache
 
 from kernels.engine import cuda, cupy, on_gpu
 
-__all__ = ["Device", "device"]
+__all__ = ["Device", "device", "where"]
 
 # FP32 units an SM, by compute capability (CUDA C++ Programming Guide, arithmetic instructions).
 _FP32_UNITS = {
@@ -87,3 +87,8 @@ def device() -> Device:
         memory_clock=gpu.MEMORY_CLOCK_RATE * 1e3,
         memory_bus_bits=gpu.GLOBAL_MEMORY_BUS_WIDTH,
     )
+
+
+def where() -> str:
+    """Say where kernels run and are timed: the GPU's name, or the CPU interpreter."""
+    return device().name if on_gpu else "the CPU interpreter"

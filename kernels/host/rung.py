@@ -127,8 +127,8 @@ class Rung:
     def prepare(self, A, B, C, engine="numba", **options) -> Callable[[], object]:
         """Return a function that launches C = A·B on CuPy arrays, with little work of the host.
 
-        The arrays are checked here, once: contiguous ones, since nothing is copied. Every call of
-        the function computes the product anew.
+        The arrays are checked here, once: contiguous ones, since nothing is copied (but see
+        `copies`). Every call of the function computes the product anew.
 
         Raises
         ------
@@ -155,7 +155,11 @@ class Rung:
         # Arguments may be bare addresses: `product` keeps the arrays that lie there.
         return lambda held=product: twin(grid, block, arguments, shared_mem=asked)
 
-    # What rungs on tensor cores do in another way.
+    # What some rungs do in another way.
+
+    def copies(self, product: host.Product) -> bool:
+        """Whether every launch copies the operands, to rows that begin on 16-byte boundaries."""
+        return False
 
     def operands(self, A, B, out, engine: str) -> host.Product:
         """Return A, B and C, checked."""

@@ -12,7 +12,7 @@ from typing import Any
 #: Names, by the module that defines them.
 NAMES = {
     "kernels.basics.units": ("percent", "quantity", "size"),
-    "kernels.engine.device": ("device",),
+    "kernels.engine.device": ("device", "where"),
     "kernels.engine.microscope": ("trace",),
     "kernels.engine.vector": (
         "aligned16",

@@ -10,22 +10,28 @@ import json
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from kernels.basics.files import ROOT
 from kernels.engine import cupy
-from kernels.measure import ncu, oracle
+from kernels.measure import ncu, oracle, peers
 from kernels.records import counters
-from kernels.rungs.order import LADDER
+from kernels.rungs.order import LADDER, Rung
 
 SIZE = 2048
 #: Small enough to trace every request of: whole tiles, and sizes that no tile divides.
 SMALL = ((256, 256, 256), (200, 136, 168))
 #: Large enough that no L2 of today holds A and B: what DRAM then delivers, and how busy it is.
 BEYOND_L2 = 8192
+#: Of the rungs without tensor cores, those counted there: a launch of the slowest takes 0.5 s.
+FAR = ("naive", "tiled", "thread_tiled", "vectorized", "warp_tiled", "swizzled", "serpentine",
+       "async_tiled")  # fmt: skip
 #: A launch of this kernel, with as many blocks as the number of the product, precedes each.
 MARK = 'extern "C" __global__ void tile_by_tile_mark() {}'
 LIBRARY = "cublas"
@@ -41,64 +47,65 @@ class Job:
     M: int
     N: int
     K: int
-
-    @property
-    def dtype(self) -> str:
-        """The number format of A and B."""
-        return "float32" if self.rung == LIBRARY else LADDER[self.rung].dtypes[0]
+    dtype: str = "float32"  #: number format of A and B
 
     def __str__(self) -> str:
         options = "".join(f", {name}={value}" for name, value in self.options.items())
         return f"{self.rung} ({self.engine}{options}) at {self.M}×{self.N}×{self.K}"
 
 
-def jobs(
-    size: int = SIZE,
-    small: Sequence[tuple[int, int, int]] = SMALL,
-    beyond: int = BEYOND_L2,
-) -> Iterator[Job]:
-    """What a record counts, of the rungs that this GPU runs.
+def jobs(size: int = SIZE, small: Sequence[tuple[int, int, int]] = SMALL) -> Iterator[Job]:
+    """What a record counts of the rungs that this GPU runs, where L2 holds A and B.
 
     At ``size``: every block and tile of the first rungs, the later ones with the options they have
     by default, and the library. At the sizes that the microscope traces too: the Numba kernels.
-    At ``beyond``: the naive and the tiled kernel, where L2 holds neither A nor B whole.
     """
-    here = [rung for rung in LADDER.values() if not rung.missing()]
-    for rung in here:
+    for rung in here():
         for engine, options in rung.versions():
             if rung.name in ("naive", "tiled") or options == rung.default(engine):
-                yield Job(rung.name, engine, options, size, size, size)
+                yield Job(rung.name, engine, options, size, size, size, rung.dtypes[0])
     yield Job(LIBRARY, "library", {}, size, size, size)
     for shape in small:
-        for rung in here:
+        for rung in here():
             if "numba" in rung.engines:
                 yield Job(rung.name, "numba", rung.default("numba"), *shape)
-    for rung in here:
-        if rung.name in ("naive", "tiled"):
-            for engine in rung.engines:
-                yield Job(rung.name, engine, rung.default(engine), beyond, beyond, beyond)
 
 
-def profiles(todo: Sequence[Job] | None = None) -> list[dict[str, Any]]:
+def jobs_beyond_l2(size: int = BEYOND_L2) -> Iterator[Job]:
+    """What a record counts where L2 holds neither A nor B whole: fewer rungs, and the library.
+
+    With the options they have by default; the tiled kernel with tiles of 32 × 32, too.
+    """
+    for rung in here():
+        if rung.name in FAR or rung.dtypes[0] != "float32":
+            for engine, options in rung.versions():
+                if options in (rung.default(engine), {"tile": 32}):
+                    yield Job(rung.name, engine, options, size, size, size, rung.dtypes[0])
+    for dtype in ("float32", "float16"):
+        yield Job(LIBRARY, "library", {}, size, size, size, dtype)
+
+
+def here() -> list[Rung]:
+    """The rungs that this GPU runs."""
+    return [rung for rung in LADDER.values() if not rung.missing()]
+
+
+def profiles(todo: Iterable[Job]) -> list[dict[str, Any]]:
     """Count one launch of each product.
-
-    Parameters
-    ----------
-    todo : sequence of Job, optional
-        `jobs` by default.
 
     Returns
     -------
     list of dict
-        Rows for a record's table ``profiles``; the figures are those of `kernels.records.counters`.
-        A product that could not be launched is left out, with a warning that says why.
+        Rows for a record's table, such as ``profiles``; the figures are those of
+        `kernels.records.counters`. A product that could not be launched is left out, with a
+        warning that says why.
 
     Raises
     ------
     kernels.measure.ncu.ProfilerError
         Without ncu, without permission, or if no product could be launched.
     """
-    todo = list(jobs() if todo is None else todo)
+    todo = list(todo)
     launches, why = _under(
         lambda command: ncu.profile(command, counters.METRICS, folder=ROOT, marked=True), todo
     )
@@ -148,19 +155,12 @@ def _under(profiled: Callable[[list[str]], Any], todo: Sequence[Job]) -> tuple[A
     return found, {number: reason for number, reason in map(json.loads, told) if reason}
 
 
-def tables(
-    rows: Sequence[dict[str, Any]], size: int = SIZE, beyond: int = BEYOND_L2
-) -> dict[str, list[dict[str, Any]]]:
-    """The tables of a record, told apart by size.
-
-    ``profiles`` holds the products of ``size``, ``beyond_l2`` those of ``beyond``, and ``counted``
-    the small ones that are traced too.
-    """
-    names = {size: "profiles", beyond: "beyond_l2"}
-    found: dict[str, list[dict[str, Any]]] = {"profiles": [], "counted": [], "beyond_l2": []}
-    for row in rows:
-        found[names.get(row["M"], "counted")].append(row)
-    return found
+def tables(rows: Sequence[dict[str, Any]], size: int = SIZE) -> dict[str, list[dict[str, Any]]]:
+    """The tables of a record: ``profiles`` at ``size``, ``counted`` where they are traced too."""
+    return {
+        "profiles": [row for row in rows if row["M"] == size],
+        "counted": [row for row in rows if row["M"] != size],
+    }
 
 
 def by_job(launches: Sequence[ncu.Launch], count: int) -> list[list[ncu.Launch]]:
@@ -190,6 +190,8 @@ def launch_all(todo: Sequence[Job], log: Path) -> None:
                 launch = prepared(job)
                 launch()
                 device.synchronize()
+                # What lies unused in the pool would be saved and restored in every pass.
+                cupy.get_default_memory_pool().free_all_blocks()
                 runtime.profilerStart()
                 try:
                     mark((number + 1,), (1,), ())
@@ -204,15 +206,18 @@ def launch_all(todo: Sequence[Job], log: Path) -> None:
 
 def prepared(job: Job) -> Any:
     """A function that launches one product."""
-    # What lies unused in the pool would be saved and restored in every pass.
-    cupy.get_default_memory_pool().free_all_blocks()
-    A, B = oracle.operands(job.M, job.N, job.K, dtype=job.dtype)
+    A, B = operands(job.M, job.N, job.K, job.dtype)
     if job.rung == LIBRARY:
-        C = cupy.empty((job.M, job.N), job.dtype)
-        return lambda: cupy.matmul(A, B, out=C)
+        return peers.cublas(A, B, cupy.empty((job.M, job.N), np.float32))
     rung = LADDER[job.rung]
     C = cupy.empty((job.M, job.N), rung.out_dtype or job.dtype)
     return rung.prepare(A, B, C, job.engine, **job.options)
+
+
+@lru_cache(maxsize=1)  # many products in a row are of the same numbers, which take a second
+def operands(M: int, N: int, K: int, dtype: str) -> tuple[Any, Any]:
+    """A and B on the device."""
+    return oracle.operands(M, N, K, dtype=dtype)
 
 
 if __name__ == "__main__":

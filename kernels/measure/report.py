@@ -122,7 +122,7 @@ def job_of(rung: str, engine: str | None, size: int, options: dict[str, int]) ->
         )
     options = LADDER[rung].default(engine) | options
     LADDER[rung].launch(size, size, **options)  # refuses what no GPU can launch
-    return profiler.Job(rung, engine, options, size, size, size)
+    return profiler.Job(rung, engine, options, size, size, size, LADDER[rung].dtypes[0])
 
 
 def unable(rung: str) -> str:
@@ -137,9 +137,10 @@ def nearest(record: records.Record, job: profiler.Job, why: str = "") -> Row:
     why = f"nothing is counted here ({why}), and " if why else ""
     if not record:
         raise LookupError(f"{why}nothing is recorded yet: run `make record` where there is a GPU")
-    rows = [row for row in record.tables.get("profiles", ()) if row["rung"] == job.rung]
+    counted = [row for table in ("profiles", "beyond_l2") for row in record.tables.get(table, ())]
+    rows = [row for row in counted if row["rung"] == job.rung]
     if not rows:
-        told = sorted({row["rung"] for row in record.tables.get("profiles", ())})
+        told = sorted({row["rung"] for row in counted})
         raise LookupError(
             f"{why}no profile of {job.rung} is recorded on {record.provenance.get('gpu')}: "
             f"recorded are {', '.join(told) or 'none'}"

@@ -37,7 +37,7 @@ MEASURED = frozenset(counters.NAMES) | frozenset(
     "seconds gflops cublas_gflops bytes_per_second share_of_copy correct flushed date cycles ns "
     "registers local_bytes blocks_per_sm occupancy library cores "
     "begins ends end findings lines max_error max_relative_error "
-    "unguarded_seconds guard_cost loop today backend wgpu "
+    "unguarded_seconds guard_cost copied loop today backend wgpu "
     "share_of_bound received counted said took left_processes left_bytes path peer".split()
 )
 #: The figure a table is there to give, and its unit, for one-line reading.

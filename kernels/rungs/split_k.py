@@ -1,6 +1,7 @@
 """Parts of K: several blocks share one tile of C, for results of too few tiles to fill the GPU.
 
-With `split` > 1 each block adds up its own part of K, and a second launch adds the parts.
+With `split` > 1 each block adds up its own part of K, and a second launch adds the parts. Large
+matrices whose rows begin on no 16-byte boundary are copied to some whose rows do, in every launch.
 """
 
 from dataclasses import dataclass, replace
@@ -11,7 +12,7 @@ import numpy as np
 from kernels import host
 from kernels.engine import cuda, float32, uint32
 from kernels.engine.vector import aligned16, load4, load4_guarded, store4, store4_guarded, unrolled
-from kernels.host import cdiv, cpp, option
+from kernels.host import cdiv, cpp, option, realigned
 from kernels.host.rung import Rung, made
 from kernels.host.tiles import registers_of
 from kernels.rungs import swizzled
@@ -220,7 +221,12 @@ class Options(swizzled.Options):
 class SplitK(Rung):
     """A rung whose blocks share K: a second launch adds what they leave."""
 
+    def copies(self, product):
+        return realigned.pays(product)
+
     def launcher(self, product, options):
+        if self.copies(product):
+            return realigned.launcher(product, lambda copies: self.launcher(copies, options))
         if options.split == 1:
             return super().launcher(product, options)
         in_parts = self.in_slices if product.engine == "cpp" else self.in_parts

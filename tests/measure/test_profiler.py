@@ -10,10 +10,12 @@ import pytest
 from kernels import LADDER
 from kernels.basics import data_sheets
 from kernels.measure import ncu, profiler
+from kernels.measure.bench import counters as bench
 from kernels.measure.traced import versions as versions_traced
 from kernels.records import counters
 
-JOBS = list(profiler.jobs(64, small=((16, 24, 8),), beyond=512))
+JOBS = list(profiler.jobs(64, small=((16, 24, 8),)))
+FAR = list(profiler.jobs_beyond_l2(512))
 METRICS = {
     "dram__bytes_read.sum": 512,
     "dram__bytes_write.sum": 256,
@@ -58,22 +60,49 @@ def test_every_rung_is_counted_and_the_small_ones_are_those_that_are_traced():
     assert {(name, engine) for name, engine, _ in versions} == {
         (rung.name, engine) for rung in LADDER.values() for engine in rung.engines
     }
-    large, small, beyond = ([job for job in JOBS if job.M == size] for size in (64, 16, 512))
-    assert len(large) + len(small) + len(beyond) == len(JOBS)
+    large, small = ([job for job in JOBS if job.M == size] for size in (64, 16))
+    assert len(large) + len(small) == len(JOBS)
     told = [(job.rung, job.engine, job.options) for job in large]
     assert told == [*versions, ("cublas", "library", {})]
     traced = [(rung.name, "numba", options) for rung, options in versions_traced()]
     assert [(job.rung, job.engine, job.options) for job in small] == traced
-    assert {(job.rung, job.engine) for job in beyond} == {
-        (rung, engine) for rung in ("naive", "tiled") for engine in ("numba", "cpp")
+    assert all(job.dtype in LADDER[job.rung].dtypes for job in (*JOBS, *FAR) if job.options)
+
+
+def test_beyond_l2_the_library_and_all_rungs_on_tensor_cores_are_counted():
+    assert {(job.M, job.N, job.K) for job in FAR} == {(512,) * 3}
+    assert [job.dtype for job in FAR if job.engine == "library"] == ["float32", "float16"]
+    ours = [job for job in FAR if job.engine != "library"]
+    on_tensor_cores = {rung.name for rung in LADDER.values() if "float32" not in rung.dtypes}
+    assert {job.rung for job in ours} == on_tensor_cores | set(profiler.FAR)
+    assert {(job.engine, *job.options.values()) for job in ours if job.rung == "tiled"} == {
+        (engine, tile) for engine in ("numba", "cpp") for tile in (16, 32)
     }
+    for rung in profiler.FAR:
+        expected = {(engine, str(LADDER[rung].default(engine))) for engine in LADDER[rung].engines}
+        assert expected <= {(job.engine, str(job.options)) for job in ours if job.rung == rung}
 
 
 def test_each_size_has_a_table_of_its_own():
-    rows = [{"M": 2048, "a": 1}, {"M": 200, "a": 2}, {"M": 8192, "a": 3}]
-    assert profiler.tables(rows) == {
-        "profiles": [rows[0]], "counted": [rows[1]], "beyond_l2": [rows[2]],
-    }  # fmt: skip
+    rows = [{"M": 2048, "a": 1}, {"M": 200, "a": 2}]
+    assert profiler.tables(rows) == {"profiles": [rows[0]], "counted": [rows[1]]}
+
+
+def test_the_benchmark_counts_both(monkeypatch):
+    monkeypatch.setattr(profiler, "profiles", lambda todo: [{"M": job.M} for job in todo])
+    tables = {}
+    for step in bench.steps():
+        tables |= step.measure()
+    assert {row["M"] for row in tables["profiles"]} == {profiler.SIZE}
+    assert {row["M"] for row in tables["beyond_l2"]} == {profiler.BEYOND_L2}
+    assert len(tables["beyond_l2"]) == len(FAR) and tables["counted"]
+
+
+def test_without_counters_the_record_gets_no_empty_tables(monkeypatch):
+    monkeypatch.setattr(ncu, "missing", lambda: "no ncu here")
+    for step in bench.steps():
+        with pytest.warns(UserWarning, match="no hardware counters: no ncu here"):
+            assert step.measure() == {}
 
 
 def test_beyond_l2_is_beyond_every_l2_of_the_data_sheets():
@@ -172,6 +201,9 @@ class Gpu:
             Device=lambda: SimpleNamespace(synchronize=lambda: None),
         )
 
+    def get_default_memory_pool(self):
+        return SimpleNamespace(free_all_blocks=lambda: self.seen.append("freed"))
+
     def RawKernel(self, code, name):
         return lambda grid, block, arguments: self.seen.append(grid[0])
 
@@ -190,8 +222,8 @@ def test_the_program_goes_on_after_a_failed_launch(monkeypatch, tmp_path):
     profiler.launch_all(todo, tmp_path / "log")
     told = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
     assert told == [[0, ""], [1, "RuntimeError: invalid configuration"], [2, ""]]
-    assert gpu.seen[1:] == ["swapped", "start", 1, "swapped", "stop",
-                            "tiled", "start", 3, "tiled", "stop"]  # fmt: skip
+    assert gpu.seen[1:] == ["swapped", "freed", "start", 1, "swapped", "stop",
+                            "tiled", "freed", "start", 3, "tiled", "stop"]  # fmt: skip
 
 
 @pytest.mark.gpu

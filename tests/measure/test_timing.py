@@ -102,7 +102,7 @@ def test_bad_arguments_are_one_clear_line():
 @cpu_only
 def test_the_interpreter_has_the_limits_of_a_gpu_and_no_clock():
     device = lab.device()
-    assert device.name == "CPU interpreter"
+    assert (device.name, lab.where()) == ("CPU interpreter", "the CPU interpreter")
     assert (device.max_threads_per_block, device.warp_size) == (1024, 32)
     assert device.shared_per_block == 48 * 1024
     assert device.sms is device.clock is device.fp32_peak is device.bandwidth_peak is None

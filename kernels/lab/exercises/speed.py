@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernels.engine import cuda, on_gpu, why_cpu
+from kernels.engine.device import where
 from kernels.measure.timing import time
 
 from .checking import judge, named
@@ -52,8 +53,8 @@ class Speed:
         if self.gflops is None:
             return f"{self.name}: not measured ({self.why})"
         return (
-            f"{self.name}: {self.gflops:,.0f} GFLOP/s, the target is {self.target:,.0f},"
-            f" {self.factor:g} times the {self.start_gflops:,.0f} of the start:"
+            f"{self.name}: {self.gflops:,.0f} GFLOP/s on {where()}, the target is"
+            f" {self.target:,.0f}, {self.factor:g} times the {self.start_gflops:,.0f} of the start:"
             f" {'reached' if self.reached else 'not yet'}"
         )
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kernels.engine import cupy
-from kernels.host import half
+from kernels.host import Product, half
 from kernels.measure import oracle, peers, probes
 from kernels.measure.timing import time_in_turn
 from kernels.rungs.order import Rung
@@ -50,6 +50,10 @@ class Case:
     def launch(self, rung: Rung, engine: str, options: dict[str, int]) -> Callable[[], object]:
         """A launch of a version of a rung, with as little host work as it needs."""
         return launch(rung, engine, options, self.A, self.B, self.C)
+
+    def copies(self, rung: Rung) -> bool:
+        """Whether a launch of the rung begins with copies: their time is part of its own."""
+        return copies(rung, self.A, self.B, self.C)
 
     def measure(
         self, launch: Callable[[], object], limit: float = LIMIT, rest: float = REST
@@ -103,8 +107,15 @@ def launch(
     rung: Rung, engine: str, options: dict[str, int], A: Any, B: Any, C: Any
 ) -> Callable[[], object]:
     """A launch of a version of a rung on CuPy arrays that leaves the product in C."""
-    rows = A, B.T if half.dtype_of(B) == half.E4M3 else B, C
-    if A.dtype == np.float32 or all(map(half.is_aligned, rows)):
+    if A.dtype == np.float32 or not copies(rung, A, B, C):
         return rung.prepare(A, B, C, engine, **options)
     # Tensor cores get copies with wider rows, and these are part of the product.
     return lambda: rung.matmul(A, B, out=C, engine=engine, **options)
+
+
+def copies(rung: Rung, A: Any, B: Any, C: Any) -> bool:
+    """Whether a launch copies matrices first, because their rows begin on no 16-byte boundary."""
+    if A.dtype == np.float32:
+        return rung.copies(Product(A, B, C))
+    rows = A, B.T if half.dtype_of(B) == half.E4M3 else B, C
+    return not all(map(half.is_aligned, rows))

@@ -3,20 +3,35 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
+from typing import Any
 
 from kernels.measure import ncu, profiler
 from kernels.measure.bench.step import Step, Tables
 
 
 def steps() -> list[Step]:
-    """One step: the hardware's counters."""
-    return [Step("hardware counters", profiles)]
+    """Two steps: where L2 holds A and B, and where it does not."""
+    return [
+        Step("hardware counters", profiles),
+        Step(f"hardware counters, {profiler.BEYOND_L2}³", beyond_l2),
+    ]
 
 
 def profiles() -> Tables:
     """What the hardware counts in each version; no rows, and a word why, where it may not."""
+    return profiler.tables(rows) if (rows := counted(profiler.jobs())) else {}
+
+
+def beyond_l2() -> Tables:
+    """The same of larger matrices, and fewer versions."""
+    return {"beyond_l2": rows} if (rows := counted(profiler.jobs_beyond_l2())) else {}
+
+
+def counted(todo: Iterable[profiler.Job]) -> list[dict[str, Any]]:
+    """The rows of some products: none, and a warning that says why, where nothing can be read."""
     try:
-        return profiler.tables(profiler.profiles())
+        return profiler.profiles(todo)
     except ncu.ProfilerError as error:
         warnings.warn(f"no hardware counters: {error}", stacklevel=2)
-        return {}
+        return []

@@ -47,8 +47,9 @@ def timings(M: int, N: int, K: int, rungs: list[Rung], dtype: str = "float32") -
     """All versions of the rungs for A (M×K) and B (K×N), cuBLAS and other libraries beside them.
 
     Each is measured in turn with cuBLAS, and its row says what cuBLAS reached beside it: what ran
-    before decides how warm a GPU is, and so its clock. The row of cuBLAS itself is measured alone,
-    first and last, as one.
+    before decides how warm a GPU is, and so its clock. It also says if every launch copies matrices
+    first, whose rows begin on no 16-byte boundary: that is part of the time. The row of cuBLAS
+    itself is measured alone, first and last, as one.
     """
     case = case_of(M, N, K, dtype)
     library = {"rung": "cublas", "engine": "library", "options": {}}
@@ -73,7 +74,8 @@ def timings(M: int, N: int, K: int, rungs: list[Rung], dtype: str = "float32") -
             except Exception as error:  # the others are measured all the same
                 warnings.warn(f"not measured: {what}: {one_line(error)}", stacklevel=2)
                 continue
-            rows.append({**what, **found})
+            copied = {"copied": True} if case.copies(rung) else {}
+            rows.append({**what, **found, **copied})
     for name, prepare in peers.others(case.A, case.B, case.C, dtype):
         try:
             rows.append({**library, "rung": name, **beside_cublas(prepare())})

@@ -56,7 +56,7 @@ def use_the_player(page, root: str) -> None:
         page.keyboard.press("ArrowRight")
     player.get_by_text("64", exact=True).first.wait_for()
     player.get_by_role("button", name="Run on this machine").click()
-    player.get_by_text("Right, and measured here:").wait_for()
+    player.get_by_text("Right, and measured on the CPU interpreter:").wait_for()
 
 
 def test_in_a_live_page_the_button_launches_the_kernel(browser, folder, tmp_path):

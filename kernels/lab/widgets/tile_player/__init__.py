@@ -12,7 +12,7 @@ import traitlets as t
 from kernels import records
 from kernels.basics.data_sheets import gpus
 from kernels.engine import cuda, cupy, on_gpu
-from kernels.engine.device import device
+from kernels.engine.device import device, where
 from kernels.lab.widgets.base import Widget, data_sheets, plain
 from kernels.measure import oracle
 from kernels.measure.timing import time as time_launch
@@ -85,8 +85,8 @@ class TilePlayer(Widget):
 
     def _answer(self, _: Any, asked: dict[str, Any], __: Any) -> None:
         if asked.get("type") == "hello":
-            where = f"{device().name}, {SIZE_ON_GPU}³" if on_gpu else "the CPU interpreter"
-            self.send({"type": "here", "text": where})
+            size = f", {SIZE_ON_GPU}³" if on_gpu else ""
+            self.send({"type": "here", "text": where() + size})
         elif asked.get("type") == "run":
             for answer in self.run(asked["tile"]):
                 self.send(answer)
@@ -132,7 +132,7 @@ class TilePlayer(Widget):
             "seconds": timing.median, "gflops": timing.gflops(2 * M * N * K),
         }  # fmt: skip
         self.measured = [*self.measured, found]
-        yield {"type": "result", "text": f"Right, and measured here: {timing}.", **found}
+        yield {"type": "result", "text": f"Right, and measured on {where()}: {timing}.", **found}
 
 
 def speeds(record: records.Record) -> list[dict[str, Any]]:
