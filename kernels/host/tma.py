@@ -37,7 +37,7 @@ def tensor_map(array, rows: int, cols: int, dtype: str):
         What the driver does not take, with the values.
     """
     # Not array.strides[0]: of a single row it may be anything.
-    pitch = array.shape[1] * array.itemsize
+    pitch = array.shape[-1] * array.itemsize
     tile = (1,) * (len(array.shape) - 2) + (rows, cols)
     return _encoded(array.data.ptr, array.shape, pitch, tile, dtype)
 
