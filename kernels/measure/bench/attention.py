@@ -20,6 +20,7 @@ from kernels.measure import probes
 from kernels.measure.bench.step import Step, Tables, one_line
 from kernels.measure.timing import time as time_launch
 from kernels.primitives import attention as fused
+from kernels.primitives import attention_wgmma as hopper
 from kernels.primitives import softmax
 
 #: Rows and columns: few long rows, and many of a head's length.
@@ -28,9 +29,9 @@ SOFTMAX_SHAPES = ((16384, 4096), (131072, 512), (1024, 65536))
 SHAPES = ((64, 4096, 128), (64, 4096, 64), (64, 4001, 128))
 #: The float32 kernel is for the idea: at this size it takes milliseconds.
 SMALL = (16, 2048, 128)
-#: What is timed of the C++ kernel, the default first.
+#: What is timed of the C++ kernels, the default first: on Hopper a kernel of its own.
 TILES = (
-    {}, {"tall": 1}, {"tall": 1, "warps": 8}, {"tall": 1, "keys": 128},
+    {}, {"wgmma": 0}, {"tall": 1}, {"tall": 1, "warps": 8}, {"tall": 1, "keys": 128},
     {"tall": 1, "warps": 8, "keys": 128},
 )  # fmt: skip
 #: PyTorch's own kernels, by the name of their backend.
@@ -82,12 +83,13 @@ def softmax_is_right(A: Any, P: Any) -> bool:
 
 def attentions(shapes: tuple[tuple[int, int, int], ...] = SHAPES, small=SMALL) -> Tables:
     """Ours in both languages, and PyTorch's own on the same arrays, causal and not."""
-    rows = []
+    rows, capability = [], device().compute_capability
+    tiles = [each for each in TILES if hopper.runs_on(capability) or "wgmma" not in each]
     for causal in (False, True):
         rows += ours(*small, "float32", causal, ({},))
         for shape in shapes:
-            if device().compute_capability >= fused.NEEDS:
-                rows += ours(*shape, "bfloat16", causal, TILES)
+            if capability >= fused.NEEDS:
+                rows += ours(*shape, "bfloat16", causal, tiles)
                 rows += ours(*shape, "float16", causal, ({},))
             rows += library(*shape, causal)
     return {"attention": with_shares(rows)}
