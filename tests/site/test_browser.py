@@ -261,6 +261,28 @@ def test_most_of_a_page_waits_and_none_is_forgotten(browser, book):
     page.close()
 
 
+FORMS = "(all) => all.map((form) => form.closest('.predict').id)"
+
+
+@pytest.mark.parametrize("idle", [True, False])
+def test_a_form_is_there_once_its_section_is_laid_out(browser, book, idle):
+    page = browser.new_page()
+    if not idle:
+        page.add_init_script("window.requestIdleCallback = () => {}")
+    page.goto((book / "chapters/05-memory-access.html").as_uri())
+    every = page.eval_on_selector_all(".predict", "(all) => all.map(({ id }) => id)")
+    first = page.eval_on_selector_all("form.guess", FORMS)
+    assert first == every[: len(first)]
+    assert len(first) < len(every) / 2
+    if idle:
+        lay_out(page)
+        assert page.eval_on_selector_all("form.guess", FORMS) == every
+    else:
+        page.locator(f"#{every[-1]}").evaluate("(box) => box.scrollIntoView()")
+        page.locator(f"#{every[-1]} form").wait_for(state="visible")
+    page.close()
+
+
 SHIFTS = """window.moved = 0;
 new PerformanceObserver((list) => list.getEntries().forEach(({ value, sources }) => {
     const list = ({ node }) => node?.parentElement?.closest(".bd-sidebar-secondary"); // it unfolds
