@@ -33,11 +33,15 @@ class Flow:
         reads.
     lines : dict of str to int
         Where each name is assigned first.
+    renewed : dict of str to tuple of int
+        Line and column where each name is assigned first by all threads: a new variable to Numba.
     once : dict of str to expr
         What is assigned to each name that one statement only assigns, if no variable.
     early : set of Name
         Where a name is read that nothing has assigned further up in the text: Numba refuses it,
         even in a loop whose body goes on to assign it.
+    continued : set of While
+        Loops with a `continue` of their own.
     hopeless : set of While
         Loops that nothing in their body can end.
     deciding : dict
@@ -51,8 +55,10 @@ class Flow:
     head: Meet = field(default_factory=dict)
     orelse: Meet = field(default_factory=dict)
     lines: dict[str, int] = field(default_factory=dict)
+    renewed: dict[str, tuple[int, int]] = field(default_factory=dict)
     once: dict[str, ast.expr] = field(default_factory=dict)
     early: set[ast.Name] = field(default_factory=set)
+    continued: set[ast.While] = field(default_factory=set)
     hopeless: set[ast.While] = field(default_factory=set)
     deciding: Meet = field(default_factory=dict)
     spins: bool = False
@@ -65,6 +71,9 @@ def flow_of(function: ast.FunctionDef) -> Flow:
     for name, line in _assignments(function.body):
         flow.lines[name] = min(line, flow.lines.get(name, line))
         count[name] += 1
+    for s in _certain(function.body):
+        for x in targets(s):
+            flow.renewed.setdefault(x.id, (x.lineno, x.col_offset))
     for s in ast.walk(function):
         if isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name):
             chained = isinstance(s.value, ast.Name) and s.value.id in count
@@ -74,6 +83,8 @@ def flow_of(function: ast.FunctionDef) -> Flow:
         if isinstance(s, ast.While):
             if _hopeless(s):
                 flow.hopeless.add(s)
+            if _holds(s.body, ast.Continue):
+                flow.continued.add(s)
             tried = {x.attr for x in ast.walk(s.test) if isinstance(x, ast.Attribute)}
             flow.spins = flow.spins or bool(tried & SWAPS)
     known = {a.arg for a in function.args.args}
@@ -87,6 +98,28 @@ def flow_of(function: ast.FunctionDef) -> Flow:
         if isinstance(s, ast.While):
             flow.deciding[s] = flow.head[s] & _deciding(s)
     return flow
+
+
+def _certain(statements: list[ast.stmt]):
+    """The statements without others in them to which every thread comes, once."""
+    for s in statements:
+        if isinstance(s, (ast.For, ast.While)) and not _holds(s.body, ast.Break):
+            yield from _certain(s.orelse)
+        elif not isinstance(s, (ast.If, ast.For, ast.While)):
+            yield s
+        if any(isinstance(x, (ast.Return, ast.Raise, ast.Assert)) for x in ast.walk(s)):
+            return
+
+
+def _holds(statements: list[ast.stmt], kind: type) -> bool:
+    """Say whether a `break` or `continue` among some statements is that of the loop around them."""
+    return any(
+        isinstance(s, kind)
+        or _holds(getattr(s, "orelse", []), kind)
+        or not isinstance(s, (ast.For, ast.While))
+        and _holds(getattr(s, "body", []), kind)
+        for s in statements
+    )
 
 
 def _hopeless(s: ast.While) -> bool:
@@ -224,10 +257,15 @@ def _in_order(n):
             yield from _in_order(x)
 
 
-def _stored(n: ast.AST):
+def targets(n: ast.AST):
+    """The names that a piece of source assigns, one for each time that it does."""
     for x in ast.walk(n):
         if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store):
-            yield x.id, x.lineno
+            yield x
+
+
+def _stored(n: ast.AST):
+    return ((x.id, x.lineno) for x in targets(n))
 
 
 def _assignments(statements: list[ast.stmt]):

@@ -31,7 +31,9 @@ def python_call(run, target, n: ast.Call, m):
             return builtin(run, n, m, arguments)
         except TypeError:
             what = ", ".join(map(describe_value, arguments))
-            raise Unsupported(n.lineno, f"{ast.unparse(n)}: not for {what}") from None
+            bools = any(values.is_value(a) and a.dtype == values.BOOL for a in arguments)
+            instead = ": make an integer of the bool with int(...)" if bools else ""
+            raise Unsupported(n.lineno, f"{ast.unparse(n)}: not for {what}{instead}") from None
     dtype = values.dtype_of(target)
     if dtype is not None:
         arguments = run.arguments(n, m)

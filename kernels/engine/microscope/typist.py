@@ -35,6 +35,7 @@ Env = dict | None  # None where no thread can come
 ANYTHING = replace(LIMITS, shared_bytes=1 << 62)
 SAMPLE_SIZE = 64  # elements of an array that stands for its type
 PASSES = 100  # more than any kernel needs
+END = (1 << 31, 0)  # behind the last line
 
 
 def compile_kernel(code: Code, arguments: list) -> Compiled:
@@ -93,6 +94,10 @@ def sample_array(a: Array) -> Array:
     return Array(buffer, 0, shape, strides)
 
 
+class Missing(KernelError):
+    """A variable has no type: it may get one in the next pass."""
+
+
 class Known(NamedTuple):
     """A number that the compiler knows a variable to have; one for each assignment."""
 
@@ -135,9 +140,11 @@ class Typist(Statements):
         self.versions: dict[tuple, Typist] = stack[0].versions if stack else {}
         self.seen: dict[object, object] = {}  # what each expression and each meeting has been
         self.backs: dict[ast.stmt, dict[str, list]] = {}  # what the last pass sent to a loop's head
-        self.assigned: dict[str, object] = {}  # what each variable has been anywhere
+        self.first: dict[str, tuple] = {}  # where each variable is assigned first, and what it is
         self.errors: list[KernelError] = []
+        self.untyped: set[str] = set()  # variables whose assignment has failed
         self.changed = False
+        self.settled = False  # a variable that is not there by now never will be
 
     @property
     def env(self) -> dict:
@@ -147,11 +154,13 @@ class Typist(Statements):
         """Go through the whole function until no type changes."""
         code, parameters = self.compiled.code, dict(self.env)
         for _ in range(PASSES):
-            self.changed, self.errors = False, []
+            self.changed, self.errors, self.untyped = False, [], set()
             self.frame.env = dict(parameters)
             falls_through = self.block(code.node.body)
             if not self.changed:
-                break
+                if self.settled or not self.errors:
+                    break
+                self.settled = True
         if self.errors:
             raise self.errors[0]
         if falls_through:
@@ -183,7 +192,8 @@ class Typist(Statements):
     def block(self, statements) -> bool:
         """Go through statements; say whether a thread can come to their end.
 
-        What cannot be typed may be so in the next pass, and is put by until then.
+        What lacks a variable's type may have it in the next pass, and is put by until then. What
+        Numba refuses for the types of one pass it refuses for good, whatever they become.
         """
         for s in statements:
             self.session.current = s
@@ -197,10 +207,12 @@ class Typist(Statements):
                     raise Unsupported(s.lineno, f"{describe(s)} cannot be used in a kernel")
                 elif not compound(self, s):
                     return False
-            except KernelError as error:
+            except Missing as error:
                 self.errors.append(error)
-                for name in flow.assigned(s):
-                    self.env.pop(name, None)
+                for target in flow.targets(s):
+                    self.env.pop(target.id, None)
+                    self.untyped.add(target.id)
+                    self.note_first(target, MISSING)
         return True
 
     def assigned_number(self, s: ast.stmt):
@@ -229,7 +241,7 @@ class Typist(Statements):
             return None if way is None else not way
         try:
             self.tested(n)
-        except KernelError as error:
+        except Missing as error:
             self.errors.append(error)
             return None
         return self.known(n)
@@ -293,6 +305,7 @@ class Typist(Statements):
         return v if isinstance(v, (np.generic, str, type(None))) else MISSING
 
     def branch(self, s: ast.If) -> bool:
+        late = self.by_variable(s.test)
         known, before = self.condition(s.test), self.env
         ways = []
         for taken, body in ((True, s.body), (False, s.orelse)):
@@ -301,7 +314,25 @@ class Typist(Statements):
             self.frame.env = dict(before)
             if self.block(body):
                 ways.append(self.env)
-        return self.meet(self.compiled.after, s, self.frame.code.flow.after[s], before, ways)
+        meets = self.meet(self.compiled.after, s, self.frame.code.flow.after[s], before, ways)
+        return self.unreached(s, late) if meets and known is not None else meets
+
+    def by_variable(self, n: ast.expr) -> bool:
+        """Say whether a test reads variables that have a known number here and others elsewhere."""
+        once = self.frame.code.flow.once
+        names = (x.id for x in ast.walk(n) if isinstance(x, ast.Name))
+        return any(known_of(name) in self.env and name not in once for name in names)
+
+    def unreached(self, s: ast.stmt, late: bool) -> bool:
+        """Refuse variables that are assigned only on a way that Numba left out `late`.
+
+        It has joined the ways by then, and finds nothing there from which to take a type.
+        """
+        lacking = self.frame.code.flow.after[s] - self.env.keys() if late else ()
+        for name in sorted(lacking):
+            what = f"{name} is assigned here only where no thread comes: assign it further up"
+            self.errors.append(Missing(f"line {s.lineno}: {what}"))
+        return True
 
     def meet(self, into: dict, s: ast.stmt, names, before: dict, ways: list[dict]) -> bool:
         """Go on where ways meet, with the types on which they agree."""
@@ -388,13 +419,17 @@ class Typist(Statements):
     def while_loop(self, s: ast.While) -> bool:
         """Go through a loop; its first test is one of its own, of which more may be known.
 
-        A loop that is known not to be entered is never looked at.
+        A loop that is known not to be entered is never looked at. A ``continue`` goes to that
+        first test, of which no more is known then.
         """
-        entered = self.decided(s.test)
+        flow = self.frame.code.flow
+        entered = None if s in flow.continued else self.decided(s.test)
         if entered is False:
+            late = self.by_variable(s.test)
             self.condition(s.test)
             ways = [self.env] if not s.orelse or self.block(s.orelse) else []
-            return self.meet(self.compiled.after, s, self.frame.code.flow.after[s], self.env, ways)
+            meets = self.meet(self.compiled.after, s, flow.after[s], self.env, ways)
+            return self.unreached(s, late) if meets else False
         return self.loop(s, lambda: self.condition(s.test) is not True, entered is True)
 
     def loop(self, s: ast.For | ast.While, head, entered: bool = False) -> bool:
@@ -549,12 +584,14 @@ class Typist(Statements):
 
     def evaluate_name(self, n: ast.Name, m: Mask):
         code = self.frame.code
-        lost = n.id in code.locals and n.id not in self.env
-        if lost and n not in code.flow.early and n.id in self.assigned:
-            self.compiled.lost[n] = type_of(self.assigned[n.id])
-            return self.assigned[n.id]
-        if lost or n in code.flow.early:
-            raise KernelError(
+        lost, early = n.id in code.locals and n.id not in self.env, n in code.flow.early
+        if lost and not early and self.settled and n.id not in self.untyped:
+            _, v = self.first.get(n.id, (END, MISSING))
+            if v is not MISSING:
+                self.compiled.lost[n] = type_of(v)
+                return v
+        if lost or early:
+            raise Missing(
                 f"line {n.lineno}: {n.id} is used before any thread gives it a value: assign it "
                 "further up"
             )
@@ -563,7 +600,18 @@ class Typist(Statements):
     def store_name(self, target: ast.Name, v) -> None:
         super().store_name(target, v)
         if values.is_value(v):
-            self.assigned[target.id] = self.widened(("assigned", target.id), self.plain(v))
+            v = self.widened(("stored", target), self.plain(v))
+            self.note_first(target, v)
+
+    def note_first(self, target: ast.Name, v) -> None:
+        """Keep the type of a variable's first assignment, which is that of reads before any.
+
+        Where all threads come to an assignment, Numba begins a new variable.
+        """
+        place = target.lineno, target.col_offset
+        first, known = self.first.get(target.id, (END, MISSING))
+        if place < self.frame.code.flow.renewed.get(target.id, END) and place <= first:
+            self.first[target.id] = place, known if v is MISSING and place == first else v
 
     def evaluate_bool(self, n: ast.BoolOp, m: Mask):
         ends, found = isinstance(n.op, ast.Or), []
@@ -578,7 +626,16 @@ class Typist(Statements):
     def evaluate_ternary(self, n: ast.IfExp, m: Mask):
         known = self.condition(n.test)
         sides = [n.body] if known is True else [n.orelse] if known is False else [n.body, n.orelse]
-        return self.joined(n, [self.evaluate(x, m) for x in sides])
+        found, lacking = [], None
+        for x in sides:  # a way that has no type yet leaves it to the other
+            try:
+                found.append(self.evaluate(x, m))
+            except Missing as error:
+                self.errors.append(error)
+                lacking = error
+        if not found:
+            raise lacking
+        return self.joined(n, found)
 
     def joined(self, n: ast.expr, found: list):
         """A stand-in for an expression that has one of several values."""

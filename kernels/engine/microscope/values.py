@@ -301,7 +301,7 @@ def extreme(less: bool, numbers: list):
         raise TypeError(", ".join(v.dtype.name for v in numbers))
     result = numbers[0]
     if kinds == {"f"} and len(numbers) == 2:
-        return _of_floats(less, *numbers)
+        return of_floats(less, *numbers)
     for v in numbers[1:]:
         d = np.promote_types(result.dtype, v.dtype)
         result, v = cast(d, result), cast(d, v)
@@ -309,7 +309,7 @@ def extreme(less: bool, numbers: list):
     return result
 
 
-def _of_floats(less: bool, a, b):
+def of_floats(less: bool, a, b):
     """The lesser or the greater of two floats: of a number and NaN the number, -0.0 below 0.0."""
     v = (np.fmin if less else np.fmax)(a, b)
     a, b = a.astype(v.dtype), b.astype(v.dtype)

@@ -192,7 +192,7 @@ class Progress:
         )
         heads = "".join(
             f"<th scope='col' style='text-align:left'>{h}</th>"
-            for h in ("chapter", "exercise", "what", "state")
+            for h in ("chapter", "exercise", "title", "state")
         )
         note = f"<p>{escape(self.record.note)}</p>" if self.record.note else ""
         return (

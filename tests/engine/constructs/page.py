@@ -22,8 +22,10 @@ interpreter and compile it with numba-cuda {version}; a command wrote this page 
 - **GPU only**: numba-cuda compiles it, the interpreter does not know it.
 
 Two results can differ. Numba's linker merges a product and a sum into one FMA, which rounds once
-where the interpreter rounds twice: expect another last digit. And a 64-bit integer that overflows,
-or a float too large for the integer it becomes, is undefined: a GPU may give any number.
+where the interpreter rounds twice: expect another last digit. A 64-bit integer that overflows, a
+float too large for the integer it becomes, and `abs` of the lowest integer of a type are undefined:
+a GPU may give any number. Of 0.0 and -0.0, `min` and `max` go by the sign; where the compiler knows
+both, it takes the first.
 
 {summary}
 """

@@ -32,7 +32,8 @@ class Verdict:
         Why it cannot run, in one line; empty if it can.
     undefined : bool
         Whether an integer overflowed, or a float was made an integer that cannot hold it: LLVM
-        counts on neither, and the compiled code may do anything.
+        counts on neither, and the compiled code may do anything. Or whether `min` or `max` had to
+        choose between 0.0 and -0.0: of two constants LLVM takes the first, the GPU goes by sign.
     """
 
     outputs: list[np.ndarray] = field(default_factory=list)
@@ -47,7 +48,7 @@ def interpreted(program: Program, inputs: int, schedule: str = "lockstep") -> Ve
     from kernels.engine.microscope import KernelError, trace, values
 
     undefined: list = []
-    convert, operate = values.clamped, values.binary
+    convert, operate, choose = values.clamped, values.binary, values.of_floats
 
     def converts(d: np.dtype, v):
         limits = np.iinfo(d)
@@ -62,7 +63,12 @@ def interpreted(program: Program, inputs: int, schedule: str = "lockstep") -> Ve
             undefined.append(np.any(np.abs(exact) >= 2.0**63))
         return v
 
+    def chooses(less: bool, a, b):
+        undefined.append(np.any((a == 0) & (b == 0) & (np.signbit(a) != np.signbit(b))))
+        return choose(less, a, b)
+
     with (
+        mock.patch.object(values, "of_floats", chooses),
         mock.patch.object(values, "clamped", converts),
         mock.patch.object(values, "binary", operates),
     ):

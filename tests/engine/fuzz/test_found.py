@@ -162,6 +162,39 @@ VALUES = {
         else:
             out_i8[i, 1] = n
         out_f8[i, 0] = k / 2""",
+    "a variable of a loop that goes on to be another": """
+        for j in range(2):
+            for k in range(j):
+                pass
+        out_i8[i, 0] = k ^ 1
+        k = f8_16[t]
+        out_f8[i, 0] = k""",
+    "a variable of a loop that becomes another in one branch": """
+        for k in range(6, 1, -1):
+            pass
+        if t > 7:
+            k = f4_16[t]
+        elif k ^ 4:
+            out_i8[i, 0] = k
+        out_f8[i, 0] = k""",
+    "a variable that is another before its loop ends": """
+        for x in f4_16:
+            k = 4.0
+            k = t
+        out_i8[i, 0] = k | 3""",
+    "a variable whose only other assignment the compiler leaves out": """
+        if t > 20:
+            if 0.5 == 7:
+                k = 0.5
+            out_i8[i, 0] = k << 1
+            k = i4_16[t]
+            out_i8[i, 0] = k << 1""",
+    "a variable that its own first value may be": """
+        if 0.5 == 7:
+            k = 0.5
+        if t > 3:
+            k = k if i < 0 else t
+            out_i8[i, 0] = k << 1""",
     "is, for numbers": """
         k = i4_16[t]
         out_i8[i, 0] = (k > 0) is True
@@ -234,6 +267,42 @@ REFUSED = {
             n -= 1
             k = n
         out_i8[i, 0] = k""",
+    "a variable of a loop whose continue tests again": """
+        n, k = 14 % 7, 1
+        while n > 0:
+            n -= 1
+            k = 0.5
+            continue
+        out_i8[i, 0] = k << 1""",
+    "a variable that only a loop assigns which a constant keeps from running": """
+        for j in range(2):
+            n = 2 ^ 2
+            while n:
+                n -= 1
+                k = n
+        if t > 3:
+            k = t
+        out_i8[i, 0] = k""",
+    "a variable whose first assignment reads it": """
+        if 0.5 == 7:
+            k = 0.5
+        if t > 20:
+            out_i8[i, 0] = k
+            k += 1
+            k = t""",
+    "a variable that is assigned further down only": """
+        if 0.5 == 7:
+            k = 0.5
+        out_f8[i, 0] = k
+        k = 0.5
+        out_f8[i, 1] = k""",
+    "the least of a bool and numbers": """
+        out_i8[i, 0] = min(t > 3, i4_16[t])""",
+    "the least of a bool that the loop goes on to make a number": """
+        k = t > 3
+        for j in range(5):
+            k = i4_16[j]
+        out_i8[i, 0] = max(k, 3)""",
     "bits of a float that was an integer at first": """
         v = uint8(i4_16[t] & 15)
         for k in range(5):

@@ -50,8 +50,9 @@ def on_a_way_that_no_thread_takes(a, out):
         m = a[0]
     if a[t] > 0:
         out[t] = m
-    m = a[1]
-    out[t] += m
+    if t >= 0:
+        m = a[1]
+        out[t] += m
 
 
 def test_a_way_that_no_thread_takes_assigns_nothing():

@@ -401,7 +401,7 @@ function render({ model, el }) {
     folded.name(`Set-up: ${M} × ${N} × ${K}, ${s.kernel}, ${s.allSteps ? "all steps" : "one step"} of k`);
     const pair = (values) => values.map((value) => [typeof value === "string" ? value : integer(value)]);
     host.table(
-      ["what", ...KERNELS],
+      ["quantity", ...KERNELS],
       [
         ...["A", "B", "C"].map((name) => [
           `sectors, this warp's ${name === "C" ? "store to C" : `load of ${name} at k = ${s.k}`}`,

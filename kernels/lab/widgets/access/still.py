@@ -19,7 +19,7 @@ def still(state: dict[str, Any]) -> Iterable[Table]:
 
     yield Table(
         f"Two kernels, C = A·B with M, N, K = {M}, {N}, {K}, in blocks of {side} × {side} threads.",
-        ("what", "naive", "swapped"),
+        ("quantity", "naive", "swapped"),
         [
             *(
                 row("requests, whole launch,", name, lambda access: access.requests)

@@ -139,7 +139,7 @@ function render({ model, el }) {
     host.say(text);
     const both = [plain, grouped];
     host.table(
-      ["what", "row order", rows(s.group)],
+      ["quantity", "row order", rows(s.group)],
       [
         ["strips of A, rows of tiles", ...both.map((found) => [String(found.A.length)])],
         ["strips of B, columns of tiles", ...both.map((found) => [String(found.B.length)])],

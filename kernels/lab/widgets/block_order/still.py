@@ -18,7 +18,7 @@ def still(state: dict[str, Any]) -> Iterable[Table]:
     yield Table(
         f"{state['running']} blocks that run at the same time, of a grid of {state['across']} × "
         f"{state['down']} tiles of C, {state['BM']} × {state['BN']} each; K is {state['K']}.",
-        ("what", "row order", f"{state['group']} rows at a time"),
+        ("quantity", "row order", f"{state['group']} rows at a time"),
         [
             ("strips of A, rows of tiles", *(strips.A for strips in both)),
             ("strips of B, columns of tiles", *(strips.B for strips in both)),

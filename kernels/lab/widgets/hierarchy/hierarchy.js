@@ -328,7 +328,7 @@ function render({ model, el }) {
         `Thread ${s.thread} (x ${me.tx}, y ${me.ty}) is lane ${me.lane} of warp ${me.warp}; in the first block that is a warp of scheduler ${me.scheduler}.`,
     );
     host.table(
-      ["what", "how many"],
+      ["quantity", "value"],
       [
         ["blocks in the grid", [integer(s.blocks)]],
         ["threads per block", [integer(s.threads)]],

@@ -27,7 +27,7 @@ def still(state: dict[str, Any]) -> Iterable[Table]:
     )
     yield Table(
         caption,
-        ("what", "how many"),
+        ("quantity", "value"),
         [
             ("blocks in the grid", blocks),
             ("threads per block", threads),

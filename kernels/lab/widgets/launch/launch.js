@@ -220,7 +220,7 @@ function render({ model, el }) {
       `cdiv(${s.n}, ${s.block}) = ${integer(s.blocks)} ${s.blocks === 1 ? "block" : "blocks"} of ${s.block}: ${integer(s.threads)} threads for ${integer(s.n)} elements. ${idle}${seats}`,
     );
     host.table(
-      ["what", "how many"],
+      ["quantity", "value"],
       [
         ["elements n", [integer(s.n)]],
         ["blocks: cdiv(n, block)", [integer(s.blocks)]],

@@ -17,7 +17,7 @@ def still(state: dict[str, Any]) -> Iterable[Table]:
     warps = blocks * cdiv(block, WARP)
     yield Table(
         f"A vector add of {n} elements with {block} threads per block.",
-        ("what", "how many"),
+        ("quantity", "value"),
         [
             ("blocks: cdiv(n, block)", blocks),
             ("threads started", blocks * block),

@@ -159,7 +159,7 @@ function render({ model, el }) {
       image.replaceChildren();
       image.setAttribute("aria-label", text);
       host.say(text);
-      host.table(["what", "how much"], []);
+      host.table(["quantity", "value"], []);
       return;
     }
     const { flop, bytes, intensity, times, limit } = limits(settings, sheet),
@@ -175,7 +175,7 @@ function render({ model, el }) {
         : `From M = ${integer(turn)} on, arithmetic takes longer than memory.`;
     host.say(`${SAID[limit]} ${later}`);
     host.table(
-      ["what", "how much"],
+      ["quantity", "value"],
       [
         ["arithmetic to do", [quantity(flop, "FLOP")]],
         ["bytes to move", [quantity(bytes, "B")]],

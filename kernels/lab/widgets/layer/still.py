@@ -25,6 +25,6 @@ def still(state: dict[str, Any]) -> Iterator[Table]:
     ]
     yield Table(
         f"M, N, K = {one.M}, {one.N}, {one.K}; {one.dtype}; {gpus()[one.gpu].name}, data sheet",
-        ("what", "how much"),
+        ("quantity", "value"),
         rows,
     )

@@ -280,7 +280,7 @@ function render({ model, el }) {
       `${NAMES[settings.algorithm]}, step ${step + 1} of ${steps.length}: ${first}. ${quantity(found.arithmetic, "s")} of arithmetic and ${quantity(found.traffic, "s")} of traffic take ${quantity(found.seconds, "s")} together; ${quantity(Math.max(0, shows), "s")} of the traffic shows. That's ${speedup.toFixed(2)} times one GPU.`,
     );
     host.table(
-      ["what", "how much"],
+      ["quantity", "value"],
       [
         ["GPUs", [String(gpus)]],
         ["steps", [String(steps.length)]],

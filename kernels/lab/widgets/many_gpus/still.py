@@ -21,7 +21,7 @@ def still(state: dict[str, Any]) -> Iterator[Table]:
     one = plan.flop / (state["flops"] * 1e12)
     yield Table(
         f"{plan.algorithm}, {plan.grid.size} GPUs, {state['size']}³",
-        ("what", "how much"),
+        ("quantity", "value"),
         [
             ("GPUs", f"{plan.grid.size}"),
             ("steps", f"{len(plan.steps)}"),

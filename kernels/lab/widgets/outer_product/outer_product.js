@@ -115,7 +115,7 @@ function render({ model, el }) {
     );
     host.say(text);
     host.table(
-      ["what", "how many"],
+      ["quantity", "value"],
       [
         ["elements of A read per step", [String(TM)]],
         ["elements of B read per step", [String(TN)]],

@@ -15,7 +15,7 @@ def still(state: dict[str, Any]) -> Iterable[Table]:
     A, B = np.array(state["A"])[:TM], np.array(state["B"])[:, :TN]
     yield Table(
         f"One thread with a thread tile of {TM} × {TN}, after {step} of {len(state['B'])} steps.",
-        ("what", "how many"),
+        ("quantity", "value"),
         [
             ("elements of A read per step", TM),
             ("elements of B read per step", TN),
@@ -29,6 +29,6 @@ def still(state: dict[str, Any]) -> Iterable[Table]:
     sums = A[:, :step] @ B[:step]
     yield Table(
         "The sums, row by row.",
-        ("what", "sums"),
+        ("row", "sums"),
         [(f"row {i} of the sums", " ".join(map(str, row))) for i, row in enumerate(sums.tolist())],
     )

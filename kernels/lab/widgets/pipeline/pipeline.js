@@ -124,7 +124,7 @@ function render({ model, el }) {
     );
     host.say(text);
     host.table(
-      ["what", "how many"],
+      ["quantity", "value"],
       [
         ["cycles per tile, once the pipeline runs", [integer(perTile)]],
         ["cycles per tile in turn", [integer(load + compute)]],

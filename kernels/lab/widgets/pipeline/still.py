@@ -17,7 +17,7 @@ def still(state: dict[str, Any]) -> Iterable[Table]:
     yield Table(
         f"A block with {stages} {'stage' if stages == 1 else 'stages'} in shared memory: a load "
         f"takes {load} cycles, the multiply-adds {compute}.",
-        ("what", "how many"),
+        ("quantity", "value"),
         [
             ("cycles per tile, once the pipeline runs", int(per_tile + 0.5)),
             ("cycles per tile in turn", load + compute),

@@ -20,7 +20,7 @@ def still(state: dict[str, Any]) -> Iterable[Table]:
     resident = occupancy(tile * tile, registers=registers, shared_bytes=8 * tile * tile, gpu=sheet)
     yield Table(
         f"One block of the tiled kernel, with tiles of {tile} × {tile}, on the {sheet.name}.",
-        ("what", "how many"),
+        ("quantity", "value"),
         [
             ("threads per block", tile * tile),
             ("bytes of shared memory per block", 8 * tile * tile),
@@ -35,7 +35,7 @@ def still(state: dict[str, Any]) -> Iterable[Table]:
     ]
     yield Table(
         f"The whole product, M, N, K = {M}, {N}, {K}.",
-        ("what", "tiled", "naive"),
+        ("quantity", "tiled", "naive"),
         [
             ("global loads", *(sum(model.loads.values()) for model in models)),
             ("FLOP per byte asked", *(model.intensity for model in models)),
