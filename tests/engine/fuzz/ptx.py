@@ -52,6 +52,11 @@ def float_of(v: int, bits: int) -> float:
     return struct.unpack("<f" if bits == 32 else "<d", v.to_bytes(bits // 8, "little"))[0]
 
 
+def part_of(v: int | float, bits: int) -> int:
+    """As many bits of a parameter as are loaded, of a float, too."""
+    return bits_of(v, bits) if isinstance(v, float) else v & ((1 << bits) - 1)
+
+
 def divide(a: float, b: float) -> float:
     if b == 0:
         return math.nan if a == 0 or a != a else math.copysign(math.inf, a) * math.copysign(1, b)
@@ -601,16 +606,16 @@ class Translator:
     def op_ld(self, parts, x):
         kind, bits = width_of(parts[-1])
         if parts[1] == "param":
-            name = x[1].strip()[1:-1]
-            offset = 0
-            if "+" in name:
-                name, offset = name.split("+")
+            name = x[1].strip()[1:-1].split("+")[0]
             names = [n for _, n in self.parameters]
             if name not in names:  # a parameter of a call
                 raise Unknown("call")
             index = names.index(name)
             into = self.target(x[0])
-            return f"{into} = {self.widened(f'parameters[{index}]', kind, bits, into)}"
+            value = f"parameters[{index}]"
+            if kind != "f":
+                value = f"part_of({value}, {bits})"
+            return f"{into} = {self.widened(value, kind, bits, into)}"
         size = bits // 8
         names = [self.target(v) for v in x[0].strip("{}").split(",")]
         lines = []

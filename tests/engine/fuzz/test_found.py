@@ -61,6 +61,9 @@ VALUES = {
     "a scalar brings its sign along": """
         out_i8[i, 0] = i8_16[t] % (scalar_i4 if t % 2 else 7)
         out_i8[i, 1] = scalar_i4""",
+    "the lower half of a scalar": """
+        out_i8[i, 0] = cuda.clz(int32(scalar_pyi8))
+        out_i8[i, 1] = cuda.brev(uint32(scalar_pyi8 * 8589934593))""",
     "a first guess at a type leaves its mark": """
         v = uint8(i4_16[t] & 15)
         for k in range(5):
@@ -195,6 +198,14 @@ VALUES = {
         if t > 3:
             k = k if i < 0 else t
             out_i8[i, 0] = k << 1""",
+    "a ternary of which the compiler knows the side": """
+        k = 1
+        if (4 if 1 < 20 else 31) > 5:
+            k = 0.5
+        n = 4 if 1 < 20 else 31
+        if n > 5:
+            k = 0.5
+        out_i8[i, 0] = k << 1""",
     "is, for numbers": """
         k = i4_16[t]
         out_i8[i, 0] = (k > 0) is True
@@ -283,6 +294,12 @@ REFUSED = {
         if t > 3:
             k = t
         out_i8[i, 0] = k""",
+    "a variable that only the side of a known ternary assigns": """
+        if (4 if 1 < 20 else 31) > 5:
+            k = 0.5
+        if t > 20:
+            k = 0.5
+        out_f8[i, 0] = k""",
     "a variable whose first assignment reads it": """
         if 0.5 == 7:
             k = 0.5
