@@ -46,11 +46,6 @@ def size(count: float) -> str:
     return f"{count:.4g} TiB"
 
 
-def grouped(number: int) -> str:
-    """A whole number with its thousands apart, which no line break parts: ``"12 345"``."""
-    return f"{number:,}".replace(",", "\N{NO-BREAK SPACE}")
-
-
 def percent(share: float) -> str:
     """A share as a percentage of two figures: ``percent(0.168)`` is ``"17 %"``."""
     if share is None or not math.isfinite(share):

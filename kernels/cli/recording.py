@@ -59,7 +59,7 @@ def write_front_pages(record: records.Record) -> None:
     # Jupyter and Matplotlib take seconds to load, and only recording needs them.
     from kernels.lab import factcheck, reading, showcase
 
-    for path in (*showcase.write(record), reading.write()):
+    for path in (*showcase.write(record), *reading.say(), reading.write()):
         out.print(f"written: {near(path)}")
     try:
         out.print(f"written: {near(factcheck.write(record))}")

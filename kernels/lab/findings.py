@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from kernels.basics.units import grouped, percent, quantity
+from kernels.basics.units import percent, quantity
 from kernels.records import Record, RecordError, Row
 from kernels.rungs.order import ENGINE_TITLES, LADDER
 
@@ -211,7 +211,7 @@ def _few_transfers(record: Record) -> Finding:
     pinned, _ = _pcie(record)
     trip = kernel.bytes / pinned
     told = f"the way there and back takes {trip / kernel.median:.0f} times as long as adding"
-    return Finding(f"Vectors of {grouped(kernel.n)} floats: {told}.", (trip,))
+    return Finding(f"Vectors of {kernel.n:,} floats: {told}.", (trip,))
 
 
 CPU = {
@@ -230,7 +230,7 @@ def _cpu(record: Record) -> Finding:
 def _over_cpu(record: Record) -> Finding:
     tiled = _tiled(record)["cpp"]
     factors = {told: _factor(record.row("cpu", what=what), tiled) for what, told in CPU.items()}
-    told = ", ".join(f"{name} {grouped(round(value))}×" for name, value in factors.items())
+    told = ", ".join(f"{name} {round(value):,}×" for name, value in factors.items())
     return Finding(f"Tiled 32 in CUDA C++ over {told}.", tuple(factors.values()))
 
 
@@ -516,7 +516,7 @@ def _vector_loads(record: Record) -> Finding:
 def _conflicts(record: Record) -> Finding:
     row = _profiled(record, "tiled", "numba", tile=32)
     share = row.shared_load_conflicts / row.shared_load_instructions
-    counted, among = map(grouped, (row.shared_load_conflicts, row.shared_load_instructions))
+    counted, among = row.shared_load_conflicts, row.shared_load_instructions
     told = f"{counted} conflicts counted in {among} shared loads of warps ({percent(share)})"
     return Finding(f"At {PROFILED}³, T = 32: {told}.", (share,))
 

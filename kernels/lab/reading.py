@@ -1,7 +1,8 @@
 """What each page asks of its reader: words, code, predictions, figures, exercises, and minutes.
 
 It counts and judges nothing. The minutes follow from four counts by one formula, `minutes`; the
-first page of the book shows them between its markers, where `write` puts them.
+first page of the book shows them between its markers, where `write` puts them; the page itself
+says them in its opening, where `say` does.
 """
 
 from __future__ import annotations
@@ -273,6 +274,16 @@ def hours(minutes: int) -> str:
     """Minutes in hours, rounded up to 5 minutes: ``"6 h 20 min"``."""
     whole, rest = divmod(5 * ceil(minutes / 5), 60)
     return " ".join([f"{whole} h"] * bool(whole) + [f"{rest} min"] * bool(rest or not whole))
+
+
+def say(folder: Path = CHAPTERS) -> list[Path]:
+    """Bring the minutes that pages say of themselves up to date; return the pages that changed."""
+    found = [page for page in report(folder) if page.said not in (None, page.minutes)]
+    changed = {folder / f"{page.name}.ipynb": page.minutes for page in found}
+    for path, now in changed.items():
+        text = path.read_text(encoding="utf-8")
+        replace_text(path, SAID.sub(f"**Time:** {now} minutes", text, count=1))
+    return [*changed]
 
 
 def write(root: Path = ROOT, folder: Path = CHAPTERS) -> Path:

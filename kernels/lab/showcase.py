@@ -9,7 +9,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from kernels.basics.files import ROOT, replace_text
-from kernels.basics.units import grouped, percent
+from kernels.basics.units import percent
 from kernels.host.half import E4M3, PARTS
 from kernels.lab import plots
 from kernels.measure.peers import TITLES
@@ -101,12 +101,12 @@ def by_shape(record: Record) -> str:
 
 
 def told(row: Row) -> str:
-    """``"8 834 (23 %)"``: GFLOP/s and the share of cuBLAS, which is left out for cuBLAS itself.
+    """``"8,834 (23 %)"``: GFLOP/s and the share of cuBLAS, which is left out for cuBLAS itself.
 
     A line may break before the share, not within a number.
     """
     share = percent(row.share).replace(" ", "\N{NO-BREAK SPACE}")
-    return grouped(round(row.gflops)) + ("" if row.rung == "cublas" else f" ({share})")
+    return f"{round(row.gflops):,}" + ("" if row.rung == "cublas" else f" ({share})")
 
 
 def markdown(head: list[str], lines: Iterable[list[str]], left: int) -> str:

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from kernels import records
 from kernels.basics import files
-from kernels.basics.units import grouped, percent, quantity
+from kernels.basics.units import percent, quantity
 from kernels.engine import on_gpu, why_cpu
 from kernels.measure import ncu, profiler
 from kernels.measure.bench.provenance import provenance
@@ -241,8 +241,8 @@ def requests(row: Row) -> Table | None:
 
 
 def count(value: int | None) -> str:
-    """A whole number with its thousands apart."""
-    return "–" if value is None else grouped(value)
+    """A whole number with commas between its thousands."""
+    return "–" if value is None else f"{value:,}"
 
 
 def share(value: float | None) -> str:

@@ -72,7 +72,7 @@ def finish_page(
         text.shorten_hatches, slim.dress, opening.fold, legible.dress, stored.label,
     ):  # fmt: skip
         change(body)
-    place.tell_lengths(context, body)
+    place.tell_lengths(context, body, page)
     for script in ("parts", "scroll", "place", "glossary", "code", "kept", "totals", "done"):
         load(app, script)
     if body.select_one("a.start"):

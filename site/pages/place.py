@@ -6,14 +6,16 @@ from typing import Any
 
 from bs4 import BeautifulSoup, Tag
 
+from kernels.lab import reading
+from kernels.lab.notebooks import CHAPTERS
 from kernels.lab.reading import LINES, PREDICTION, WORD, WORDS
 
 #: What a reader may pass over: exercises' answers, and what has a time of its own.
 ASIDE = {"dropdown", "solution", "widget"}
 
 
-def minutes(section: Tag) -> int:
-    """A reader's time for a section, by the rates of a whole page's, at least 1."""
+def weight(section: Tag) -> float:
+    """What a section takes of a page's time, by the rates of the whole page's."""
     prose = [each for each in section.find_all(["p", "li"]) if not each.find_parent(_is_aside)]
     words = sum(len(WORD.findall(each.text)) for each in prose)
     programs = [
@@ -21,16 +23,36 @@ def minutes(section: Tag) -> int:
     ]
     lines = sum(line.strip() != "" for each in programs for line in each.text.splitlines())
     boxes = len(section.select(".admonition.predict, form.guess"))
-    return max(1, round(words / WORDS + lines / LINES + PREDICTION * boxes))
+    return words / WORDS + lines / LINES + PREDICTION * boxes
+
+
+def shares(weights: dict[str, float], whole: int) -> dict[str, int]:
+    """Divide whole minutes among sections, so that their sum is the page's."""
+    total = sum(weights.values()) or 1
+    exact = {name: whole * each / total for name, each in weights.items()}
+    found = {name: int(each) for name, each in exact.items()}
+    cut = sorted(exact, key=lambda name: found[name] - exact[name])
+    return found | {name: found[name] + 1 for name in cut[: whole - sum(found.values())]}
+
+
+def lengths(body: Tag, page: str) -> dict[str, int]:
+    """The minutes of each section: together the page's, with the exercises' apart."""
+    weights = {each["id"]: weight(each) for each in body.select(":scope > section > section[id]")}
+    path = CHAPTERS / f"{page.rpartition('/')[2]}.ipynb"
+    if not path.exists():
+        return shares(weights, round(sum(weights.values())))
+    known = reading.read(path)
+    apart = {"exercises": known.exercise_minutes} if weights.pop("exercises", None) else {}
+    return shares(weights, known.minutes) | apart
 
 
 def _is_aside(tag: Tag) -> bool:
     return tag.name in ("details", "table") or bool(ASIDE & set(tag.get("class", [])))
 
 
-def tell_lengths(context: dict[str, Any], body: Tag) -> None:
+def tell_lengths(context: dict[str, Any], body: Tag, page: str) -> None:
     """Put the minutes of each section behind its name in the list beside the text."""
-    lengths = {section["id"]: minutes(section) for section in body.select("section > section[id]")}
+    found = lengths(body, page)
     generate = context["generate_toc_html"]
 
     def told(*arguments: Any, **options: Any) -> Tag | str:
@@ -39,8 +61,8 @@ def tell_lengths(context: dict[str, Any], body: Tag) -> None:
             return contents
         contents = BeautifulSoup(str(contents), "html.parser")
         for link in contents.select("li.toc-h2 > a"):
-            length = lengths.get(link["href"].removeprefix("#"))
-            if length and length > 1:
+            length = found.get(link["href"].removeprefix("#"))
+            if length:
                 # One item of the row, also where the name holds code.
                 name = contents.new_tag("span")
                 name.extend(list(link.contents))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kernels.basics.units import grouped, percent, quantity, size
+from kernels.basics.units import percent, quantity, size
 
 
 @pytest.mark.parametrize(
@@ -38,11 +38,6 @@ def test_fewer_digits():
 )
 def test_sizes(count, text):
     assert size(count) == text
-
-
-@pytest.mark.parametrize("number, text", [(999, "999"), (1000, "1_000"), (-1234567, "-1_234_567")])
-def test_thousands_stand_apart_and_stay_on_one_line(number, text):
-    assert grouped(number) == text.replace("_", "\N{NO-BREAK SPACE}")
 
 
 @pytest.mark.parametrize("share, text", [(0.168, "17 %"), (0.0123, "1.2 %"), (0.0996, "10 %")])

@@ -156,10 +156,10 @@ def test_the_limits_of_the_cheat_sheet_are_those_of_the_sheets():
     assert row["threads per block"] == f"{LIMITS.threads}, and z at most {LIMITS.block[2]}"
     assert row["static shared memory per block"].startswith(f"{LIMITS.shared_bytes // 1024} KB")
     assert LIMITS.grid == (2**31 - 1, 65535, 65535)
-    assert row["blocks per grid"] == "2³¹ − 1 in x, 65 535 in y and z"
+    assert row["blocks per grid"] == "2³¹ − 1 in x, 65,535 in y and z"
     sheets = [data_sheets.gpu(name) for name in data_sheets.gpus()]
     assert {sheet.registers_per_sm for sheet in sheets} == {65_536}
-    assert row["registers per thread, per SM"] == "255, 65 536"
+    assert row["registers per thread, per SM"] == "255, 65,536"
     threads = sorted({sheet.threads_per_sm for sheet in sheets})
     assert row["threads per SM"] == f"{', '.join(map(str, threads[:-1]))} or {threads[-1]}"
 

@@ -15,6 +15,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *CHAPTERS.glob("*.md")])
 SUPPOSED = "supposed"
 TAGS = {"nbval-ignore-output", "raises-exception", GPU_TAG, SUPPOSED}
 KNOWN_TO_THE_BOOK = re.compile(r"(hide|remove|scroll|full|margin|exercise|solution|thebe)[\w-]*")
+SPACED = re.compile(r"(?<![\w.,])[1-9]\d{0,2}[ \u00a0\u202f]\d{3}(?!\w)")
 MACHINE = re.compile(r"/(?:home|root|Users|tmp|work|mnt|var|opt)/\w|[A-Z]:\\\\?Users|ipykernel_\d")
 
 
@@ -140,6 +141,17 @@ def test_figures_are_found(text, value, kind):
 @pytest.mark.parametrize("text", ["64 KB", "32 threads", "2·M·N·K FLOP", "chapter 3 msg", "48 ms2"])
 def test_counts_and_sizes_are_no_figures(text):
     assert list(figures(text)) == []
+
+
+def test_thousands_are_set_off_by_commas(notebook):
+    prose = [cell for cell in notebook.cells if cell.cell_type == "markdown"]
+    spaced = {cell.id: SPACED.findall(cell.source) for cell in prose if SPACED.search(cell.source)}
+    assert not spaced
+
+
+@pytest.mark.parametrize("text", ["65 536 registers", "100\u00a0000", "49\u202f152 bytes"])
+def test_spaces_between_thousands_are_seen(text):
+    assert SPACED.search(text)
 
 
 def test_what_is_folded_in_the_book_is_folded_in_jupyterlab_and_colab(notebook):

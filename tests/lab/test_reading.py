@@ -116,6 +116,20 @@ def test_the_minutes_stand_in_the_tables_of_the_first_page(page, tmp_path):
     assert path.read_text() == text
 
 
+def test_a_page_says_its_minutes(page, tmp_path):
+    path = tmp_path / f"{page.name}.ipynb"
+    path.write_text(path.read_text().replace("Four words", "**Time:** 99 minutes. Four words"))
+    assert reading.read(path).said == 99
+    assert reading.say(tmp_path) == [path]
+    assert reading.read(path).said == reading.read(path).minutes
+    assert reading.say(tmp_path) == []
+
+
+def test_every_page_says_its_minutes():
+    wrong = [page.name for page in reading.report() if page.said not in (None, page.minutes)]
+    assert not wrong, "run `.venv/bin/python -m kernels readme`: it counts their minutes again"
+
+
 def test_the_first_page_lists_every_page_and_its_minutes(tmp_path):
     text = (ROOT / "index.md").read_text(encoding="utf-8")
     (tmp_path / "index.md").write_text(text, encoding="utf-8")

@@ -15,7 +15,7 @@ def test_the_table_stands_between_the_markers(tmp_path):
     (tmp_path / "index.md").write_text(PAGE, encoding="utf-8")
     written = showcase.write(synthetic.record(), tmp_path)
     text = (tmp_path / "index.md").read_text(encoding="utf-8")
-    assert "| 1\u00a0000 |" in text and "| 180 (18\u00a0%) |" in text, "no line ends in a number"
+    assert "| 1,000 |" in text and "| 180 (18\u00a0%) |" in text, "no line ends in a number"
     text = text.replace("\u00a0", " ")
     assert text.startswith("# Title\n\n<!-- ladder -->\nGFLOP/s in fp32")
     assert "| rung | language | 1024³ | 2048³ | 4096³ | 8192³ |" in text
@@ -28,7 +28,7 @@ def test_the_table_stands_between_the_markers(tmp_path):
     assert (
         "| Tiled in shared memory | CUDA C++ | 180 (18 %) | 360 (18 %) | 720 (18 %) | 738 (18 %) |"
     ) in text
-    assert "| cuBLAS | library | 1 000 | 2 000 | 4 000 |" in text
+    assert "| cuBLAS | library | 1,000 | 2,000 | 4,000 |" in text
     drawn = ["ladder.svg", "ladder-dark.svg", "ladder-short.svg", "ladder-short-dark.svg"]
     assert [path.name for path in written] == ["index.md", *drawn]
 
@@ -58,17 +58,17 @@ def test_other_shapes_and_tensor_cores_have_tables_of_their_own():
     ]
     text = showcase.tables(record).replace("\u00a0", " ")
     assert (
-        "| 128×8192×4096 | 1 000 | Tiled in shared memory: 500 (50 %) "
+        "| 128×8192×4096 | 1,000 | Tiled in shared memory: 500 (50 %) "
         "| Tiled in shared memory: 900 (90 %) |"
     ) in text
-    assert "| 4097³ | 2 000 |  |  |" in text
+    assert "| 4097³ | 2,000 |  |  |" in text
     assert "4097³" not in text.split("Other shapes")[0], "an odd size is no column"
     half = text.split("A and B in fp16")[1]
-    assert "| Naive | CUDA C++ | 8 000 (80 %) |" in half and "| cuBLAS | library | 10 000 |" in half
-    assert "8 000" not in text.split("A and B in fp16")[0]
+    assert "| Naive | CUDA C++ | 8,000 (80 %) |" in half and "| cuBLAS | library | 10,000 |" in half
+    assert "8,000" not in text.split("A and B in fp16")[0]
     byte = half.split("Tensor cores: A and B in fp8 (e4m3).")[1]
-    assert "| fp8 | CUDA C++ | 19 000 (95 %) |" in byte
-    assert "| cuBLASLt, sums promoted | library | 18 000 (90 %) |" in byte
+    assert "| fp8 | CUDA C++ | 19,000 (95 %) |" in byte
+    assert "| cuBLASLt, sums promoted | library | 18,000 (90 %) |" in byte
 
 
 def test_writing_twice_changes_nothing(tmp_path):

@@ -5,8 +5,10 @@ from __future__ import annotations
 import tomllib
 
 import pytest
-from pages import floorplan
+from bs4 import BeautifulSoup
+from pages import floorplan, place
 
+from kernels.lab import reading
 from tests.pages import CHAPTERS, lay_out
 
 PAGE = "chapters/04-tiled"
@@ -66,6 +68,21 @@ def test_arrow_keys_turn_pages_but_not_from_a_field(opened):
 def test_the_list_says_how_long_sections_are(opened):
     lengths = opened().locator("#pst-page-toc-nav small").all_inner_texts()
     assert len(lengths) > 3 and all(each.endswith(" min") for each in lengths)
+
+
+@pytest.mark.parametrize("page", reading.report(), ids=lambda page: page.name)
+def test_the_sections_take_as_long_as_the_page(book, page):
+    text = (book / f"chapters/{page.name}.html").read_text("utf-8")
+    links = BeautifulSoup(text, "html.parser").select(".page-toc li.toc-h2 > a:has(small)")
+    found = {link["href"]: int(link.small.text.removesuffix(" min")) for link in links}
+    assert found.pop("#exercises", 0) in (0, page.exercise_minutes)
+    assert sum(found.values()) == page.minutes
+
+
+def test_minutes_are_divided_without_a_remainder():
+    assert place.shares({"a": 1.0, "b": 2.0, "c": 3.0}, 10) == {"a": 2, "b": 3, "c": 5}
+    assert place.shares({"a": 0.1, "b": 5.0}, 5) == {"a": 0, "b": 5}
+    assert place.shares({"a": 0.0}, 0) == {"a": 0}
 
 
 def test_every_chapter_has_its_place():

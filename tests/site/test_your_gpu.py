@@ -271,7 +271,7 @@ def test_a_kernel_with_all_its_parts_is_right_and_timed(visit):
 @pytest.mark.parametrize(
     ("fields", "rung", "options", "said"),
     [
-        ({"M": "0"}, "naive", {}, "M is 0: use a whole number from 1 to 16\u202f384."),
+        ({"M": "0"}, "naive", {}, "M is 0: use a whole number from 1 to 16,384."),
         ({"K": "1e3"}, "naive", {}, "K is “1e3”: use a whole number"),
         ({}, "tiled", {"tile": 32}, "needs 1024 threads per block; this GPU gives the browser"),
         ({}, "warp_half", {}, "needs shader-f16"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kernels.basics.data_sheets import gpu
-from kernels.basics.units import grouped, percent
+from kernels.basics.units import percent
 from kernels.lab.figures.words import brief, count
 from kernels.lab.widgets.micro import Frame, Grid, Micro, explore
 from kernels.lab.widgets.pipeline import cycles_per_tile, schedule
@@ -66,10 +66,10 @@ def register_budget(threads: int = 256) -> Micro:
         free = sheet.registers_per_sm - used
         return Frame(
             f"With *{each}* registers per thread, a block of {threads} threads takes "
-            f"{grouped(threads * each)} of the SM's {grouped(sheet.registers_per_sm)}. "
+            f"{threads * each:,} of the SM's {sheet.registers_per_sm:,}. "
             f"*{count(fits.blocks, 'block')}* {'fits' if fits.blocks == 1 else 'fit'}: "
             f"{fits.warps} of {sheet.warps_per_sm} warps, *{percent(fits.fraction)}*. "
-            + (f"{grouped(free)} registers stay unused." if free else "No register stays unused."),
+            + (f"{free:,} registers stay unused." if free else "No register stays unused."),
             (
                 warps.cells(lambda r, c: "t" if 8 * r + c < fits.warps else "."),
                 registers.cells(lambda r, c: "h" if a_cell * (8 * r + c + 1) <= used else "."),

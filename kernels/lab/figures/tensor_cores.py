@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from kernels.basics.data_sheets import gpu
-from kernels.basics.units import grouped, percent
+from kernels.basics.units import percent
 from kernels.host import cdiv
 from kernels.host.half import bfloat16, floats
 from kernels.lab.figures.words import count
@@ -109,9 +109,9 @@ def whole_numbers() -> Micro:
             total = float(np.float16(first) + np.float16(1))
         sums = f"{total:g}" if np.isfinite(total) else "infinity"
         return Frame(
-            f"Whole numbers from *{grouped(first)}* on: "
+            f"Whole numbers from *{first:,}* on: "
             + ", ".join(has(name) for name in ("TF32", "fp16", "bf16"))
-            + f". In fp16, {grouped(first)} + 1 is *{sums}*.",
+            + f". In fp16, {first:,} + 1 is *{sums}*.",
             tuple("".join("t" if found else "." for found in exists[name]) for name in formats),
         )
 
@@ -139,7 +139,7 @@ def rounds_of_tiles() -> Micro:
         rounds = cdiv(tiles, sheet.sms)
         last = tiles - (rounds - 1) * sheet.sms
         return Frame(
-            f"At *{size}³*, C has {grouped(tiles)} tiles of {BM} × {BN}. {sheet.sms} SMs compute "
+            f"At *{size}³*, C has {tiles:,} tiles of {BM} × {BN}. {sheet.sms} SMs compute "
             f"them in *{count(rounds, 'round')}*. In the last, *t:{last}* SMs work and "
             f"{sheet.sms - last} are idle. On average, "
             f"*{percent(tiles / (rounds * sheet.sms))}* of the SMs have a tile.",

@@ -25,8 +25,8 @@ const unique = (stem) => `${stem}-${Date.now().toString(36)}-${++identifiers}`;
 const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
 const cdiv = (a, b) => Math.ceil(a / b);
 
-/** 1234567 as "1 234 567", with spaces that do not break. */
-const integer = (n) => String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, "\u202f");
+/** 1234567 as "1,234,567". */
+const integer = (n) => String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, ",");
 
 /** At most `digits` significant digits, without an exponent and without trailing zeros. */
 const short = (value, digits = 3) =>

@@ -10,7 +10,6 @@ from html import escape
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from kernels.basics.units import grouped
 from kernels.lab import widgets
 
 ENGINES = {"numba": "Numba", "cpp": "CUDA C++", "library": "library"}
@@ -60,5 +59,5 @@ def still(kind: str, state: dict[str, Any]) -> str:
 
 def _text(value: Any) -> str:
     if isinstance(value, int):
-        return grouped(value)
+        return f"{value:,}"
     return f"{value:.3g}" if isinstance(value, float) else escape(value)

@@ -49,4 +49,4 @@ def cells(widget, kind: str) -> int:
 def numbers(widget, what: str) -> list[str]:
     """What the first table with such a row says."""
     row = widget.locator("tr", has=widget.page.get_by_text(what, exact=True)).first
-    return [cell.replace("\u202f", "") for cell in row.locator("td").all_text_contents()]
+    return [cell.replace(",", "") for cell in row.locator("td").all_text_contents()]

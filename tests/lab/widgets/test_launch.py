@@ -75,16 +75,16 @@ def test_too_many_warps_are_left_out_in_the_middle(formulas):
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        (["0", "32"], "n is 0: use a whole number from 1 to 100 000."),
-        (["50", "0"], "The block size is 0: use a whole number from 1 to 1 024."),
-        (["50", "1025"], "The block size is 1025: use a whole number from 1 to 1 024."),
-        (["fifty", "32"], "n is “fifty”: use a whole number from 1 to 100 000."),
-        (["-3", "32"], "n is “-3”: use a whole number from 1 to 100 000."),
+        (["0", "32"], "n is 0: use a whole number from 1 to 100,000."),
+        (["50", "0"], "The block size is 0: use a whole number from 1 to 1,024."),
+        (["50", "1025"], "The block size is 1025: use a whole number from 1 to 1,024."),
+        (["fifty", "32"], "n is “fifty”: use a whole number from 1 to 100,000."),
+        (["-3", "32"], "n is “-3”: use a whole number from 1 to 100,000."),
         (["50", "33"], ""),
     ],
 )
 def test_a_bad_value_is_named_with_its_limit(formulas, fields, said):
-    assert formulas(Launch, "f.fault(...x)", fields).replace("\u202f", " ") == said
+    assert formulas(Launch, "f.fault(...x)", fields) == said
 
 
 def test_python_refuses_what_the_fields_refuse():
@@ -103,7 +103,7 @@ def test_it_is_silent_and_fits(mounted, width, mode):
 def number(shown, what: str) -> str:
     """What the table says of something."""
     row = shown.page.locator("tr", has_text=what).first
-    return row.locator("td").text_content().replace("\u202f", " ")
+    return row.locator("td").text_content()
 
 
 def cells(shown, kind: str) -> int:
@@ -169,7 +169,7 @@ def test_a_bad_value_is_answered_and_the_picture_stays(mounted):
     field.fill("1025")
     shown.settled()
     warning = shown.page.get_by_role("alert")
-    assert warning.inner_text().replace("\u202f", " ").startswith("The block size is 1025: use")
+    assert warning.inner_text().startswith("The block size is 1025: use")
     assert cells(shown, "works") == 50
     field.fill("")
     shown.settled()

@@ -62,7 +62,7 @@ def test_it_is_silent_fits_and_has_the_ledger(mounted, width, mode):
     assert block["threads per block"] == ["64"]
     assert block["bytes of shared memory per block"] == ["512"]
     assert block["intensity of the loads, T/4"] == ["2 FLOP/byte"]
-    assert product["global loads"] == ["1\u202f008", "6\u202f006", "5.96×"]
+    assert product["global loads"] == ["1,008", "6,006", "5.96×"]
     paper = widget.page.evaluate(
         "getComputedStyle(document.querySelector('.tile-widget')).backgroundColor"
     )
@@ -76,10 +76,10 @@ def test_the_tile_size_changes_everything(opened, recorded):
     page.get_by_label("Tile size", exact=True).fill("32")
     widget.settled()
     product = rows(page, "the whole product")
-    assert product["global loads"] == ["16\u202f384", "524\u202f288", "32×"]
-    assert product["load requests"] == ["512", "16\u202f384", "32×"]
-    assert product["sectors"] == ["2\u202f048", "40\u202f960", "20×"]
-    assert rows(page, "one block")["threads per block"] == ["1\u202f024"]
+    assert product["global loads"] == ["16,384", "524,288", "32×"]
+    assert product["load requests"] == ["512", "16,384", "32×"]
+    assert product["sectors"] == ["2,048", "40,960", "20×"]
+    assert rows(page, "one block")["threads per block"] == ["1,024"]
     assert "640 GFLOP/s (Numba on" in page.inner_text(".tile-player")
     assert page.locator("svg[role=img] circle").count() == 3
     page.get_by_label("Tile size", exact=True).fill("20")

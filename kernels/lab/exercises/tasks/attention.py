@@ -279,9 +279,9 @@ SIZES = NumberExercise(
     hints=(
 "Every head has its own Q and its own S. How many heads are there in all, and how many bytes does a"
 " number take?",
-"Q has 8 · 32 heads of 8,192 × 128 numbers of 2 bytes. S has as many heads, of 8,192 × 8,192. A MiB"
+"Q has 8 · 32 heads of 8192 × 128 numbers of 2 bytes. S has as many heads, of 8192 × 8192. A MiB"
 " is 2²⁰ bytes, a GiB 2³⁰.",
-"Each block loads all of its head's K, and one head has 8,192 / 128 blocks.",
+"Each block loads all of its head's K, and one head has 8192 / 128 blocks.",
 ),
     after="Q, K, V and the result take 2 GiB together. S alone would take 32 GiB.",
     answers={

@@ -105,7 +105,7 @@ EXERCISES = (
         hints=(
             "Bytes in flight are latency × bandwidth, and 1 ns × 1 GB/s is one byte.",
             "The T4's data sheet says 320 GB/s, and 40 SMs with 1024 threads each.",
-            "400 × 320 bytes are needed; 4 bytes for each of 40 960 threads are in flight when"
+            "400 × 320 bytes are needed; 4 bytes for each of 40,960 threads are in flight when"
             " every slot is taken.",
         ),
         after="Full is enough, with little to spare; half full is not, unless each thread loads"

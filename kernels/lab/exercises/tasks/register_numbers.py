@@ -44,7 +44,7 @@ REGISTER_BUDGET = NumberExercise(
         "16 · 8 sums, twice 16 + 8 for a and b, and 2 · 128 · 16 elements in flight, shared among"
         " 128 threads.",
         "128 + 48 + 32 values, and 24 more for addresses. A warp takes 32 times as many registers.",
-        "232 registers are 7424 per warp. How many whole groups of four warps fit into 65 536?",
+        "232 registers are 7424 per warp. How many whole groups of four warps fit into 65,536?",
     ),
     after="A thread with many sums of its own hides its own latency: it needs few neighbours.",
     answers={"values": _VALUES, "threads": _resident(_VALUES + 24, 128)},

@@ -78,8 +78,8 @@ ROUNDING = NumberExercise(
     hints=(
         "With p significant bits, a format holds every whole number up to 2 to the power of p.",
         "fp16 has 11 significant bits, bf16 has 8, TF32 has 11.",
-        "The largest fp16 number is 65504, and anything that would round to 65536 becomes"
-        " infinite. 255 times 255 is 65025.",
+        "The largest fp16 number is 65,504, and anything that would round to 65,536 becomes"
+        " infinite. 255 times 255 is 65,025.",
     ),
     after="fp16 and TF32 have the same digits, bf16 and TF32 the same range. Even a product of two"
     " modest numbers can exceed fp16's range, so sums need float32.",
@@ -90,7 +90,7 @@ ROUNDING = NumberExercise(
         " either",
         ("bf16", 129): "7 bits are stored, plus an implied leading 1: 8 in all",
         ("tf32", 16777217): "that's for float32: TF32 keeps 10 of its 23 bits",
-        ("square", 255): "255 times 255 is 65025, which rounds to a number that fp16 can hold",
+        ("square", 255): "255 times 255 is 65,025, which rounds to a number that fp16 can hold",
     },
 )
 

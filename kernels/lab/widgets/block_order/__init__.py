@@ -32,7 +32,7 @@ class BlockOrder(Widget):
     BM, BN : int
         Rows and columns of a tile of C, 1 to 256 each.
     K : int
-        Columns of A and rows of B, 1 to 65 536.
+        Columns of A and rows of B, 1 to 65,536.
 
     Examples
     --------

@@ -16,7 +16,7 @@ class Launch(Widget):
     Parameters
     ----------
     n : int
-        Elements of the vectors, 1 to 100 000.
+        Elements of the vectors, 1 to 100,000.
     block : int
         Threads a block, 1 to 1024; the grid has ``cdiv(n, block)`` blocks.
     guard : bool

@@ -17,7 +17,7 @@ class Layer(Widget):
     Parameters
     ----------
     M, N, K : int
-        Inputs at once, outputs, and numbers per input: 1 to 65 536.
+        Inputs at once, outputs, and numbers per input: 1 to 65,536.
     dtype : {"float32", "float16", "bfloat16"}
         Number format of the matrices.
     gpu : str

@@ -26,7 +26,7 @@ class ManyGpus(Widget):
     p, q : int
         Rows and columns of the grid of GPUs, 1 to 4 each.
     size : int
-        Rows and columns of A, B and C, 512 to 65 536.
+        Rows and columns of A, B and C, 512 to 65,536.
     pieces : int
         Into how many parts SUMMA cuts each panel, 1 to 4.
     link : float

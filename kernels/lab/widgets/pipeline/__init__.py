@@ -27,7 +27,7 @@ class Pipeline(Widget):
         Whether a producer warp loads, which fills a stage as soon as it is free. The threads that
         also multiply ask for the next pair when they begin with one.
     stage_bytes : int
-        Shared memory of a stage, in bytes: (BM + BN)·BK·4 in fp32; 1 to 232 448.
+        Shared memory of a stage, in bytes: (BM + BN)·BK·4 in fp32; 1 to 232,448.
 
     Examples
     --------
