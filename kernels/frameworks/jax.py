@@ -15,7 +15,10 @@ import numpy as np
 try:
     import jax
 except ImportError:
-    raise ImportError("kernels.frameworks.jax needs JAX: pip install jax") from None
+    raise ImportError(
+        "kernels.frameworks.jax needs JAX: .venv/bin/pip install jax, "
+        "or pip install jax in your own environment"
+    ) from None
 
 from kernels.engine import cupy
 from kernels.frameworks.operands import check_product, rung_for

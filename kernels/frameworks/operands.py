@@ -27,7 +27,11 @@ def rung_for(name: str, engine: str) -> Rung:
     if name not in LADDER:
         raise LookupError(f"there is no rung {name!r}: use one of {', '.join(fit)}")
     if name not in fit:
-        raise ValueError(f"{name} has no float32 kernel for this device: use {', '.join(fit)}")
+        takes = LADDER[name].dtypes
+        why = f"multiplies {' or '.join(takes)} on every device, not float32"
+        if takes == ("float32",):  # every such rung has a CUDA C++ kernel
+            why = "is CUDA C++ and needs a GPU"
+        raise ValueError(f"{name} {why}: use {', '.join(fit)}")
     return LADDER[name]
 
 
@@ -38,8 +42,11 @@ def check_product(
     for name, shape, dtype in (("A", A, A_dtype), ("B", B, B_dtype)):
         if dtype.removeprefix("torch.") != "float32":
             raise TypeError(f"{name} holds {dtype}; the kernels take float32: convert it first")
-        if len(shape) != 2 or 0 in shape:
-            raise ValueError(f"{name} has shape {shape}; expected two sizes of at least 1")
+        if len(shape) != 2:
+            matrix = f"{name}.reshape(-1, {shape[-1] if shape else 1})"
+            raise ValueError(f"{name} has shape {shape}; expected two sizes, as in {matrix}")
+        if 0 in shape:
+            raise ValueError(f"{name} has shape {shape}; expected sizes of at least 1")
     if A[1] != B[0]:
         raise ValueError(
             f"A is {A[0]}×{A[1]} and B {B[0]}×{B[1]}: A needs as many columns as B rows"

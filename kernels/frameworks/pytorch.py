@@ -11,7 +11,10 @@ from typing import Any
 try:
     import torch
 except ImportError:
-    raise ImportError("kernels.frameworks.pytorch needs PyTorch: pip install torch") from None
+    raise ImportError(
+        "kernels.frameworks.pytorch needs PyTorch: .venv/bin/pip install torch, "
+        "or pip install torch in your own environment"
+    ) from None
 
 from kernels.engine import cupy
 from kernels.frameworks.operands import check_product, rung_for
@@ -27,7 +30,7 @@ def matmul(A: torch.Tensor, B: torch.Tensor, rung: str = "tiled") -> torch.Tenso
     ----------
     A, B : torch.Tensor of float32, shapes (M, K) and (K, N)
         Both on one CUDA device, or both on the CPU. On a GPU, a tensor that is not contiguous is
-        copied first.
+        copied first. On meta, only the shape of C is computed.
     rung : str
         A rung that takes float32, such as ``"warp_tiled"``; on a CPU it needs a Numba kernel.
 
@@ -41,6 +44,8 @@ def matmul(A: torch.Tensor, B: torch.Tensor, rung: str = "tiled") -> torch.Tenso
     LookupError, TypeError, ValueError, RuntimeError
         One line that names the value and the way out.
     """
+    if A.device.type not in ("cpu", "cuda"):
+        raise ValueError(f"A is on {A.device}: the kernels run on cuda and cpu; move it, A.cpu()")
     chosen = rung_for(rung, "cpp" if A.is_cuda else "numba")
     _check(A, B)
     C = A.new_empty(A.shape[0], B.shape[1])
@@ -84,5 +89,3 @@ def _check(A: torch.Tensor, B: torch.Tensor) -> None:
     check_product(tuple(A.shape), tuple(B.shape), str(A.dtype), str(B.dtype))
     if A.device != B.device:
         raise ValueError(f"A is on {A.device} and B on {B.device}: move one, B.to(A.device)")
-    if A.device.type not in ("cpu", "cuda"):
-        raise ValueError(f"A is on {A.device}: the kernels run on cuda and cpu")

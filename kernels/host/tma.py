@@ -1,6 +1,8 @@
 """Tensor maps: what the TMA unit of an sm_90 GPU has to know of a matrix to copy tiles of it."""
 
 from functools import lru_cache
+from itertools import accumulate
+from operator import mul
 
 import numpy as np
 
@@ -8,7 +10,7 @@ __all__ = ["tensor_map"]
 
 
 def tensor_map(array, rows: int, cols: int, dtype: str):
-    """Return the tensor map of a matrix, ready to be passed to a kernel by value.
+    """Return the tensor map of a matrix, or of a row of them, ready to be passed by value.
 
     The driver packs address, shape, pitch and tile into 128 bytes. What a tile holds beyond the
     edges of the matrix is filled with zeros when loaded and dropped when stored; in shared memory
@@ -17,8 +19,9 @@ def tensor_map(array, rows: int, cols: int, dtype: str):
 
     Parameters
     ----------
-    array : CuPy array, two-dimensional
-        Contiguous, its rows on 16-byte boundaries.
+    array : CuPy array, two- or three-dimensional
+        Contiguous, its rows on 16-byte boundaries. Of three dimensions, the first counts matrices:
+        a tile belongs to one of them, and each has edges of its own.
     rows, cols : int
         Shape of a tile; a row of it takes at most 128 bytes.
     dtype : {"float32", "float16", "bfloat16", "uint8"}
@@ -34,8 +37,9 @@ def tensor_map(array, rows: int, cols: int, dtype: str):
         What the driver does not take, with the values.
     """
     # Not array.strides[0]: of a single row it may be anything.
-    pitch = array.shape[1] * array.itemsize
-    return _encoded(array.data.ptr, array.shape, pitch, (rows, cols), dtype)
+    pitch = array.shape[-1] * array.itemsize
+    tile = (1,) * (len(array.shape) - 2) + (rows, cols)
+    return _encoded(array.data.ptr, array.shape, pitch, tile, dtype)
 
 
 @lru_cache(maxsize=256)
@@ -46,12 +50,13 @@ def _encoded(address: int, shape: tuple, pitch: int, tile: tuple, dtype: str):
     # The driver counts dimensions from the one whose elements are neighbours: x before y.
     status, made = driver.cuTensorMapEncodeTiled(
         getattr(formats, f"CU_TENSOR_MAP_DATA_TYPE_{dtype.upper()}"),
-        2,
+        len(shape),
         address,
         [sizes(n) for n in reversed(shape)],
-        [sizes(pitch)],
+        # From a row to the next, and from a matrix to the next.
+        [sizes(n) for n in accumulate(shape[-2:0:-1], mul, initial=pitch)],
         [driver.cuuint32_t(n) for n in reversed(tile)],
-        [driver.cuuint32_t(1)] * 2,
+        [driver.cuuint32_t(1)] * len(shape),
         driver.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
         driver.CUtensorMapSwizzle.CU_TENSOR_MAP_SWIZZLE_128B,
         driver.CUtensorMapL2promotion.CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
@@ -59,8 +64,8 @@ def _encoded(address: int, shape: tuple, pitch: int, tile: tuple, dtype: str):
     )
     if status != driver.CUresult.CUDA_SUCCESS:
         raise ValueError(
-            f"no tensor map ({status.name}) for {shape[0]}×{shape[1]} {dtype} at"
-            f" {address:#x}, pitch {pitch}, tile {tile[0]}×{tile[1]}:"
+            f"no tensor map ({status.name}) for {'×'.join(map(str, shape))} {dtype} at"
+            f" {address:#x}, pitch {pitch}, tile {'×'.join(map(str, tile))}:"
             " rows must start on 16-byte boundaries"
         )
     return np.array([int(word) for word in made.opaque], np.uint64).view("V128")

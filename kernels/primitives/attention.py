@@ -2,6 +2,7 @@
 
 In Numba, `make_attention` shows the idea on any GPU in float32: a warp owns one query. Its CUDA
 C++ twin runs on tensor cores from Ampere on, with 16-bit operands and 16 queries for each warp.
+Hopper has a twin of its own: `kernels.primitives.attention_wgmma`.
 """
 
 import math
@@ -15,6 +16,7 @@ from kernels import host
 from kernels.engine import cuda, cupy, float32, uint32
 from kernels.engine.device import device
 from kernels.host import cdiv, cpp, half, option
+from kernels.primitives import attention_wgmma as hopper
 from kernels.primitives.softmax import ALL, LOWEST
 
 QUERIES = 16  #: of a block, one for each warp
@@ -206,16 +208,22 @@ def launch(heads: int, N: int, queries: int = QUERIES) -> tuple[int, int]:
     return host.check_grid(cdiv(N, queries), heads)
 
 
-def launcher(operands: Heads, causal: bool, **tiles: int) -> Callable[[], object]:
+def launcher(
+    operands: Heads, causal: bool, wgmma: int | None = None, **tiles: int
+) -> Callable[[], object]:
     """Return a function that launches the kernel on checked operands."""
     scale, causal = np.float32(1 / math.sqrt(operands.D)), bool(causal)
     if operands.engine == "numba":
-        if tiles:
-            raise TypeError(f"the Numba kernel has no option {min(tiles)!r}: use engine='cpp'")
+        given = sorted(tiles) if wgmma is None else ["wgmma"]
+        if given:
+            raise TypeError(f"the Numba kernel has no option {given[0]!r}: use engine='cpp'")
         kernel = make_attention(operands.D, causal)
         bound = kernel[launch(operands.heads, operands.N), (32, QUERIES)]
         arrays = host.wrapped(*operands.arguments())
         return lambda: bound(*arrays, scale)
+    if takes_wgmma(wgmma, tiles):
+        grid = launch(operands.heads, operands.N, hopper.QUERIES)
+        return hopper.launcher(operands, causal, grid)
     check_gpu(device().compute_capability)
     chosen = Tiles(**tiles)
     grid = launch(operands.heads, operands.N, chosen.queries)
@@ -229,13 +237,27 @@ def launcher(operands: Heads, causal: bool, **tiles: int) -> Callable[[], object
     return lambda: twin(grid, (32 * chosen.warps,), arguments, shared_mem=asked)
 
 
+def takes_wgmma(wgmma: int | None, tiles: dict[str, int]) -> bool:
+    """Whether Hopper's twin runs: if asked for, or where it can and no `Tiles` are asked for."""
+    capability = device().compute_capability
+    if wgmma is None:
+        return not tiles and hopper.runs_on(capability)
+    if wgmma not in (0, 1):
+        raise ValueError(f"wgmma is {wgmma!r}: use 0 or 1, or leave it out")
+    if wgmma and tiles:
+        raise TypeError(f"with wgmma=1 there is no option {min(tiles)!r}: leave one of them out")
+    if wgmma:
+        hopper.check_gpu(capability)
+    return bool(wgmma)
+
+
 def macros(operands: Heads, causal: bool, tiles: Tiles) -> dict[str, int]:
     """Return what ``attention.cu`` is compiled with."""
     formats = {"BF16": int(operands.format == "bfloat16"), "HALF_C": 1}
     return formats | tiles.macros | {"D": operands.D, "CAUSAL": int(causal)}
 
 
-def attention(Q, K, V, out=None, causal=False, engine="numba", **tiles):
+def attention(Q, K, V, out=None, causal=False, engine="numba", wgmma=None, **tiles):
     """Return O = softmax(Q·Kᵀ/√D)·V for each head.
 
     Parameters
@@ -250,8 +272,10 @@ def attention(Q, K, V, out=None, causal=False, engine="numba", **tiles):
         Whether query i sees only keys 0 to i.
     engine : {"numba", "cpp"}
         Which kernel runs; "cpp" needs a GPU with tensor cores, from Ampere (sm_80) on.
+    wgmma : {0, 1}, optional
+        Whether the C++ kernel for Hopper (sm_90) runs; by default where it can.
     **tiles : int
-        Options of the C++ kernel: see `Tiles`.
+        Options of the C++ kernel for any other GPU: see `Tiles`. They choose that kernel.
 
     Returns
     -------
@@ -264,7 +288,7 @@ def attention(Q, K, V, out=None, causal=False, engine="numba", **tiles):
         One line that names the value, the limit and the way out.
     """
     operands = Heads(Q, K, V, out, engine)
-    launcher(operands, causal, **tiles)()
+    launcher(operands, causal, wgmma, **tiles)()
     return operands.result()
 
 

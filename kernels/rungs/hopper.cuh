@@ -62,15 +62,64 @@ __device__ inline void cluster_sync()
                  "barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 
+// The address of the same place in the shared memory of another block of the cluster.
+__device__ inline unsigned address_in_block(unsigned address, int block)
+{
+    unsigned there;
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(block));
+    return there;
+}
+
+// Four floats into the shared memory of another block; a barrier there counts their 16 bytes.
+__device__ inline void send_four(unsigned to, const float *d, unsigned barrier)
+{
+    asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.f32"
+                 " [%0], {%1, %2, %3, %4}, [%5];"
+                 :: "r"(to), "f"(d[0]), "f"(d[1]), "f"(d[2]), "f"(d[3]), "r"(barrier) : "memory");
+}
+
+// Add four floats that lie in this block's shared memory.
+__device__ inline void add_four(float *d, unsigned from)
+{
+    float a, b, c, e;
+    asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+                 : "=f"(a), "=f"(b), "=f"(c), "=f"(e) : "r"(from) : "memory");
+    d[0] += a;
+    d[1] += b;
+    d[2] += c;
+    d[3] += e;
+}
+
 // Wait for the 128 threads of one warpgroup: each uses a barrier of its own.
 __device__ inline void warpgroup_sync(int group)
 {
     asm volatile("bar.sync %0, 128;" :: "r"(group + 1) : "memory");
 }
 
+// Launches ------------------------------------------------------------------------------
+// Where the host allows it, blocks of the next launch move in as soon as blocks of this one leave.
+// Such a block may set up what it needs, but has to wait before it touches global memory.
+
+__device__ inline void let_next_launch_begin()
+{
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
+
+// Wait until the launches before are over, and what they wrote is there.
+__device__ inline void wait_for_launches_before()
+{
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+}
+
 // Copies of tiles -----------------------------------------------------------------------
 // One thread asks; the TMA unit computes all addresses, fills with zeros what lies outside
 // the matrix, and swizzles: the 16-byte chunk c of row r (128 bytes) goes to c ^ (r % 8).
+
+// Fetch a map itself, before the first copy needs it.
+__device__ inline void prefetch_map(const TensorMap &map)
+{
+    asm volatile("prefetch.tensormap [%0];" :: "l"(&map) : "memory");
+}
 
 // The box at (x, y) of the matrix into shared memory; `barrier` counts its bytes.
 __device__ inline void tile_load(unsigned to, const TensorMap &map, int x, int y, unsigned barrier)

@@ -2,8 +2,10 @@
 
 Whole tiles of C rarely come out even: of 34 tiles for 66 clusters of blocks, 32 clusters see none,
 and of a thin C the most. Here the tiles of a round that would not be full are divided along K, and
-their steps dealt out in equal shares. Only in CUDA C++, for sm_90a; apart from that it is the
-kernel of `persistent`.
+their steps dealt out in equal shares. Where there are so few tiles that two blocks can take every
+second step of each, such a pair swaps sums through the shared memory of its cluster. Only in CUDA
+C++, for sm_90a; apart from that, and from launches that follow each other closely, it is the kernel
+of `persistent`.
 
 Source: M. Osama, D. Merrill, C. Cecka, M. Garland and J. D. Owens, *Stream-K: Work-centric Parallel
 Decomposition for Dense Matrix-Matrix Multiplication on the GPU*, PPoPP 2023.
@@ -16,7 +18,8 @@ import numpy as np
 
 from kernels import host
 from kernels.engine import cupy
-from kernels.host import cdiv, half, option, tensor_cores
+from kernels.host import cdiv, cpp, half, option, tensor_cores
+from kernels.host.follow import follower
 from kernels.host.tensor_cores import (
     BK,
     BM,
@@ -29,6 +32,8 @@ from kernels.rungs import mma
 
 #: What it costs to leave sums for another block and to add them there, in steps of BK.
 HAND_OVER = 8
+#: What it costs two blocks of a cluster to swap sums, and blocks to start and end as a cluster.
+SWAP, TOGETHER = 1, 2
 #: How much longer a step takes with narrow tiles, and by a block alone: both load more.
 NARROW, ALONE = 1.1, 1.05
 
@@ -51,6 +56,9 @@ class Deal:
         Tiles that are computed whole, by the clusters in turn.
     sharers : int
         Clusters that share the steps of all other tiles equally; 0 where there are none.
+    parts : int
+        2 where a cluster is two blocks that take every second step of the same tile; each then has
+        one tile.
     """
 
     BN: int
@@ -61,6 +69,7 @@ class Deal:
     clusters: int
     whole: int
     sharers: int
+    parts: int = 1
 
     @property
     def divided(self) -> int:
@@ -69,19 +78,24 @@ class Deal:
 
     @property
     def longest(self) -> int:
-        """Steps of the cluster that has most to do."""
+        """Steps of the block that has most to do."""
         shared = cdiv(self.divided * self.steps, self.sharers) if self.divided else 0
-        return cdiv(self.whole, self.clusters) * self.steps + shared
+        return cdiv(self.whole, self.clusters) * cdiv(self.steps, self.parts) + shared
+
+    @property
+    def blocks(self) -> int:
+        """Blocks that work."""
+        return self.clusters * self.cluster * self.parts
 
     @property
     def cost(self) -> float:
         """What takes longer costs more: steps, as wide as they are, and sums handed over."""
-        handed = 0
+        extra = TOGETHER * (self.cluster * self.parts > 1) + SWAP * (self.parts - 1)
         if self.divided:
             on_two_tiles = self.sharers % self.divided > 0
-            handed = cdiv(self.sharers, self.divided) - 1 + on_two_tiles
+            extra += HAND_OVER * (cdiv(self.sharers, self.divided) - 1 + on_two_tiles)
         slower = (NARROW if self.BN == 128 else 1) * (ALONE if self.cluster == 1 else 1)
-        return (self.longest + HAND_OVER * handed) * self.BN * slower
+        return (self.longest + extra) * self.BN * slower
 
 
 def deal(M, N, K, BN=0, cluster=0, sms=0):
@@ -91,7 +105,7 @@ def deal(M, N, K, BN=0, cluster=0, sms=0):
 
     Either all tiles stay whole, and no more clusters work than the last round needs. Or those of a
     round that would not be full are divided: each cluster that shares a tile makes it shorter, and
-    is one more whose sums have to be added up.
+    is one more whose sums have to be added up. Or each tile has a pair of blocks to itself.
 
     Raises
     ------
@@ -116,6 +130,9 @@ def _cheapest(M, N, K, widths, clusters, sms):
             if 0 < (tiles - whole) * steps < 2**31:  # the kernel counts the steps in 32 bits
                 for sharers in range(tiles - whole + 1, most + 1):
                     found.append(Deal(*tile, steps, most if whole else sharers, whole, sharers))
+            # Half of a wider tile's sums would not fit beside the ring.
+            if (BN, cluster) == (128, 1) and steps > 1 and tiles <= most_clusters(2, sms):
+                found.append(Deal(*tile, steps, tiles, tiles, 0, parts=2))
     return min(found, key=lambda deal: deal.cost)
 
 
@@ -136,7 +153,7 @@ class Options(HopperTiles):
     def macros(self):
         return {
             "BN": self.width, "CLUSTER": self.cluster or 2, "GROUP": 8,
-            "STAGES": self.stages[self.width], "BOXES": self.boxes,
+            "STAGES": self.stages[self.width], "BOXES": self.boxes, "PARTS": 1,
         }  # fmt: skip
 
     def grid_dim(self, M, N):
@@ -180,10 +197,12 @@ class StreamK(HopperRung):
             *half.int32s(dealt.down, dealt.across, dealt.steps, dealt.whole, dealt.sharers),
             sums, ready,
         )  # fmt: skip
-        grid, asked = (dealt.clusters * dealt.cluster,), options.shared_bytes
-        twin = self.load(options, product)
+        asked = options.shared_bytes
+        macros = options.macros | self.macros(product) | {"PARTS": dealt.parts}
+        twin = cpp.load(self.name, shared_bytes=asked, arch=self.arch, **macros)
+        launch = follower(twin, (dealt.blocks,), options.block_dim, arguments, asked)
         # Tensor maps are bare addresses: `product` keeps the arrays that lie there.
-        return lambda held=product: twin(grid, options.block_dim, arguments, shared_mem=asked)
+        return lambda held=product: launch()
 
 
 RUNG = StreamK(

@@ -11,6 +11,7 @@ import pytest
 
 from kernels.host import cpp
 from kernels.measure.ptx import with_numba
+from kernels.primitives import attention_wgmma as hopper
 from kernels.primitives.attention import KEYS, QUERIES, Tiles, make_attention
 from kernels.primitives.softmax import VERSIONS, WARPS
 from tests.compile.test_compile import functions_of
@@ -71,3 +72,18 @@ def test_attention_in_cpp_spills_nothing(D, tiles, arch):
     (registers,) = re.findall(r"Used (\d+) registers", log.getvalue())
     assert int(registers) * 32 * tiles.warps <= 65536
     assert tiles.shared_bytes_of(D) <= 163 * 1024, "a block of sm_80 has that much"
+
+
+@pytest.mark.parametrize("causal", (0, 1))
+@pytest.mark.parametrize("D", (64, 128))
+def test_attention_for_hopper_spills_nothing_and_serializes_nothing(D, causal):
+    log = StringIO()
+    macros = {"D": D, "CAUSAL": causal, "BF16": int(D == 128), "HALF_C": 1}
+    machine_code = cpp.compiled("attention_wgmma", "sm_90a", log=log, **macros)
+    assert b".text.attention_wgmma\0" in machine_code
+    said = log.getvalue()
+    assert "0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads" in said
+    assert "serialized" not in said and "warning" not in said.lower(), said
+    (registers,) = re.findall(r"Used (\d+) registers", said)
+    assert int(registers) * hopper.THREADS <= 65536
+    assert hopper.shared_bytes_of(D) <= 226 * 1024, "a block has 227 KB, and barriers take some"

@@ -27,7 +27,8 @@ RUNGS = {
     if "cpp" in rung.engines and rung.dtypes == ("float32",)
 }
 #: What is no rung is compiled as it is; test_attention.py compiles what is for tensor cores.
-OTHERS = sorted({path.stem for path in cpp.SOURCES.values()} - LADDER.keys() - {"attention"})
+ATTENTION = {"attention", "attention_wgmma"}
+OTHERS = sorted({path.stem for path in cpp.SOURCES.values()} - LADDER.keys() - ATTENTION)
 TWINS = [
     *((name, {}) for name in OTHERS),
     *(

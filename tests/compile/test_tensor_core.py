@@ -44,6 +44,9 @@ def cases():
                     continue
                 for arch in ARCHS.get(name, (rung.arch,)):
                     yield name, arch, rung.Options(**options).macros | macros
+    # What the host adds where two blocks of a cluster share each tile.
+    pairs = LADDER["stream_k"].Options(BN=128, cluster=1).macros | {"PARTS": 2}
+    yield from (("stream_k", "sm_90a", pairs | macros) for macros in FORMATS)
 
 
 def name_of(case) -> str:

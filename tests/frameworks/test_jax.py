@@ -75,5 +75,6 @@ def test_without_jax_one_line_says_so():
     code = "import sys; sys.modules['jax'] = None; import kernels.frameworks.jax"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert done.stderr.splitlines()[-1] == (
-        "ImportError: kernels.frameworks.jax needs JAX: pip install jax"
+        "ImportError: kernels.frameworks.jax needs JAX: .venv/bin/pip install jax, "
+        "or pip install jax in your own environment"
     )

@@ -7,13 +7,15 @@ a step of an eighth is its derivative: nothing here needs a tolerance.
 import subprocess
 import sys
 
+import nbformat
 import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
-from kernels import LADDER, on_gpu  # noqa: E402
+from kernels import LADDER, cupy, on_gpu  # noqa: E402
 from kernels.basics.files import ROOT  # noqa: E402
 from kernels.frameworks.pytorch import matmul  # noqa: E402
+from kernels.lab import cdiv  # noqa: E402
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 
@@ -54,6 +56,19 @@ def test_gradients_of_first_and_second_order_are_exact(eighths):
     assert torch.autograd.gradgradcheck(matmul, (A, B), (G,), **exact)
 
 
+@pytest.mark.filterwarnings("ignore:Input #. requires gradient and is not a double")
+def test_the_operator_that_the_page_writes_is_right_and_differentiable(eighths):
+    page = nbformat.read(ROOT / "chapters" / "11-at-work.ipynb", 4)
+    (cell,) = (cell for cell in page.cells if cell.id == "your-operator")
+    names = {"LADDER": LADDER, "cupy": cupy, "on_gpu": on_gpu, "cdiv": cdiv}
+    exec(cell.source, names)
+    written, A, B = names["my_matmul"], eighths(5, 7), eighths(3, 7)
+    assert torch.equal(written(A, B.t()), A @ B.t())
+    assert torch.autograd.gradcheck(written, (A, B.detach().t()), eps=1 / 8, atol=0, rtol=0)
+    found = torch.library.opcheck(written, (A, eighths(7, 3)))
+    assert set(found.values()) == {"SUCCESS"}
+
+
 def test_a_gradient_that_nobody_asks_for_is_not_computed(eighths):
     A, B = eighths(4, 4).detach(), eighths(4, 4)
     matmul(A, B).sum().backward()
@@ -81,18 +96,44 @@ def test_the_compiler_takes_it_whole(eighths, backend):
     "A, B, rung, error, said",
     [
         (torch.ones(2, 3), torch.ones(4, 2), "tiled", ValueError, "A is 2×3 and B 4×2"),
-        (torch.ones(2, 3, 1), torch.ones(3, 2), "tiled", ValueError, r"A has shape \(2, 3, 1\)"),
+        (
+            torch.ones(2, 3, 1),
+            torch.ones(3, 2),
+            "tiled",
+            ValueError,
+            r"two sizes, as in A.reshape\(-1, 1\)",
+        ),
+        (torch.ones(()), torch.ones(3, 2), "tiled", ValueError, r"A has shape \(\)"),
         (torch.ones(2, 0), torch.ones(0, 2), "tiled", ValueError, r"A has shape \(2, 0\)"),
         (torch.ones(2, 3).double(), torch.ones(3, 2), "tiled", TypeError, "A holds torch.float64"),
         (torch.ones(2, 3), torch.ones(3, 2).half(), "tiled", TypeError, "B holds torch.float16"),
         (torch.ones(2, 3), torch.ones(3, 2), "tilled", LookupError, "no rung 'tilled': use one of"),
-        (torch.ones(2, 3), torch.ones(3, 2), "mma", ValueError, "mma has no float32 kernel"),
+        (
+            torch.ones(2, 3),
+            torch.ones(3, 2),
+            "mma",
+            ValueError,
+            "on every device, not float32: use",
+        ),
     ],
 )
 def test_what_cannot_be_multiplied_is_refused_in_one_line(A, B, rung, error, said):
     with pytest.raises(error, match=said) as caught:
         matmul(A, B, rung)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.skipif(on_gpu, reason="on a GPU, its CUDA C++ kernel runs")
+def test_a_rung_without_a_numba_kernel_needs_a_gpu():
+    with pytest.raises(ValueError, match=r"async_tiled is CUDA C\+\+ and needs a GPU: use .*tiled"):
+        matmul(torch.ones(2, 3), torch.ones(3, 2), "async_tiled")
+
+
+def test_the_shape_is_known_without_a_product():
+    C = matmul(torch.ones(5, 7, device="meta"), torch.ones(7, 3, device="meta"))
+    assert C.is_meta and C.shape == (5, 3)
+    with pytest.raises(ValueError, match="A is 5×7 and B 3×5"):
+        matmul(torch.ones(5, 7, device="meta"), torch.ones(3, 5, device="meta"))
 
 
 @pytest.mark.gpu
@@ -137,5 +178,6 @@ def test_without_pytorch_one_line_says_so():
     code = "import sys; sys.modules['torch'] = None; import kernels.frameworks.pytorch"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert done.stderr.splitlines()[-1] == (
-        "ImportError: kernels.frameworks.pytorch needs PyTorch: pip install torch"
+        "ImportError: kernels.frameworks.pytorch needs PyTorch: .venv/bin/pip install torch, "
+        "or pip install torch in your own environment"
     )

@@ -15,7 +15,7 @@ from tests.primitives.test_softmax import SHAPES, exact, rows
 pytestmark = pytest.mark.gpu
 ENGINES = ("numba", "cpp")
 TILES = (
-    {}, {"tall": 1}, {"tall": 1, "warps": 8}, {"tall": 1, "keys": 128},
+    {}, {"wgmma": 0}, {"tall": 1}, {"tall": 1, "warps": 8}, {"tall": 1, "keys": 128},
     {"tall": 1, "warps": 8, "keys": 128},
 )  # fmt: skip
 LENGTHS = (1, 2, 15, 16, 17, 63, 64, 65, 127, 128, 129, 500, 1025)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from kernels import cupy, lab
+from kernels.engine.device import Device
 from kernels.primitives import attention as fused
 from kernels.primitives.attention import attention, error_bound, exact, loads, make_attention
 
@@ -114,6 +115,7 @@ def test_the_bound_refuses_wrong_answers(wrong):
          "head size 129 is not supported: the Numba kernel takes 16 to 128"),
         (dict(out=np.zeros((1, 4, 17), np.float32)), ValueError,
          "out has shape (1, 4, 17); the result has (1, 4, 16)"),
+        (dict(wgmma=1), TypeError, "the Numba kernel has no option 'wgmma': use engine='cpp'"),
         (dict(tall=1), TypeError, "the Numba kernel has no option 'tall': use engine='cpp'"),
         (dict(engine="triton"), ValueError, "unknown engine 'triton': use 'numba' or 'cpp'"),
         (dict(engine="cpp"), RuntimeError, "engine 'cpp' needs an NVIDIA GPU"),
@@ -148,6 +150,41 @@ def test_a_gpu_without_the_instructions_is_told_the_way_out():
     assert str(raised.value) == (
         "attention.cu needs sm_80, this GPU is sm_75: use float32 and engine='numba'"
     )
+
+
+@pytest.mark.parametrize(
+    "capability, wgmma, tiles, hopper",
+    [
+        ((9, 0), None, {}, True),
+        ((9, 0), 0, {}, False),
+        ((9, 0), None, {"keys": 128}, False),  # of the other kernel
+        ((8, 0), None, {}, False),
+        ((10, 0), None, {}, False),  # wgmma is Hopper's alone
+        (None, None, {}, False),
+        (None, 1, {}, True),
+    ],
+)
+def test_hopper_has_a_kernel_of_its_own(capability, wgmma, tiles, hopper, monkeypatch):
+    monkeypatch.setattr(fused, "device", lambda: Device("", capability))
+    assert fused.takes_wgmma(wgmma, tiles) == hopper
+
+
+@pytest.mark.parametrize(
+    "capability, wgmma, tiles, error, message",
+    [
+        ((8, 0), 1, {}, RuntimeError, "attention_wgmma.cu needs sm_90, this GPU is sm_80: use wgm"),
+        ((12, 0), 1, {}, RuntimeError, "attention_wgmma.cu needs sm_90, this GPU is sm_120: use"),
+        ((9, 0), 2, {}, ValueError, "wgmma is 2: use 0 or 1, or leave it out"),
+        ((9, 0), 1, {"keys": 64}, TypeError, "with wgmma=1 there is no option 'keys': leave one"),
+    ],
+)
+def test_a_kernel_that_cannot_run_is_said_in_one_line(
+    capability, wgmma, tiles, error, message, monkeypatch
+):
+    monkeypatch.setattr(fused, "device", lambda: Device("", capability))
+    with pytest.raises(error) as raised:
+        fused.takes_wgmma(wgmma, tiles)
+    assert str(raised.value).startswith(message) and "\n" not in str(raised.value)
 
 
 def test_a_prepared_launch_computes_anew():

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernels import LADDER
-from kernels.host import cdiv
+from kernels.host import cdiv, cpp
 from kernels.rungs import stream_k
 from kernels.rungs.stream_k import Deal
 
@@ -18,13 +18,16 @@ def test_every_cluster_has_work_and_none_more_than_two_tiles_of_the_divided(M, N
     assert 128 * deal.cluster * (deal.down - 1) < M <= 128 * deal.cluster * deal.down
     assert deal.BN * (deal.across - 1) < N <= deal.BN * deal.across
     assert 64 * (deal.steps - 1) < K <= 64 * deal.steps
-    assert 0 < deal.clusters * deal.cluster <= sms
+    assert 0 < deal.blocks <= sms
     assert deal.whole + deal.divided == deal.down * deal.across
     if not deal.divided:
         assert deal.sharers == 0 and deal.clusters <= deal.whole
         rounds = cdiv(deal.whole, deal.clusters)
-        assert rounds == cdiv(deal.whole, sms // deal.cluster)
+        assert rounds == cdiv(deal.whole, sms // (deal.cluster * deal.parts))
+        # A pair has one tile and a step each; half of its sums fit beside the ring.
+        assert deal.parts == 1 or (rounds, deal.BN, deal.cluster) == (1, 128, 1) and deal.steps > 1
         return
+    assert deal.parts == 1
     # Full rounds first; then shares shorter than a tile's walk, so that they touch two at most.
     assert deal.whole % deal.clusters == 0
     assert deal.divided < deal.sharers <= deal.clusters
@@ -111,19 +114,32 @@ def test_dividing_is_never_dealt_where_whole_tiles_are_done_sooner(M, N, K):
 
 
 @pytest.mark.parametrize(
-    "shape, BN, cluster, whole, sharers, longest",
+    "shape, BN, cluster, whole, sharers, longest, parts",
     [
-        ((8192, 8192, 8192), 256, 2, 990, 66, 15 * 128 + 66),
-        ((4096, 4096, 4096), 256, 2, 256, 0, 4 * 64),  # next to nothing to gain
-        ((8192, 8192, 128), 256, 2, 1024, 0, 16 * 2),  # K too short to be divided
-        ((128, 8192, 8192), 128, 1, 0, 128, 64),
-        ((8192, 128, 8192), 128, 2, 0, 64, 64),
+        ((8192, 8192, 8192), 256, 2, 990, 66, 15 * 128 + 66, 1),
+        ((4096, 4096, 4096), 256, 2, 256, 0, 4 * 64, 1),  # next to nothing to gain
+        ((2048, 2048, 2048), 256, 1, 128, 0, 32, 1),  # too short for clusters to pay
+        ((8192, 8192, 128), 256, 1, 2048, 0, 16 * 2, 1),  # K too short to be divided
+        ((128, 8192, 8192), 128, 1, 64, 0, 64, 2),
+        ((8192, 128, 8192), 128, 1, 64, 0, 64, 2),
+        ((128, 16384, 8192), 128, 1, 128, 0, 128, 1),  # a block for each tile, not two
     ],
 )
-def test_deals_on_132_sms(shape, BN, cluster, whole, sharers, longest):
+def test_deals_on_132_sms(shape, BN, cluster, whole, sharers, longest, parts):
     deal = stream_k.deal(*shape, sms=132)
     assert (deal.BN, deal.cluster, deal.whole, deal.sharers) == (BN, cluster, whole, sharers)
-    assert deal.longest == longest
+    assert (deal.longest, deal.parts) == (longest, parts)
+
+
+def test_every_role_waits_for_the_launches_before_before_it_touches_global_memory():
+    body = cpp.source("stream_k").partition('extern "C" __global__')[2]
+    producer, consumers = body.split("take_registers<232>();")
+    for role, touches in (
+        (producer, ("tile_load(", "tile_load_multicast(")),
+        (consumers, ("leave_sums(", "add_sums(", "store_sums(")),
+    ):
+        wait = role.index("wait_for_launches_before();")
+        assert all(wait < role.index(touch) for touch in touches)
 
 
 def test_a_k_whose_steps_32_bits_do_not_count_is_not_divided():

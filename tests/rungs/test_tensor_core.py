@@ -61,6 +61,20 @@ def test_a_tensor_map_of_one_row_does_not_ask_how_far_the_next_would_be(monkeypa
     assert tma.tensor_map(array, 128, 64, "float16") == 32
 
 
+def test_a_tensor_map_of_matrices_says_how_far_the_next_row_and_the_next_matrix_are(monkeypatch):
+    asked = []
+
+    def encoded(_, rank, address, *sizes_and_modes):
+        asked[:] = rank, address, *([int(n) for n in sizes] for sizes in sizes_and_modes[:3])
+        return driver.CUresult.CUDA_SUCCESS, SimpleNamespace(opaque=[0] * 16)
+
+    driver = pytest.importorskip("cuda.bindings.driver")
+    monkeypatch.setattr(driver, "cuTensorMapEncodeTiled", encoded)
+    array = SimpleNamespace(data=SimpleNamespace(ptr=256), shape=(3, 333, 128), itemsize=2)
+    tma.tensor_map(array, 100, 64, "bfloat16")
+    assert asked == [3, 256, [128, 333, 3], [256, 256 * 333], [64, 100, 1]]
+
+
 def test_models_count_what_tiles_load():
     M, N, K = 512, 1024, 256
     for name, down, across in (

@@ -291,6 +291,9 @@ class Typist(Statements):
     def fixed(self, n: ast.expr):
         """A number, a text or None that the compiler knows; `MISSING` if it does not."""
         code = self.frame.code
+        if isinstance(n, ast.IfExp):
+            way = self.decided(n.test)
+            return MISSING if way is None else self.fixed(n.body if way else n.orelse)
         if isinstance(n, ast.Name) and known_of(n.id) in self.env:
             return self.env[known_of(n.id)].number
         if isinstance(n, ast.Name) and n.id in code.parameters:
@@ -318,10 +321,18 @@ class Typist(Statements):
         return self.unreached(s, late) if meets and known is not None else meets
 
     def by_variable(self, n: ast.expr) -> bool:
-        """Say whether a test reads variables that have a known number here and others elsewhere."""
+        """Say whether a test is no plain one of constants.
+
+        It reads variables that have a known number here and others elsewhere, or a ternary.
+        """
         once = self.frame.code.flow.once
-        names = (x.id for x in ast.walk(n) if isinstance(x, ast.Name))
-        return any(known_of(name) in self.env and name not in once for name in names)
+        return any(
+            isinstance(x, ast.IfExp)
+            or isinstance(x, ast.Name)
+            and known_of(x.id) in self.env
+            and x.id not in once
+            for x in ast.walk(n)
+        )
 
     def unreached(self, s: ast.stmt, late: bool) -> bool:
         """Refuse variables that are assigned only on a way that Numba left out `late`.

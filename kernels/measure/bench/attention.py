@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
@@ -20,6 +21,7 @@ from kernels.measure import probes
 from kernels.measure.bench.step import Step, Tables, one_line
 from kernels.measure.timing import time as time_launch
 from kernels.primitives import attention as fused
+from kernels.primitives import attention_wgmma as hopper
 from kernels.primitives import softmax
 
 #: Rows and columns: few long rows, and many of a head's length.
@@ -28,13 +30,10 @@ SOFTMAX_SHAPES = ((16384, 4096), (131072, 512), (1024, 65536))
 SHAPES = ((64, 4096, 128), (64, 4096, 64), (64, 4001, 128))
 #: The float32 kernel is for the idea: at this size it takes milliseconds.
 SMALL = (16, 2048, 128)
-#: What is timed of the C++ kernel, the default first.
-TILES = (
-    {}, {"tall": 1}, {"tall": 1, "warps": 8}, {"tall": 1, "keys": 128},
-    {"tall": 1, "warps": 8, "keys": 128},
-)  # fmt: skip
-#: PyTorch's own kernels, by the name of their backend.
-BACKENDS = ("FLASH_ATTENTION", "CUDNN_ATTENTION")
+#: What is timed of the C++ kernels: Hopper's, that for any GPU, and its best tiles under a mask.
+OPTIONS = ({"wgmma": 1}, {"wgmma": 0}, {"tall": 1, "warps": 8, "keys": 128})
+#: PyTorch's own kernels, by the name of their backend: first the one that it chooses itself.
+BACKENDS = ("", "FLASH_ATTENTION", "CUDNN_ATTENTION")
 #: By head: the exact result, and how far each element may be off.
 Truth = dict[int, tuple[np.ndarray, np.ndarray]]
 UNITS = {"float32": 0.0, "float16": 2.0**-11, "bfloat16": 2.0**-8}
@@ -82,13 +81,13 @@ def softmax_is_right(A: Any, P: Any) -> bool:
 
 def attentions(shapes: tuple[tuple[int, int, int], ...] = SHAPES, small=SMALL) -> Tables:
     """Ours in both languages, and PyTorch's own on the same arrays, causal and not."""
-    rows = []
+    rows, capability = [], device().compute_capability
     for causal in (False, True):
         rows += ours(*small, "float32", causal, ({},))
         for shape in shapes:
-            if device().compute_capability >= fused.NEEDS:
-                rows += ours(*shape, "bfloat16", causal, TILES)
-                rows += ours(*shape, "float16", causal, ({},))
+            if capability >= fused.NEEDS:
+                rows += ours(*shape, "bfloat16", causal, options())
+                rows += ours(*shape, "float16", causal, options()[:1])
             rows += library(*shape, causal)
     return {"attention": with_shares(rows)}
 
@@ -101,17 +100,29 @@ def given(heads: int, N: int, D: int, dtype: str) -> list[Any]:
     ]
 
 
-def ours(heads, N, D, dtype, causal, tiles) -> Iterator[dict[str, Any]]:
+def options() -> list[dict[str, int]]:
+    """Those of `OPTIONS` that this GPU takes, the default first."""
+    capability = device().compute_capability
+    return [one for one in OPTIONS if not one.get("wgmma") or hopper.runs_on(capability)]
+
+
+def title(engine: str, options: dict[str, int]) -> str:
+    """What a row calls a kernel: its language, its instruction on tensor cores, its tiles."""
+    if engine == "numba":
+        return "Numba"
+    tiles = [f"{name} {value}" for name, value in options.items() if name != "wgmma"]
+    return ", ".join(["CUDA C++", "wgmma" if options.get("wgmma") else "mma", *tiles])
+
+
+def ours(heads, N, D, dtype, causal, choices) -> Iterator[dict[str, Any]]:
     """Time our kernel with each of some options, and check it."""
     engine = "numba" if dtype == "float32" else "cpp"
     arrays = given(heads, N, D, dtype)
     known = truth(arrays, dtype, causal)
-    for options in tiles:
+    for chosen in choices:
         out = cupy.zeros_like(arrays[0])
-        launch = fused.launcher(fused.Heads(*arrays, out, engine), causal, **options)
-        kernel = {"numba": "Numba", "cpp": "CUDA C++"}[engine]
-        kernel += "".join(f", {name} {value}" for name, value in options.items())
-        yield row(kernel, engine, launch, out, dtype, causal, known)
+        launch = fused.launcher(fused.Heads(*arrays, out, engine), causal, **chosen)
+        yield row(title(engine, chosen), engine, launch, out, dtype, causal, known)
 
 
 def library(heads, N, D, causal) -> Iterator[dict[str, Any]]:
@@ -127,10 +138,10 @@ def library(heads, N, D, causal) -> Iterator[dict[str, Any]]:
     product = torch.nn.functional.scaled_dot_product_attention
     for name in BACKENDS:
         try:
-            with sdpa_kernel(getattr(SDPBackend, name)):
+            with sdpa_kernel(getattr(SDPBackend, name)) if name else nullcontext():
                 launch = partial(product, Q, K, V, is_causal=causal)
                 result = launch()
-                kernel = f"PyTorch, {name.split('_')[0].lower()}"
+                kernel = f"PyTorch, {name.split('_')[0].lower()}" if name else "PyTorch"
                 out = cupy.from_dlpack(result[0].contiguous().view(torch.int16)).view(np.uint16)
                 measured = row(kernel, "library", launch, out, "bfloat16", causal, known)
                 yield measured | {"torch": torch.__version__}

@@ -52,6 +52,10 @@ def float_of(v: int, bits: int) -> float:
     return struct.unpack("<f" if bits == 32 else "<d", v.to_bytes(bits // 8, "little"))[0]
 
 
+def pattern_of(v: int | float, bits: int) -> int:
+    return bits_of(v, bits) if isinstance(v, float) else v
+
+
 def divide(a: float, b: float) -> float:
     if b == 0:
         return math.nan if a == 0 or a != a else math.copysign(math.inf, a) * math.copysign(1, b)
@@ -610,7 +614,10 @@ class Translator:
                 raise Unknown("call")
             index = names.index(name)
             into = self.target(x[0])
-            return f"{into} = {self.widened(f'parameters[{index}]', kind, bits, into)}"
+            value = f"parameters[{index}]"
+            if kind != "f":  # of a float, too, where nothing but its bits are moved
+                value = f"pattern_of({value}, {bits})"
+            return f"{into} = {self.widened(value, kind, bits, into)}"
         size = bits // 8
         names = [self.target(v) for v in x[0].strip("{}").split(",")]
         lines = []

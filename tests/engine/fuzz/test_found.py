@@ -195,6 +195,14 @@ VALUES = {
         if t > 3:
             k = k if i < 0 else t
             out_i8[i, 0] = k << 1""",
+    "a ternary of which the compiler knows the side": """
+        k = 1
+        if (4 if 1 < 20 else 31) > 5:
+            k = 0.5
+        n = 4 if 1 < 20 else 31
+        if n > 5:
+            k = 0.5
+        out_i8[i, 0] = k << 1""",
     "is, for numbers": """
         k = i4_16[t]
         out_i8[i, 0] = (k > 0) is True
@@ -283,6 +291,12 @@ REFUSED = {
         if t > 3:
             k = t
         out_i8[i, 0] = k""",
+    "a variable that only the side of a known ternary assigns": """
+        if (4 if 1 < 20 else 31) > 5:
+            k = 0.5
+        if t > 20:
+            k = 0.5
+        out_f8[i, 0] = k""",
     "a variable whose first assignment reads it": """
         if 0.5 == 7:
             k = 0.5

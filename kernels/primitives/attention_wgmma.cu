@@ -1,0 +1,225 @@
+// Fused attention on Hopper (sm_90a): the tiles of `attention.cu`, now copied by the TMA unit and
+// multiplied by wgmma. A block owns 128 queries of one head: a producer fills two rings with tiles
+// of K and V, and each of two consumers, warpgroups of 64 queries, empties them.
+// Products and softmax overlap twice. A consumer asks for the scores of the next tile before it
+// weighs those of this one. And the consumers take turns: one multiplies, the other weighs.
+// Q, K, V and O hold heads × N × D numbers of 16 bits; the maps have three dimensions, so that
+// what lies beyond a head's last row comes as zeros, not as the next head.
+
+#include "../rungs/half.cuh"
+#include "../rungs/hopper.cuh"
+#include "warpgroup.cuh"
+
+constexpr int QUERIES = 128, KEYS = 128, STAGES = 2;
+constexpr int CONSUMERS = QUERIES / 64, THREADS = 128 * (1 + CONSUMERS);
+constexpr int PANEL = KEYS * 128;                // bytes: 64 columns of a tile
+constexpr int TILE = D / 64 * PANEL;             // of K or V; Q's is as large
+#define HIDDEN __int_as_float(0xFF800000)        // minus infinity: the score of a key not seen
+static_assert(QUERIES == KEYS, "one tile has all keys that a block has to hide");
+
+typedef Ring<STAGES, TILE> Tiles;
+
+// 2 to the power of x, by the unit for special functions; 0 for minus infinity.
+__device__ inline float power_of_2(float x)
+{
+    float power;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x));
+    return power;
+}
+
+// Ask for 128 rows of a head, panel by panel.
+__device__ inline void load_rows(unsigned to, const TensorMap &map, int row, int head,
+                                 unsigned barrier)
+{
+    barrier_expect(barrier, TILE);
+    #pragma unroll
+    for (int panel = 0; panel < D / 64; ++panel)
+        tile_load(to + panel * PANEL, map, 64 * panel, row, head, barrier);
+}
+
+// As soon as a slot of the ring is empty, fill it.
+__device__ inline void refill(Tiles &ring, const TensorMap &map, int row, int head)
+{
+    barrier_wait(ring.empty(), ring.parity ^ 1);
+    load_rows(ring.tile(), map, row, head, ring.full());
+    ring.advance();
+}
+
+// Start the product of 64 queries with all keys of a tile.
+__device__ inline void start_scores(float (&s)[KEYS / 2], unsigned queries, const Tiles &K)
+{
+    barrier_wait(K.full(), K.parity);
+    products_begin();
+    #pragma unroll
+    for (int d = 0; d < D; d += 16) {
+        const int column = d / 64 * PANEL + d % 64 * 2;
+        multiply_keys(s, rows_of_A(queries + column), rows_of_A(K.tile() + column), d > 0);
+    }
+    products_commit();
+}
+
+// Start adding the values of a tile, weighted, to the results.
+__device__ inline void start_results(float (&o)[D / 2], const unsigned (&p)[KEYS / 4],
+                                     const Tiles &V)
+{
+    barrier_wait(V.full(), V.parity);
+    products_begin();
+    #pragma unroll
+    for (int key = 0; key < KEYS; key += 16)
+        multiply_values(o, p + key / 4, panels_of_B(V.tile() + key * 128, PANEL));
+    products_commit();
+}
+
+// Hide the keys beyond the end, or beyond the diagonal. A thread's scores lie as `store_pairs`
+// says: here `query` is the upper of its two rows, `key` the first of its keys.
+__device__ inline void hide(float (&s)[KEYS / 2], int query, int key, int N)
+{
+    #pragma unroll
+    for (int i = 0; i < KEYS / 2; ++i) {
+        const int column = key + i / 4 * 8 + i % 2, row = query + i % 4 / 2 * 8;
+        if (column >= N || (CAUSAL && column > row))
+            s[i] = HIDDEN;
+    }
+}
+
+// Turn scores into weights. The four threads of a row agree on its maximum; `fade` is what all
+// that was added under the old one has to be multiplied by.
+__device__ inline void weigh(float (&s)[KEYS / 2], float (&largest)[2], float (&total)[2],
+                             float (&fade)[2], float scale)
+{
+    #pragma unroll
+    for (int r = 0; r < 2; ++r) {
+        float above = largest[r];
+        #pragma unroll
+        for (int j = 2 * r; j < KEYS / 2; j += 4)
+            above = fmaxf(above, fmaxf(s[j], s[j + 1]));
+        above = fmaxf(above, __shfl_xor_sync(0xFFFFFFFF, above, 1));
+        above = fmaxf(above, __shfl_xor_sync(0xFFFFFFFF, above, 2));
+        fade[r] = power_of_2((largest[r] - above) * scale);
+        largest[r] = above;
+        total[r] *= fade[r];
+        #pragma unroll
+        for (int i = 0; i < KEYS / 4; ++i) {
+            float &score = s[i / 2 * 4 + 2 * r + i % 2];
+            score = power_of_2(score * scale - above * scale);
+            total[r] += score;        // of this thread's keys; added up at the end
+        }
+    }
+}
+
+// Weights rounded to 16 bits. Sums of 16 keys lie in registers as wgmma wants them of its A.
+__device__ inline void round_weights(unsigned (&p)[KEYS / 4], const float (&s)[KEYS / 2])
+{
+    #pragma unroll
+    for (int i = 0; i < KEYS / 4; ++i)
+        p[i] = pack(s[2 * i], s[2 * i + 1]);
+}
+
+// Multiply the upper row of a thread's results by one factor, the lower by another.
+__device__ inline void multiply_rows(float (&o)[D / 2], const float (&factor)[2])
+{
+    #pragma unroll
+    for (int i = 0; i < D / 2; ++i)
+        o[i] *= factor[i % 4 / 2];
+}
+
+// Consumers take turns to ask for products: while those of one run, the other weighs. Barrier
+// 1 + i of the block is for the turn of consumer i.
+__device__ inline void wait_for_turn(int consumer)
+{
+    asm volatile("bar.sync %0, 256;" :: "r"(1 + consumer) : "memory");
+}
+
+__device__ inline void pass_turn(int consumer)
+{
+    asm volatile("bar.arrive %0, 256;" :: "r"(2 - consumer) : "memory");
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, 1)
+attention_wgmma(const __grid_constant__ TensorMap map_Q, const __grid_constant__ TensorMap map_K,
+                const __grid_constant__ TensorMap map_V, Half *__restrict__ O, int N,
+                float scale)                     // scale · log2(e): powers are of 2
+{
+    extern __shared__ __align__(1024) unsigned char shared[];
+    __shared__ __align__(8) unsigned long long barriers[1 + 4 * STAGES];
+    const unsigned sQ = shared_address(shared), there = shared_address(barriers);
+    Tiles K{sQ + TILE, there + 8}, V{K.first + STAGES * TILE, K.barriers + 16 * STAGES};
+    const int role = threadIdx.x / 128, tid = threadIdx.x % 128;
+    const int head = blockIdx.y;
+    // Under a causal mask the last rows have most to do: they start first.
+    const int block = CAUSAL ? gridDim.x - 1 - blockIdx.x : blockIdx.x;
+    const int first = block * QUERIES, end = CAUSAL ? min(N, first + QUERIES) : N;
+    // The last tile comes first: it alone has keys to hide.
+    const int last = (end - 1) / KEYS;
+
+    if (threadIdx.x == 0) {
+        barrier_init(there, 1);
+        K.init(CONSUMERS);
+        V.init(CONSUMERS);
+        barrier_init_done();
+    }
+    __syncthreads();
+
+    if (role == 0) {
+        give_registers<40>();
+        if (tid == 0) {
+            load_rows(sQ, map_Q, first, head, there);
+            for (int tile = last; tile >= 0; --tile) {
+                refill(K, map_K, tile * KEYS, head);
+                refill(V, map_V, tile * KEYS, head);
+            }
+        }
+        return;
+    }
+
+    take_registers<232>();
+    const int consumer = role - 1, upper = consumer * 64;
+    const int query = first + upper + tid / 32 * 16 + tid % 32 / 4;
+    const unsigned queries = sQ + upper * 128;
+    float s[KEYS / 2], o[D / 2] = {};
+    float largest[2] = {HIDDEN, HIDDEN}, total[2] = {}, fade[2];
+    unsigned p[KEYS / 4];
+
+    if (consumer == 1 && last > 0)
+        pass_turn(consumer);
+    barrier_wait(there, 0);
+    start_scores(s, queries, K);
+    products_wait<0>(s);
+    K.release();
+    hide(s, query, last * KEYS + tid % 4 * 2, N);
+    weigh(s, largest, total, fade, scale);
+    round_weights(p, s);
+
+    for (int tile = last; tile > 0; --tile) {
+        // The scores of the next tile, and the results of this one.
+        wait_for_turn(consumer);
+        start_scores(s, queries, K);
+        start_results(o, p, V);
+        if (tile > 1 || consumer == 0)           // after the last turn nobody waits
+            pass_turn(consumer);
+
+        products_wait<1>(s);
+        K.release();
+        weigh(s, largest, total, fade, scale);
+        settle(s);
+        // This barrier has let us pass before. But the compiler, which would first wait for the
+        // results and then weigh, does not reorder them across it.
+        barrier_wait(V.full(), V.parity);
+        products_wait<0>(o);
+        V.release();
+        multiply_rows(o, fade);
+        round_weights(p, s);
+    }
+    start_results(o, p, V);
+    products_wait<0>(o);
+
+    float factor[2];
+    #pragma unroll
+    for (int r = 0; r < 2; ++r) {
+        total[r] += __shfl_xor_sync(0xFFFFFFFF, total[r], 1);
+        total[r] += __shfl_xor_sync(0xFFFFFFFF, total[r], 2);
+        factor[r] = 1 / total[r];
+    }
+    multiply_rows(o, factor);
+    store_pairs(o, O + size_t(head) * N * D, first + upper, 0, N, D);
+}
