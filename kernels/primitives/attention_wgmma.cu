@@ -11,6 +11,7 @@
 #include "warpgroup.cuh"
 
 constexpr int QUERIES = 128, KEYS = 128, STAGES = 2;
+constexpr int GROUP = 4;                         // heads whose K and V share L2
 constexpr int CONSUMERS = QUERIES / 64, THREADS = 128 * (1 + CONSUMERS);
 constexpr int PANEL = KEYS * 128;                // bytes: 64 columns of a tile
 constexpr int TILE = D / 64 * PANEL;             // of K or V; Q's is as large
@@ -135,6 +136,18 @@ __device__ inline void pass_turn(int consumer)
     asm volatile("bar.arrive %0, 256;" :: "r"(2 - consumer) : "memory");
 }
 
+struct Work { int head, block; };
+
+// Which queries are this block's. Under a causal mask the last have most to do: they start first,
+// those of a few heads together, so that the blocks at work at the same time find K and V in L2.
+__device__ inline Work find_work()
+{
+    const int blocks = gridDim.x, heads = gridDim.y, number = blockIdx.y * blocks + blockIdx.x;
+    const int first = number / (GROUP * blocks) * GROUP, width = min(GROUP, heads - first);
+    const int within = number - first * blocks;
+    return {first + within % width, blocks - 1 - within / width};
+}
+
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
 attention_wgmma(const __grid_constant__ TensorMap map_Q, const __grid_constant__ TensorMap map_K,
                 const __grid_constant__ TensorMap map_V, Half *__restrict__ O, int N,
@@ -145,9 +158,7 @@ attention_wgmma(const __grid_constant__ TensorMap map_Q, const __grid_constant__
     const unsigned sQ = shared_address(shared), there = shared_address(barriers);
     Tiles K{sQ + TILE, there + 8}, V{K.first + STAGES * TILE, K.barriers + 16 * STAGES};
     const int role = threadIdx.x / 128, tid = threadIdx.x % 128;
-    const int head = blockIdx.y;
-    // Under a causal mask the last rows have most to do: they start first.
-    const int block = CAUSAL ? gridDim.x - 1 - blockIdx.x : blockIdx.x;
+    const auto [head, block] = find_work();
     const int first = block * QUERIES, end = CAUSAL ? min(N, first + QUERIES) : N;
     // The last tile comes first: it alone has keys to hide.
     const int last = (end - 1) / KEYS;
@@ -164,8 +175,11 @@ attention_wgmma(const __grid_constant__ TensorMap map_Q, const __grid_constant__
         give_registers<40>();
         if (tid == 0) {
             load_rows(sQ, map_Q, first, head, there);
+            // Consumers want the keys of the next tile before the values of this one.
+            refill(K, map_K, last * KEYS, head);
             for (int tile = last; tile >= 0; --tile) {
-                refill(K, map_K, tile * KEYS, head);
+                if (tile > 0)
+                    refill(K, map_K, (tile - 1) * KEYS, head);
                 refill(V, map_V, tile * KEYS, head);
             }
         }
