@@ -25,6 +25,8 @@ def test_a_cell_runs_with_those_that_give_it_its_names(opened, bare_book):
     page = opened(bare_book, "page")
     assert run(page, 2) == "48 elements\n"
     assert not cell(page, 2).locator(".cell_output:not(.engine-output)").is_visible()
+    mark = "(output) => getComputedStyle(output, '::before').content"
+    assert cell(page, 2).locator(".engine-output").evaluate(mark) == '"Your run"'
     assert state(page).startswith("Ready, after")
 
 
@@ -53,13 +55,6 @@ def test_a_changed_cell_survives_a_reload_until_reset(opened, bare_book):
     page.reload()
     assert "tile = 16" in cell(page, 2).locator("pre").first.inner_text()
     assert editor.count() == 0 and "edits" not in page.evaluate("Object.keys(localStorage).join()")
-
-
-def test_an_output_of_the_reader_says_so(opened, bare_book):
-    page = opened(bare_book, "page")
-    run(page, 2)
-    mark = "(output) => getComputedStyle(output, '::before').content"
-    assert cell(page, 2).locator(".engine-output").evaluate(mark) == '"Your run"'
 
 
 def test_the_editor_indents_and_lets_go(opened, bare_book):
