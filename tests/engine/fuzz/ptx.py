@@ -52,8 +52,9 @@ def float_of(v: int, bits: int) -> float:
     return struct.unpack("<f" if bits == 32 else "<d", v.to_bytes(bits // 8, "little"))[0]
 
 
-def pattern_of(v: int | float, bits: int) -> int:
-    return bits_of(v, bits) if isinstance(v, float) else v
+def part_of(v: int | float, bits: int) -> int:
+    """As many bits of a parameter as are loaded, of a float, too."""
+    return bits_of(v, bits) if isinstance(v, float) else v & ((1 << bits) - 1)
 
 
 def divide(a: float, b: float) -> float:
@@ -605,18 +606,15 @@ class Translator:
     def op_ld(self, parts, x):
         kind, bits = width_of(parts[-1])
         if parts[1] == "param":
-            name = x[1].strip()[1:-1]
-            offset = 0
-            if "+" in name:
-                name, offset = name.split("+")
+            name = x[1].strip()[1:-1].split("+")[0]
             names = [n for _, n in self.parameters]
             if name not in names:  # a parameter of a call
                 raise Unknown("call")
             index = names.index(name)
             into = self.target(x[0])
             value = f"parameters[{index}]"
-            if kind != "f":  # of a float, too, where nothing but its bits are moved
-                value = f"pattern_of({value}, {bits})"
+            if kind != "f":
+                value = f"part_of({value}, {bits})"
             return f"{into} = {self.widened(value, kind, bits, into)}"
         size = bits // 8
         names = [self.target(v) for v in x[0].strip("{}").split(",")]

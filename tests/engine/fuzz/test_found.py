@@ -61,6 +61,9 @@ VALUES = {
     "a scalar brings its sign along": """
         out_i8[i, 0] = i8_16[t] % (scalar_i4 if t % 2 else 7)
         out_i8[i, 1] = scalar_i4""",
+    "the lower half of a scalar": """
+        out_i8[i, 0] = cuda.clz(int32(scalar_pyi8))
+        out_i8[i, 1] = cuda.brev(uint32(scalar_pyi8 * 8589934593))""",
     "a first guess at a type leaves its mark": """
         v = uint8(i4_16[t] & 15)
         for k in range(5):
