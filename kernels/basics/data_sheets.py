@@ -102,14 +102,25 @@ def gpu(name: str) -> Gpu:
     LookupError
         When there is no data sheet of that name here.
     """
+    return gpus()[short_name(name)]
+
+
+def short_name(name: str) -> str:
+    """The short name of a driver's: ``"NVIDIA H100 80GB HBM3"`` is ``"h100"``.
+
+    Raises
+    ------
+    LookupError
+        When there is no data sheet of that name here.
+    """
     if name in gpus():
-        return gpus()[name]
+        return name
     words = set(re.findall(r"[a-z0-9]+", name.lower()))
     # A Ti, a Super or a PCIe board is another product than its namesake.
     if not words & {"ti", "super", "d", "pcie", "nvl", "max", "laptop"}:
-        for key, sheet in gpus().items():
+        for key in gpus():
             if set(key.split("-")) <= words:
-                return sheet
+                return key
     raise LookupError(f"no data sheet of {name!r}; there are {', '.join(gpus())}")
 
 

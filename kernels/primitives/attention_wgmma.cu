@@ -1,8 +1,8 @@
 // Fused attention on Hopper (sm_90a): the tiles of `attention.cu`, now copied by the TMA unit and
 // multiplied by wgmma. A block owns 128 queries of one head: a producer fills two rings with tiles
 // of K and V, and each of two consumers, warpgroups of 64 queries, empties them.
-// Products and softmax overlap twice. A consumer asks for the scores of the next tile before it
-// weighs those of this one. And the consumers take turns: one multiplies, the other weighs.
+// Products and softmax overlap twice. While a tile's values are added up, a consumer weighs the
+// scores of the next. And with heads of 128 the consumers take turns: one multiplies, one weighs.
 // Q, K, V and O hold heads × N × D numbers of 16 bits; the maps have three dimensions, so that
 // what lies beyond a head's last row comes as zeros, not as the next head.
 
@@ -15,6 +15,7 @@ constexpr int GROUP = 4;                         // heads whose K and V share L2
 constexpr int CONSUMERS = QUERIES / 64, THREADS = 128 * (1 + CONSUMERS);
 constexpr int PANEL = KEYS * 128;                // bytes: 64 columns of a tile
 constexpr int TILE = D / 64 * PANEL;             // of K or V; Q's is as large
+constexpr bool TURNS = D == 128;                 // products of 64 columns are over too soon
 #define HIDDEN __int_as_float(0xFF800000)        // minus infinity: the score of a key not seen
 static_assert(QUERIES == KEYS, "one tile has all keys that a block has to hide");
 
@@ -194,7 +195,7 @@ attention_wgmma(const __grid_constant__ TensorMap map_Q, const __grid_constant__
     float largest[2] = {HIDDEN, HIDDEN}, total[2] = {}, fade[2];
     unsigned p[KEYS / 4];
 
-    if (consumer == 1 && last > 0)
+    if (TURNS && consumer == 1 && last > 0)
         pass_turn(consumer);
     barrier_wait(there, 0);
     start_scores(s, queries, K);
@@ -206,10 +207,11 @@ attention_wgmma(const __grid_constant__ TensorMap map_Q, const __grid_constant__
 
     for (int tile = last; tile > 0; --tile) {
         // The scores of the next tile, and the results of this one.
-        wait_for_turn(consumer);
+        if (TURNS)
+            wait_for_turn(consumer);
         start_scores(s, queries, K);
         start_results(o, p, V);
-        if (tile > 1 || consumer == 0)           // after the last turn nobody waits
+        if (TURNS && (tile > 1 || consumer == 0))      // after the last turn nobody waits
             pass_turn(consumer);
 
         products_wait<1>(s);

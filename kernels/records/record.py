@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from kernels.basics import data_sheets
 from kernels.basics.files import ROOT, replace_text, slug
 from kernels.basics.files import check_folder as check_folder
 from kernels.basics.units import percent, quantity
@@ -133,6 +134,14 @@ class Record:
     def __bool__(self) -> bool:
         """Whether anything is recorded."""
         return bool(self.tables)
+
+    @property
+    def sheet(self) -> str:
+        """Short name of this GPU's data sheet, such as ``"h100"``; where there is none, `name`."""
+        try:
+            return data_sheets.short_name(self.provenance.get("gpu", self.name))
+        except LookupError:
+            return self.name
 
     def caption(self, *rows: Row | None) -> str:
         """One line on where all figures (or those of some rows) come from, with every day of them.

@@ -1,7 +1,7 @@
 """Sphinx extension: what turns the chapters into pages that need no other host and no kernel.
 
 A page's body is a tree, which `code`, `text`, `slim`, `opening`, `hero`, `place`, `legible`,
-`stored`, `predict`, `quiz`, `widgets`, `your_gpu`, `progress`, `calibration`, `ways`, `engine` and
+`predict`, `quiz`, `widgets`, `your_gpu`, `progress`, `calibration`, `ways`, `engine` and
 `floorplan` change in turn. `maths` writes formulas, `moved` leads old addresses on, `head`
 describes a page and chooses its scripts, `fonts` holds its letters, `search` and `glossary` its
 words, `theme` drops what no page uses, and `styles` makes one style sheet of what is left.
@@ -41,7 +41,6 @@ from . import (  # noqa: E402
     progress,
     quiz,
     slim,
-    stored,
     text,
     theme,
     ways,
@@ -69,7 +68,7 @@ def finish_page(
             script.decompose()
     for change in (
         code.name_folds, text.keep_units, text.let_keys_scroll, text.shape_drawings,
-        text.shorten_hatches, slim.dress, opening.fold, legible.dress, stored.label,
+        text.shorten_hatches, slim.dress, opening.fold, legible.dress,
     ):  # fmt: skip
         change(body)
     place.tell_lengths(context, body, page)

@@ -37,7 +37,8 @@ def shares(weights: dict[str, float], whole: int) -> dict[str, int]:
 
 def lengths(body: Tag, page: str) -> dict[str, int]:
     """The minutes of each section: together the page's, with the exercises' apart."""
-    weights = {each["id"]: weight(each) for each in body.select(":scope > section > section[id]")}
+    inner = [each for each in body.select("section[id]") if len(each.find_parents("section")) == 1]
+    weights = {each["id"]: weight(each) for each in inner}
     path = CHAPTERS / f"{page.rpartition('/')[2]}.ipynb"
     if not path.exists():
         return shares(weights, round(sum(weights.values())))

@@ -1,5 +1,5 @@
 /* Offers the page's own Python: Edit and Run at every code cell, a way in the menu, Stop and Reset in the bar. Cells run
-   where the reader chose to run them last. It loads nothing until a reader asks: then site/engine/page takes over. */
+   where the reader chose to run them last. It loads nothing until a reader asks, or comes back to cells she changed: then site/engine/page takes over. */
 (() => {
   "use strict";
 
@@ -31,6 +31,15 @@
       // A browser that keeps nothing: the default.
     }
     return ["page", "server"].includes(kept) ? kept : served ? "server" : "page";
+  }
+
+  /** Did the reader change cells of this page, which site/engine/page/edits.js kept? */
+  function changed() {
+    try {
+      return localStorage.getItem(`tile-by-tile.edits:${location.pathname}`) !== null;
+    } catch {
+      return false;
+    }
   }
 
   /** Remember where cells run. What thebe has made its own runs there until the page is loaded anew. */
@@ -111,5 +120,6 @@
     const element = target.closest(".cell");
     withPage((there) => there[action](there.cellOf(element)));
   });
+  if (root.dataset.engine === "page" && !lacks() && changed()) withPage(() => {});
   window.pagePython = () => page; // for tests
 })();

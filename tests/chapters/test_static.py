@@ -16,6 +16,8 @@ SUPPOSED = "supposed"
 TAGS = {"nbval-ignore-output", "raises-exception", GPU_TAG, SUPPOSED}
 KNOWN_TO_THE_BOOK = re.compile(r"(hide|remove|scroll|full|margin|exercise|solution|thebe)[\w-]*")
 SPACED = re.compile(r"(?<![\w.,])[1-9]\d{0,2}[ \u00a0\u202f]\d{3}(?!\w)")
+#: Words for the machine that ran a cell: on the published page, they'd be taken for the reader's.
+HERE = re.compile(r"measured here|size here|this machine's GPU", re.IGNORECASE)
 MACHINE = re.compile(r"/(?:home|root|Users|tmp|work|mnt|var|opt)/\w|[A-Z]:\\\\?Users|ipykernel_\d")
 
 
@@ -197,6 +199,11 @@ def test_outputs_hold_no_path_of_a_machine(notebook):
         if MACHINE.search(text)
     }
     assert not found
+
+
+def test_outputs_name_the_device_that_measured(notebook):
+    unnamed = [cell.id for cell in code(notebook) if HERE.search("\n".join(outputs_text(cell)))]
+    assert not unnamed, f"run these cells again on a GPU: {', '.join(unnamed)}"
 
 
 def test_outputs_are_as_the_recording_stores_them(notebook):

@@ -92,6 +92,24 @@ def test_a_large_product_is_the_same_every_time(case):
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_a_launch_reads_what_the_one_before_has_just_written(name):
+    skip_unless_it_runs(name, "float16")
+    A, B = (cupy.asarray(x) for x in oracle.inputs(1024, 1024, 1024, dtype="float16"))
+    A, B = (A / 32).astype(cupy.float16), (B / 32).astype(cupy.float16)
+    C, D = (cupy.empty((1024, 1024), cupy.float16) for _ in range(2))
+    launches = [LADDER[name].prepare(*each, "cpp") for each in ((A, B, C), (C, B, D))]
+    results = []
+    for _ in range(100):
+        for out in (C, D):
+            out.fill(cupy.nan)
+        for launch in launches:
+            launch()
+        results.append(D.copy())
+    oracle.check(D, C, B)
+    assert all(bool((result == D).all()) for result in results)
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_arrays_of_every_kind_and_stride(name):
     skip_unless_it_runs(name, "float16")
     A, B = oracle.inputs(70, 90, 50, dtype="float16")

@@ -15,6 +15,11 @@ LETTERS = """() => [...document.querySelectorAll("figure.drawn > svg")].map((pic
   return [picture.getAttribute("aria-label"), Math.min(99, ...plain.map(size))];
 })"""
 
+#: How many pictures scroll although they need no more than a page without its margins.
+CUT = """() => [...document.querySelectorAll("figure.drawn > svg")].filter((picture) =>
+  parseFloat(getComputedStyle(picture).minWidth) <= innerWidth - 8
+  && picture.parentElement.clientWidth < picture.getBoundingClientRect().width - 0.5
+).length"""
 #: The names in tables that stand on more than one line.
 BROKEN = """() => [...document.querySelectorAll(":is(td, th) code")].filter((code) => {
   const lines = [...code.getClientRects()].map((line) => Math.round(line.top));
@@ -99,7 +104,7 @@ def test_letters_are_raised_on_a_telephone_alone(browser, book):
 
 def test_no_picture_has_smaller_letters_and_no_table_breaks_a_name_on_a_telephone(browser, book):
     page = browser.new_page(viewport={"width": 390, "height": 844})
-    small, seen, broken = [], 0, []
+    small, seen, broken, cut = [], 0, [], 0
     for name in PAGES:
         page.goto((book / f"{name}.html").as_uri())
         page.add_style_tag(content="* { content-visibility: visible !important }")
@@ -107,8 +112,10 @@ def test_no_picture_has_smaller_letters_and_no_table_breaks_a_name_on_a_telephon
         seen += len(found)
         small += [(name, label, size) for label, size in found if size < LEAST - 0.05]
         broken += [(name, word) for word in page.evaluate(BROKEN)]
+        cut += page.evaluate(CUT)
         assert page.evaluate("document.documentElement.scrollWidth") <= 390, name
     page.close()
     assert seen > 100
     assert not small
     assert not broken, "names that a table breaks"
+    assert not cut, "pictures that would fit a telephone"

@@ -119,6 +119,19 @@ def test_a_chapter_opens_with_its_idea(opened):
     assert terms.locator("p").first.is_visible()
 
 
+def test_the_bar_of_a_phone_is_as_tall_as_what_a_thumb_hits(opened):
+    page = opened(viewport={"width": 390, "height": 844})
+    assert page.locator(".bd-header-article").bounding_box()["height"] == 44
+    boxes = [
+        each.bounding_box()
+        for each in page.locator(".bd-header-article button").all()
+        if each.is_visible()
+    ]
+    assert len(boxes) == 4
+    assert all(min(box["width"], box["height"]) >= 44 for box in boxes)
+    assert all(box["x"] >= 0 and box["x"] + box["width"] <= 390 for box in boxes)
+
+
 def test_an_address_that_is_not_there_has_a_page(book):
     page = (book / "404.html").read_text("utf-8")
     assert "<base href=" in page.partition("<script")[0] and "No page here" in page

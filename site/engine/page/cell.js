@@ -25,17 +25,20 @@ export class Cell {
   edit() {
     const fold = this.element.querySelector("details.hide");
     if (fold) fold.open = true;
-    if (!this.editor) {
-      this.editor = make("textarea", { className: "engine-editor", value: this.text, spellcheck: false, wrap: "off" });
-      this.editor.setAttribute("aria-label", "Python code. Shift and Enter run it; Escape leaves it.");
-      this.editor.autocapitalize = "off";
-      this.editor.addEventListener("input", () => this.fit());
-      this.editor.addEventListener("keydown", (event) => this.type(event));
-      this.code.hidden = true;
-      this.code.after(this.editor);
-      this.fit();
-    }
+    if (!this.editor) this.open(this.text);
     this.editor.focus({ preventScroll: true });
+  }
+
+  /** Put an editor with a text in place of the page's own. */
+  open(text) {
+    this.editor = make("textarea", { className: "engine-editor", value: text, spellcheck: false, wrap: "off" });
+    this.editor.setAttribute("aria-label", "Python code. Shift and Enter run it; Escape leaves it.");
+    this.editor.autocapitalize = "off";
+    this.editor.addEventListener("input", () => this.fit());
+    this.editor.addEventListener("keydown", (event) => this.type(event));
+    this.code.hidden = true;
+    this.code.after(this.editor);
+    this.fit();
   }
 
   fit() {
@@ -82,7 +85,7 @@ export class Cell {
     if (!this.live) {
       this.live = make("div", { className: "cell_output engine-output" });
       this.live.setAttribute("role", "region");
-      this.live.setAttribute("aria-label", "Output");
+      this.live.setAttribute("aria-label", "Output of your run");
       this.element.append(this.live);
     }
     return this.live;

@@ -161,6 +161,16 @@ def test_points_above_the_roof_are_told(mounted, recorded):
     assert "1 of 6 points stand above the roof" in page.inner_text(".summary")
 
 
+def test_a_record_stands_with_its_data_sheet(recorded):
+    second = synthetic.record("h100-80gb-hbm3")
+    second.provenance["gpu"] = "NVIDIA H100 80GB HBM3"
+    records.write(second)
+    widget = Roofline()
+    assert set(widget.gpus) == set(data_sheets.gpus())
+    assert all(len(widget.gpus[name]["roofs"]) == 2 for name in ("h100", "h200"))
+    assert widget.gpu == "h200"
+
+
 def test_without_any_record_every_gpu_has_its_data_sheet(tmp_path, monkeypatch, mounted):
     monkeypatch.setenv("KERNELS_RECORDS", str(tmp_path))
     widget = Roofline()

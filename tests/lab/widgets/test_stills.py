@@ -44,5 +44,6 @@ def test_its_numbers_are_those_of_the_script(mounted, widget):
 
 def test_recorded_speeds_are_in_the_still():
     player = widgets.TilePlayer()
-    recorded = {(str(row["tile"]), f"{row['gflops'] / 1e3:.2f}TFLOP/s") for row in player.speeds}
+    rows = player.speeds[player.gpu]
+    recorded = {(str(row["tile"]), f"{row['gflops'] / 1e3:.2f}TFLOP/s") for row in rows}
     assert recorded and recorded <= {(row[0], row[-1]) for row in tables(player)}

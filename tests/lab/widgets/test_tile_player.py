@@ -15,8 +15,8 @@ from tests.records import synthetic
 PROFILES = [(width, mode) for width in (1280, 390) for mode in ("light", "dark")]
 SLIDER = keys.Slider("Moment", "step", 1)
 STILLS = [
-    TilePlayer(M=13, N=7, K=19, tile=8, speeds=[]),
-    TilePlayer(M=13, N=7, K=19, tile=5, speeds=[]),
+    TilePlayer(M=13, N=7, K=19, tile=8, speeds={}),
+    TilePlayer(M=13, N=7, K=19, tile=5, speeds={}),
 ]
 
 
@@ -87,6 +87,21 @@ def test_the_tile_size_changes_everything(opened, recorded):
     text = page.inner_text(".tile-player")
     assert "No speed is recorded for tile 20; recorded are 8, 16, 32." in text
     assert rows(page, "the whole product")["load requests"] == ["not alike", "not alike", "–"]
+
+
+def test_each_gpu_has_its_own_speeds(opened, recorded):
+    second = synthetic.record("h100-80gb-hbm3")
+    second.provenance["gpu"] = "NVIDIA H100 80GB HBM3"
+    records.write(second)
+    widget = opened(TilePlayer())
+    for gpu, name in (("h200", "H200"), ("h100", "NVIDIA H100 80GB HBM3")):
+        widget.page.get_by_label("Occupancy and speeds on").select_option(gpu)
+        widget.settled()
+        assert f"Recorded on {name}," in widget.page.inner_text(".tile-player")
+        assert widget.page.locator("svg[role=img] circle").count() == 3
+    widget.page.get_by_label("Occupancy and speeds on").select_option("t4")
+    widget.settled()
+    assert "Nothing is recorded yet on the Tesla T4." in widget.page.inner_text(".tile-player")
 
 
 def test_without_a_record_it_says_so(opened, tmp_path, monkeypatch):

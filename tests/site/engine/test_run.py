@@ -25,6 +25,8 @@ def test_a_cell_runs_with_those_that_give_it_its_names(opened, bare_book):
     page = opened(bare_book, "page")
     assert run(page, 2) == "48 elements\n"
     assert not cell(page, 2).locator(".cell_output:not(.engine-output)").is_visible()
+    mark = "(output) => getComputedStyle(output, '::before').content"
+    assert cell(page, 2).locator(".engine-output").evaluate(mark) == '"Your run"'
     assert state(page).startswith("Ready, after")
 
 
@@ -37,6 +39,22 @@ def test_a_changed_cell_runs_as_it_is_then_and_reset_brings_it_back(opened, bare
     assert cell(page, 2).locator("textarea").count() == 0
     assert "tile = 16" in cell(page, 2).locator("pre").first.inner_text()
     assert run(page, 2) == "48 elements\n"
+
+
+def test_a_changed_cell_survives_a_reload_until_reset(opened, bare_book):
+    page = opened(bare_book, "page")
+    write(page, 2, "tile = 8")
+    page.reload()
+    editor = cell(page, 2).locator("textarea")
+    editor.wait_for()
+    assert editor.input_value() == "tile = 8"
+    assert page.locator("textarea").count() == 1
+    loaded = page.evaluate("performance.getEntriesByType('resource').map((e) => e.name)")
+    assert not [name for name in loaded if "pyodide" in name]
+    page.click("[data-part=reset]")
+    page.reload()
+    assert "tile = 16" in cell(page, 2).locator("pre").first.inner_text()
+    assert editor.count() == 0 and "edits" not in page.evaluate("Object.keys(localStorage).join()")
 
 
 def test_the_editor_indents_and_lets_go(opened, bare_book):

@@ -41,8 +41,8 @@ class Roofline(Widget):
     gpus = t.Dict().tag(sync=True)
 
     def __init__(self, **settings: Any) -> None:
-        known = {name: records.load(name) for name in records.names()}
-        default = next(filter(data_sheets.gpus().__contains__, known), "h200")
+        known = {record.sheet: record for record in map(records.load, records.names())}
+        default = records.load().sheet if known else "h200"
         gpus = {
             name: {
                 "name": sheet.name,

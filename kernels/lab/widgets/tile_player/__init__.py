@@ -40,12 +40,13 @@ class TilePlayer(Widget):
     barrier1, barrier2 : bool
         Whether the kernel has its first and its second barrier.
     gpu : str
-        Short name of the data sheet that the occupancy is computed for.
+        Short name of the GPU whose data sheet gives the occupancy and whose record the speeds.
 
     Attributes
     ----------
-    speeds : list of dict
-        Recorded speeds of the tiled rung, from all records.
+    speeds, registers, recorded : dict
+        For each recorded GPU the speeds of the tiled rung, its registers per thread by tile, and
+        where these figures come from.
     measured : list of dict
         What *Run on this machine* has measured: see `run`.
     """
@@ -63,21 +64,21 @@ class TilePlayer(Widget):
     barrier2 = t.Bool(True).tag(sync=True)
     gpu = t.Unicode("h200").tag(sync=True)
     gpus = t.Dict().tag(sync=True)
-    speeds = t.List().tag(sync=True)
+    speeds = t.Dict().tag(sync=True)
     registers = t.Dict().tag(sync=True)
-    recorded = t.Unicode().tag(sync=True)
+    recorded = t.Dict().tag(sync=True)
     source = t.List().tag(sync=True)
     measured = t.List().tag(sync=True)
 
     def __init__(self, **settings: Any) -> None:
-        known = [records.load(name) for name in records.names()]
-        shown = records.load()
+        known = {record.sheet: record for record in map(records.load, records.names())}
+        shown = records.load().sheet if known else ""
         defaults = {
             "gpus": data_sheets(),
-            "gpu": next((key for key in gpus() if key == shown.name), "h200"),
-            "speeds": [speed for record in known for speed in speeds(record)],
-            "registers": {record.name: registers(record) for record in known},
-            "recorded": " ".join(r.caption() for r in known) or shown.caption(),
+            "gpu": shown if shown in gpus() else "h200",
+            "speeds": {key: speeds(record) for key, record in known.items()},
+            "registers": {key: registers(record) for key, record in known.items()},
+            "recorded": {key: record.caption() for key, record in known.items()},
             "source": source(),
         }
         super().__init__(**defaults | settings)

@@ -41,9 +41,9 @@ def still(state: dict[str, Any]) -> Iterable[Table]:
             ("FLOP per byte asked", *(model.intensity for model in models)),
         ],
     )
-    if state["speeds"]:
+    if speeds := state["speeds"].get(state["gpu"]):
         yield Table(
-            f"Recorded speed of the tiled kernel. {state['recorded']}",
+            f"Recorded speed of the tiled kernel. {state['recorded'][state['gpu']]}",
             ("tile", "kernel", "speed"),
             [
                 (
@@ -51,6 +51,6 @@ def still(state: dict[str, Any]) -> Iterable[Table]:
                     f"{ENGINES[row['engine']]} on {row['gpu']}",
                     quantity(row["gflops"] * 1e9, "FLOP/s"),
                 )
-                for row in state["speeds"]
+                for row in speeds
             ],
         )

@@ -753,8 +753,8 @@ function render({ model, el }) {
   const found = make("summary");
   const race = make("details", { class: "race" }, found);
   const gpu = choice(
-    "Occupancy on",
-    Object.entries(get("gpus")).map(([key, sheet]) => [key, `${sheet.name} (data sheet)`]),
+    "Occupancy and speeds on",
+    Object.entries(get("gpus")).map(([key, sheet]) => [key, sheet.name]),
     (key) => put(model, { gpu: key }),
   );
   const block = make("div", { class: "scroll" }),
@@ -990,7 +990,9 @@ function render({ model, el }) {
   }
 
   function showSpeeds(now) {
-    const points = get("speeds").map((p) => ({
+    const key = get("gpu"),
+      source = get("recorded")[key] ?? `Nothing is recorded yet on the ${get("gpus")[key].name}.`;
+    const points = (get("speeds")[key] ?? []).map((p) => ({
       ...p,
       kind: p.engine,
       what: `${p.engine === "cpp" ? "CUDA C++" : "Numba"} on ${p.gpu}, recorded`,
@@ -1016,7 +1018,7 @@ function render({ model, el }) {
       : points.length
         ? "Circle: Numba; square: CUDA C++. "
         : "";
-    speedText.textContent = [text, legend + get("recorded")].filter(Boolean).join(" ");
+    speedText.textContent = [text, legend + source].filter(Boolean).join(" ");
   }
 
   function show() {

@@ -1,0 +1,22 @@
+/* What the reader changed in this page's cells: kept by her browser until she resets the page. */
+const KEY = `tile-by-tile.edits:${location.pathname}`; // engine.js looks for it
+
+/** The changed texts, by the number of the cell: `now`, and the page's own, `was`. */
+export function read() {
+  try {
+    return JSON.parse(localStorage.getItem(KEY)) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+export function write(cells) {
+  const changed = cells.filter((cell) => cell.changed);
+  const edits = Object.fromEntries(changed.map((cell) => [cell.number, { was: cell.text, now: cell.source }]));
+  try {
+    if (changed.length) localStorage.setItem(KEY, JSON.stringify(edits));
+    else localStorage.removeItem(KEY);
+  } catch {
+    // They last until the reader leaves.
+  }
+}
