@@ -226,6 +226,8 @@ class Runner(Waiting):
 def _cast(env: dict, types: dict | None) -> None:
     """Give variables the types that they have at the head of a loop."""
     for name, t in (types or {}).items():
+        if name not in env:  # of the first turn of a loop around this one
+            continue
         v = env[name]
         if type(v) is Partial:
             env[name] = Partial(convert(t, v.value), v.lacking, v.line)

@@ -99,9 +99,13 @@ class Missing(KernelError):
 
 
 class Known(NamedTuple):
-    """A number that the compiler knows a variable to have; one for each assignment."""
+    """A number that the compiler knows a variable to have; one for each assignment.
+
+    What a comparison has given is known where it is a condition, and nowhere else.
+    """
 
     number: object
+    compared: bool = False
 
 
 def known_of(name: str) -> str:
@@ -215,18 +219,23 @@ class Typist(Statements):
                     self.note_first(target, MISSING)
         return True
 
-    def assigned_number(self, s: ast.stmt):
-        """The number that a statement assigns, if the compiler knows it; else `MISSING`."""
-        plain = isinstance(s, ast.Assign) and all(isinstance(x, ast.Name) for x in s.targets)
-        return self.fixed(s.value) if plain else MISSING
+    def assigned_number(self, s: ast.stmt) -> Known | None:
+        """The number that a statement assigns, if the compiler knows it."""
+        if not isinstance(s, ast.Assign) or not all(isinstance(x, ast.Name) for x in s.targets):
+            return None
+        if isinstance(s.value, ast.Compare) and len(s.value.ops) == 1:
+            way = self.known(s.value)
+            return None if way is None else Known(way, compared=True)
+        number = self.fixed(s.value)
+        return None if number is MISSING else Known(number)
 
-    def remember(self, s: ast.stmt, number) -> None:
+    def remember(self, s: ast.stmt, number: Known | None) -> None:
         """Keep what the compiler knows of the variables that a statement assigns."""
         for name in flow.assigned(s):
-            if number is MISSING:
+            if number is None:
                 self.env.pop(known_of(name), None)
             else:
-                self.env[known_of(name)] = Known(number)
+                self.env[known_of(name)] = number
 
     def condition(self, n: ast.expr) -> bool | None:
         """Check a condition; which way it goes, if the compiler knows it.
@@ -268,7 +277,8 @@ class Typist(Statements):
     def known(self, n: ast.expr) -> bool | None:
         """The truth of a condition that the compiler decides: it never looks at the other way."""
         if not isinstance(n, ast.Compare):
-            v = self.fixed(n)
+            found = self.env.get(known_of(n.id)) if isinstance(n, ast.Name) else None
+            v = self.fixed(n) if found is None else found.number
             return None if v is MISSING else bool(v)
         sides = [self.fixed(x) for x in (n.left, *n.comparators)]
         links = [
@@ -295,7 +305,8 @@ class Typist(Statements):
             way = self.decided(n.test)
             return MISSING if way is None else self.fixed(n.body if way else n.orelse)
         if isinstance(n, ast.Name) and known_of(n.id) in self.env:
-            return self.env[known_of(n.id)].number
+            found = self.env[known_of(n.id)]
+            return MISSING if found.compared else found.number
         if isinstance(n, ast.Name) and n.id in code.parameters:
             return None if self.env.get(n.id, MISSING) is None else MISSING
         if isinstance(n, ast.Name) and n.id in code.flow.once:
@@ -308,7 +319,7 @@ class Typist(Statements):
         return v if isinstance(v, (np.generic, str, type(None))) else MISSING
 
     def branch(self, s: ast.If) -> bool:
-        late = self.by_variable(s.test)
+        late = self.late(s.test)
         known, before = self.condition(s.test), self.env
         ways = []
         for taken, body in ((True, s.body), (False, s.orelse)):
@@ -320,19 +331,13 @@ class Typist(Statements):
         meets = self.meet(self.compiled.after, s, self.frame.code.flow.after[s], before, ways)
         return self.unreached(s, late) if meets and known is not None else meets
 
-    def by_variable(self, n: ast.expr) -> bool:
-        """Say whether a test is no plain one of constants.
-
-        It reads variables that have a known number here and others elsewhere, or a ternary.
-        """
-        once = self.frame.code.flow.once
-        return any(
-            isinstance(x, ast.IfExp)
-            or isinstance(x, ast.Name)
-            and known_of(x.id) in self.env
-            and x.id not in once
-            for x in ast.walk(n)
-        )
+    def late(self, n: ast.expr) -> bool:
+        """Say whether constants alone do not decide a test, for which Numba joins no ways."""
+        env, once = self.env, {known_of(name) for name in self.frame.code.flow.once}
+        self.frame.env = {k: v for k, v in env.items() if type(v) is not Known or k in once}
+        way = self.decided(n)
+        self.frame.env = env
+        return way is None or any(isinstance(x, ast.IfExp) for x in ast.walk(n))
 
     def unreached(self, s: ast.stmt, late: bool) -> bool:
         """Refuse variables that are assigned only on a way that Numba left out `late`.
@@ -436,7 +441,7 @@ class Typist(Statements):
         flow = self.frame.code.flow
         entered = None if s in flow.continued else self.decided(s.test)
         if entered is False:
-            late = self.by_variable(s.test)
+            late = self.late(s.test)
             self.condition(s.test)
             ways = [self.env] if not s.orelse or self.block(s.orelse) else []
             meets = self.meet(self.compiled.after, s, flow.after[s], self.env, ways)

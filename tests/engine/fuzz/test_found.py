@@ -206,6 +206,33 @@ VALUES = {
         if n > 5:
             k = 0.5
         out_i8[i, 0] = k << 1""",
+    "a loop that a constant beside a known number keeps from running": """
+        n = 14 % 7
+        while n > 0 and 1 > 2:
+            n -= 1
+            k = 0.5
+        if t > 3:
+            k = t
+            out_i8[i, 0] = k << 1
+        if t > 20:
+            out_i8[i, 1] = k << 1""",
+    "a variable of a loop that the loop around it makes another": """
+        y = 0.0
+        for j in range(3):
+            for k in range(t % 2 + 1):
+                if k < 9:
+                    x = f8_16[k]
+            y += x
+            x = i4_16[j]
+        out_f8[i, 0] = y""",
+    "a comparison of constants that is a condition later": """
+        k, v = 1, 3
+        v = 3 > 5
+        if v or not t < 20 and v:
+            k = 0.5
+        n = 0.5 if v else k
+        v = t > 3
+        out_i8[i, 0] = (n << 1) + v""",
     "is, for numbers": """
         k = i4_16[t]
         out_i8[i, 0] = (k > 0) is True
@@ -300,6 +327,12 @@ REFUSED = {
         if t > 20:
             k = 0.5
         out_f8[i, 0] = k""",
+    "a comparison of constants that is compared itself": """
+        k = 1
+        v = 3 > 5
+        if v == True:
+            k = 0.5
+        out_i8[i, 0] = k << 1""",
     "a variable whose first assignment reads it": """
         if 0.5 == 7:
             k = 0.5
