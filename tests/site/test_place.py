@@ -53,6 +53,17 @@ def test_the_bar_of_a_phone_says_where(opened):
     assert 40 < int(share.split()[-2]) < 60
 
 
+def test_the_bar_of_a_phone_shows_both_figures_of_a_number(opened):
+    page = opened("chapters/12-elsewhere", viewport={"width": 390, "height": 800})
+    page.evaluate("document.querySelector('#a-matrix-times-a-vector').scrollIntoView()")
+    page.wait_for_function("document.querySelector('.whereabouts > .section').offsetWidth > 100")
+    assert page.locator(".whereabouts > span").first.inner_text() == "12"
+    assert page.evaluate(
+        "(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)"
+        "(document.querySelector('.whereabouts > span'))"
+    )
+
+
 def test_arrow_keys_turn_pages_but_not_from_a_field(opened):
     page = opened()
     page.focus(".search-button-field")
