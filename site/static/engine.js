@@ -33,14 +33,15 @@
     return ["page", "server"].includes(kept) ? kept : served ? "server" : "page";
   }
 
-  /** Did the reader change cells of this page, which site/engine/page/edits.js kept? */
-  function changed() {
+  /** What the reader had changed in this page's cells when it was loaded: site/engine/page/edits.js kept it. */
+  function kept() {
     try {
-      return localStorage.getItem(`tile-by-tile.edits:${location.pathname}`) !== null;
+      return JSON.parse(localStorage.getItem(`tile-by-tile.edits:${location.pathname}`));
     } catch {
-      return false;
+      return null;
     }
   }
+  const before = kept(); // later, another tab may have changed it
 
   /** Remember where cells run. What thebe has made its own runs there until the page is loaded anew. */
   function choose(engine) {
@@ -85,7 +86,9 @@
     const { Page } = await import(`${folder}page.js`).catch(() => {
       throw new Error("The scripts that run cells did not load: reload the page.");
     });
-    return new Page(manifest, folder, controls);
+    const page = new Page(manifest, folder, controls);
+    if (before) page.restore(before);
+    return page;
   }
 
   /** The page that runs, loaded once; what fails is told, and may be tried again. */
@@ -120,6 +123,6 @@
     const element = target.closest(".cell");
     withPage((there) => there[action](there.cellOf(element)));
   });
-  if (root.dataset.engine === "page" && !lacks() && changed()) withPage(() => {});
+  if (root.dataset.engine === "page" && !lacks() && before) withPage(() => {});
   window.pagePython = () => page; // for tests
 })();

@@ -1,16 +1,8 @@
 /* What the reader changed in this page's cells: kept by her browser until she resets the page. */
-const KEY = `tile-by-tile.edits:${location.pathname}`; // engine.js looks for it
+const KEY = `tile-by-tile.edits:${location.pathname}`; // engine.js reads it when the page is loaded
 
-/** The changed texts, by the number of the cell: `now`, and the page's own, `was`. */
-export function read() {
-  try {
-    return JSON.parse(localStorage.getItem(KEY)) ?? {};
-  } catch {
-    return {};
-  }
-}
-
-export function write(cells) {
+/** Keep the changed texts, by the number of the cell: `now`, and the page's own, `was`. */
+export function keep(cells) {
   const changed = cells.filter((cell) => cell.changed);
   const edits = Object.fromEntries(changed.map((cell) => [cell.number, { was: cell.text, now: cell.source }]));
   try {

@@ -1,6 +1,6 @@
 /* The page's Python, once a reader has asked for it: which cells run, in which order, and what the bar says of it. */
 import { Cell } from "./cell.js";
-import * as edits from "./edits.js";
+import { keep } from "./edits.js";
 import { make } from "./output.js";
 import { solves } from "./progress.js";
 import { Python } from "./python.js";
@@ -20,15 +20,13 @@ export class Page {
     this.python.hears = (message) => this.running?.hear(message, this);
     this.loading = { done: 0, total: 0, seconds: 0 };
     this.queue = Promise.resolve();
-    this.restore();
     document.addEventListener("input", ({ target }) => {
-      if (target.matches(".engine-editor")) edits.write(this.cells);
+      if (target.matches(".engine-editor")) keep(this.cells);
     });
   }
 
   /** Bring back what the reader had changed, where the page's own text is still the one she changed. */
-  restore() {
-    const found = edits.read();
+  restore(found) {
     const changed = this.cells.filter((cell) => found[cell.number]?.was === cell.text);
     for (const cell of changed) cell.open(found[cell.number].now);
     if (changed.length) this.say("ready", "Your changes are back. Reset restores the page’s own text.");
@@ -178,7 +176,7 @@ export class Page {
     this.queue = Promise.resolve();
     this.running = null;
     this.cells.forEach((cell) => cell.reset());
-    edits.write(this.cells);
+    keep(this.cells);
     this.say("ready", "");
     this.part("reset").hidden = true;
   }
