@@ -517,7 +517,7 @@ def _conflicts(record: Record) -> Finding:
     row = _profiled(record, "tiled", "numba", tile=32)
     share = row.shared_load_conflicts / row.shared_load_instructions
     counted, among = row.shared_load_conflicts, row.shared_load_instructions
-    told = f"{counted} conflicts counted in {among} shared loads of warps ({percent(share)})"
+    told = f"{counted:,} conflicts counted in {among:,} shared loads of warps ({percent(share)})"
     return Finding(f"At {PROFILED}³, T = 32: {told}.", (share,))
 
 

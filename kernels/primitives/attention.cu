@@ -6,6 +6,7 @@
 
 #include "../rungs/half.cuh"
 #include "../rungs/mma.cuh"
+#include "power.cuh"
 
 constexpr int CHUNKS = D / 8;                    // of 16 bytes in a row
 constexpr int THREADS = 32 * WARPS, QUERIES = 16 * TALL * WARPS;
@@ -39,14 +40,6 @@ __device__ inline void commit_copies() { asm volatile("cp.async.commit_group;" :
 template <int pending> __device__ inline void wait_for_copies()
 {
     asm volatile("cp.async.wait_group %0;" :: "n"(pending) : "memory");
-}
-
-// 2 to the power of x, by the unit for special functions; 0 for minus infinity.
-__device__ inline float power_of_2(float x)
-{
-    float power;
-    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x));
-    return power;
 }
 
 // The threads of a block ask for `rows` rows of a head from `first` on, as a tile at `to`.

@@ -8,6 +8,7 @@
 
 #include "../rungs/half.cuh"
 #include "../rungs/hopper.cuh"
+#include "power.cuh"
 #include "warpgroup.cuh"
 
 constexpr int QUERIES = 128, KEYS = 128, STAGES = 2;
@@ -20,14 +21,6 @@ constexpr bool TURNS = D == 128;                 // products of 64 columns are o
 static_assert(QUERIES == KEYS, "one tile has all keys that a block has to hide");
 
 typedef Ring<STAGES, TILE> Tiles;
-
-// 2 to the power of x, by the unit for special functions; 0 for minus infinity.
-__device__ inline float power_of_2(float x)
-{
-    float power;
-    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x));
-    return power;
-}
 
 // Ask for 128 rows of a head, panel by panel.
 __device__ inline void load_rows(unsigned to, const TensorMap &map, int row, int head,

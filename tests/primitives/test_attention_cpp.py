@@ -90,7 +90,7 @@ def program(folder: Path, D: int, causal: bool, dtype: str, tiles: Tiles, change
     text = cpp.source("attention", headers=False)
     # What speaks PTX is in warps.hpp instead.
     text = re.sub(r"#include .*\n", "", text)
-    for name in ("copy_async", "commit_copies", "wait_for_copies", "power_of_2"):
+    for name in ("copy_async", "commit_copies", "wait_for_copies"):
         text = re.sub(
             rf"(template <int pending> )?__device__ inline \w+ {name}\(.*?\n?.*?\{{.*?\}}\n",
             "", text, count=1, flags=re.S,
@@ -100,16 +100,19 @@ def program(folder: Path, D: int, causal: bool, dtype: str, tiles: Tiles, change
         "D": D, "CAUSAL": int(causal), "BF16": int(dtype == "bfloat16"),
         "SHARED": tiles.shared_bytes_of(D),
     }  # fmt: skip
-    defines = "".join(f"#define {name} {value}\n" for name, value in defined.items())
     shim = Path(__file__).with_name("warps.hpp").read_text(encoding="utf-8")
     shim = shim.replace("THREADS", "BLOCK")
+    text = f"constexpr int BLOCK = 32 * WARPS;\n{shim}\n{change(text)}\n{MAIN}"
+    return compiled(folder, text, defined, "-O1")
+
+
+def compiled(folder: Path, text: str, defined: dict[str, int], level: str) -> Path:
+    """Compile a program that needs some macros with g++, and return its path."""
+    defines = "".join(f"#define {name} {value}\n" for name, value in defined.items())
     source, made = folder / "attention.cpp", folder / "attention"
-    source.write_text(
-        f"{defines}constexpr int BLOCK = 32 * WARPS;\n{shim}\n{change(text)}\n{MAIN}",
-        encoding="utf-8",
-    )
+    source.write_text(defines + text, encoding="utf-8")
     subprocess.run(
-        [COMPILER, "-std=c++17", "-O1", "-w", source, "-o", made], check=True, timeout=120
+        [COMPILER, "-std=c++17", level, "-w", source, "-o", made], check=True, timeout=120
     )
     return made
 

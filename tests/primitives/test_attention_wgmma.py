@@ -5,8 +5,6 @@ no PTX is compiled as it is written, and its result is held against float64.
 """
 
 import re
-import shutil
-import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -15,9 +13,8 @@ import pytest
 from kernels.host import cpp, half
 from kernels.primitives import attention_wgmma as hopper
 from kernels.primitives.attention import error_bound, exact
-from tests.primitives.test_attention_cpp import UNITS, inputs, run
+from tests.primitives.test_attention_cpp import COMPILER, UNITS, compiled, inputs, run
 
-COMPILER = shutil.which("g++")
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs the compiler g++")
 
 MAIN = """
@@ -95,20 +92,12 @@ def program(folder: Path, D: int, causal: bool, dtype: str, change=lambda t: t) 
         "D": D, "CAUSAL": int(causal), "BF16": int(dtype == "bfloat16"),
         "SHARED": hopper.shared_bytes_of(D), "BLOCK": hopper.THREADS,
     }  # fmt: skip
-    defines = "".join(f"#define {name} {value}\n" for name, value in defined.items())
     warps, groups = (
         Path(__file__).with_name(f"{name}.hpp").read_text(encoding="utf-8")
         for name in ("warps", "warpgroups")
     )
-    source, made = folder / "attention.cpp", folder / "attention"
-    source.write_text(
-        f"{defines}{warps.replace('THREADS', 'BLOCK')}\n{groups}\n{change(text)}\n{MAIN}",
-        encoding="utf-8",
-    )
-    subprocess.run(
-        [COMPILER, "-std=c++17", "-O2", "-w", source, "-o", made], check=True, timeout=120
-    )
-    return made
+    text = f"{warps.replace('THREADS', 'BLOCK')}\n{groups}\n{change(text)}\n{MAIN}"
+    return compiled(folder, text, defined, "-O2")
 
 
 def is_right(made: Path, heads: int, N: int, D: int, causal: bool, dtype: str) -> bool:
