@@ -1,14 +1,14 @@
 # Two commands matter: `make serve` to read and run the course, `make test` to check it.
-# Every target runs in an environment that site/env.py makes from a hashed lock on the first call.
+# Every target runs in an environment that book/env.py makes from a hashed lock on the first call.
 PYTHON ?= python3
 PORT ?= 8000
-RUN = $(PYTHON) site/env.py
-RUN_TEST = $(PYTHON) site/env.py --test
+RUN = $(PYTHON) book/env.py
+RUN_TEST = $(PYTHON) book/env.py --test
 
 # The inner loop: what tells most in the shortest time, without the longest files.
-LONG = $(addprefix tests/engine/microscope/test_,mutants.py oracle.py sanitizer.py speed.py)
+LONG = $(addprefix tests/microscope/test_,mutants.py oracle.py sanitizer.py speed.py)
 CHECK = tests/test_*.py tests/basics tests/engine tests/host tests/rungs tests/patterns tests/primitives tests/records \
-	tests/measure tests/tuning tests/lab tests/chapters/test_static.py tests/site/test_style.py \
+	tests/measure tests/tuning tests/lab tests/chapters/test_static.py tests/book/test_style.py \
 	"tests/chapters/test_notebooks.py::test_outputs_are_those_stored[02-vector-add-cpu]" \
 	$(addprefix --ignore=,$(LONG) tests/lab/exercises/test_answers.py tests/lab/widgets)
 
@@ -19,19 +19,19 @@ help:  ## say what each command does
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1@\2/p' Makefile | awk -F@ '{printf "%-17s %s\n", $$1, $$2}'
 
 serve:  ## the book and its live kernels on this machine (PORT=8000)
-	@$(RUN) site/serve.py --port="$(PORT)"
+	@$(RUN) book/serve.py --port="$(PORT)"
 
 lab:  ## JupyterLab on the chapters
 	@$(RUN) -m jupyterlab --allow-root --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/chapters
 
 book:  ## the static book, in _build/html
-	@$(RUN) site/book.py
+	@$(RUN) book/book.py
 
 pdf:  ## the built book as one PDF, in _build (needs Chromium)
-	@$(RUN_TEST) site/pdf.py
+	@$(RUN_TEST) book/pdf.py
 
 offline:  ## the built book and a small server as one archive, in _build
-	@$(PYTHON) site/offline.py
+	@$(PYTHON) book/offline.py
 
 cuda:  ## the CUDA C++ program of kernels/program, in _build/program (needs CMake and nvcc)
 	@for tool in cmake nvcc; do command -v $$tool >/dev/null || { \
@@ -53,19 +53,19 @@ test:  ## the whole test suite in two processes (ARGS="-k name" narrows it, in o
 	@$(RUN_TEST) -m pytest $(or $(ARGS),-n 2 --dist loadfile --no-loadscope-reorder)
 
 browser:  ## fetch a browser for the tests, where the machine has none
-	@$(RUN_TEST) site/browser.py
+	@$(RUN_TEST) book/browser.py
 
 test-colab:  ## the chapters under Colab's versions, GPU and CPU image (minutes; not in `make test`)
-	@$(PYTHON) site/colab.py $(ARGS)
+	@$(PYTHON) book/colab.py $(ARGS)
 
 test-hosts:  ## the chapters as other processors, locales and Pythons run them (half an hour)
 	@$(RUN_TEST) -m tests.chapters.hosts $(ARGS)
 
 adopt:  ## make the course yours: REPO=owner/name
-	@$(PYTHON) site/adopt.py "$(REPO)"
+	@$(PYTHON) book/adopt.py "$(REPO)"
 
 lock:  ## bring the locks up to pyproject.toml (needs uv; ARGS=--upgrade: to the newest)
-	@$(PYTHON) site/lock.py $(ARGS)
+	@$(PYTHON) book/lock.py $(ARGS)
 
 format:  ## format Python and JavaScript
 	@$(RUN_TEST) -m ruff check --quiet --select I --fix .
@@ -73,16 +73,16 @@ format:  ## format Python and JavaScript
 	@$(RUN_TEST) -c 'import subprocess; subprocess.run(["oxfmt", "."], check=True)' >/dev/null
 
 cells:  ## copy the kernels into the chapters' kernel cells
-	@$(RUN) site/cells.py
+	@$(RUN) book/cells.py
 
 pictures:  ## draw the widgets for readers without scripts (needs Chromium)
-	@$(RUN_TEST) site/pictures.py
+	@$(RUN_TEST) book/pictures.py
 
 vendor:  ## fetch the pinned scripts of the pages anew (needs npm)
-	@$(PYTHON) site/vendor.py
+	@$(PYTHON) book/vendor.py
 
 fonts:  ## cut the pages' fonts anew (needs npm and uv)
-	@uv run --quiet site/fonts.py
+	@uv run --quiet book/fonts.py
 
 clean:  ## remove what was built, keep the environment
 	@rm -rf _build .pytest_cache .ruff_cache .hypothesis

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "site"))
+sys.path.insert(0, str(ROOT / "book"))
 BROWSERLESS = "no browser: "
 PYTHONLESS = "no Python for pages: "
 #: Milliseconds that a browser test waits before it gives up; what passes does not wait so long.
@@ -86,7 +86,7 @@ def playwright() -> Iterator:
 
 @pytest.fixture(scope="session")
 def browser(playwright) -> Iterator:
-    """Chromium, as site/browser.py finds it; where CI is set its absence is a failure."""
+    """Chromium, as book/browser.py finds it; where CI is set its absence is a failure."""
     from browser import NoBrowser, launch
 
     try:

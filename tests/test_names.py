@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import kernels
+import microscope
 from kernels import LADDER, Rung, cuda, float32, lab, uint32
-from kernels.engine import microscope
 from kernels.patterns import vector_add
 
 REQUIRED = inspect.Parameter.empty

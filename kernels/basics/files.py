@@ -12,7 +12,7 @@ from pathlib import Path
 __all__ = ["ROOT", "check_folder", "digest", "replace_text", "slug"]
 
 
-#: The folder of the course: of ``kernels/``, ``chapters/``, ``site/``.
+#: The folder of the course: of ``kernels/``, ``chapters/``, ``book/``.
 ROOT = Path(__file__).resolve().parents[2]
 
 

@@ -28,7 +28,7 @@ knows them, and counts one request where there is one.
 """
 
 from kernels.engine import on_gpu
-from kernels.engine.microscope import names
+from microscope import names
 
 __all__ = ["aligned16", "load4", "load4_guarded", "store4", "store4_guarded", "unrolled"]
 

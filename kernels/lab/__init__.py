@@ -13,7 +13,7 @@ from typing import Any
 NAMES = {
     "kernels.basics.units": ("percent", "quantity", "size"),
     "kernels.engine.device": ("device", "where"),
-    "kernels.engine.microscope": ("trace",),
+    "microscope": ("trace",),
     "kernels.engine.vector": (
         "aligned16",
         "load4",

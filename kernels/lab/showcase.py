@@ -174,7 +174,7 @@ def write(record: Record, root: Path = ROOT) -> list[Path]:
     written = [page]
     for name, draw in {"ladder": chart, "ladder-short": short_chart}.items():
         for ending, ink in INKS.items():
-            path = root / "site" / "assets" / f"{name}{ending}.svg"
+            path = root / "book" / "assets" / f"{name}{ending}.svg"
             svg = plots.svg(draw(record), ink)
             replace_text(path, '<?xml version="1.0" encoding="utf-8"?>\n' + svg)
             written.append(path)

@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from kernels.engine.microscope import trace
 from kernels.measure.timing import time
 from kernels.rungs.order import LADDER
+from microscope import trace
 
 ROOT = Path(__file__).resolve().parents[2]
 IMPORTS = 7

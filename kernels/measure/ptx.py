@@ -18,7 +18,7 @@ from types import FunctionType
 from typing import Any
 
 from kernels.basics.files import ROOT
-from kernels.engine.microscope.api import DeviceFunction
+from microscope.api import DeviceFunction
 
 __all__ = [
     "Loop", "caption", "compile_cpp", "compile_kernel", "compile_numba", "inner_loop", "load",

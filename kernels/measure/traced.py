@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from kernels.basics import files
-from kernels.engine.microscope import trace
 from kernels.measure import oracle, profiler
 from kernels.records.side_by_side import TRACED
 from kernels.rungs.order import LADDER, Rung
+from microscope import trace
 
 ABOUT = "What the microscope counts in every Numba rung, as kernels.measure.traced wrote it."
 #: A field of a row for the trace's count of each kind of access.

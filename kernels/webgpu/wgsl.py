@@ -2,7 +2,7 @@
 
 WGSL has no macros and no way to ask for unrolled loops. So the options become constants at the top,
 as they are macros of the C++ twins, and every loop that ends its first line with ``// unroll`` is
-written out. The page does the same with the same texts: ``site/static/gpu/wgsl.js``.
+written out. The page does the same with the same texts: ``book/static/gpu/wgsl.js``.
 """
 
 from __future__ import annotations

@@ -106,7 +106,7 @@ def hosts() -> list[Host]:
 
 def pythons(folder: Path) -> list[Host]:
     """The other supported Pythons on `PATH`, each with an environment of its own in `folder`."""
-    sys.path.insert(0, str(ROOT / "site"))
+    sys.path.insert(0, str(ROOT / "book"))
     import env
 
     found = []
@@ -119,7 +119,7 @@ def pythons(folder: Path) -> list[Host]:
             continue
         code = "import sys; print(sys.executable)"
         made = subprocess.run(
-            [shutil.which(name), str(ROOT / "site" / "env.py"), "--test", "-c", code],
+            [shutil.which(name), str(ROOT / "book" / "env.py"), "--test", "-c", code],
             env={**os.environ, "TILE_VENV": str(folder / name)},
             check=True,
             stdout=subprocess.PIPE,

@@ -9,10 +9,10 @@ import nbformat
 import pytest
 
 from kernels.basics import data_sheets
-from kernels.engine.microscope import LIMITS
 from kernels.lab.notebooks import CHAPTERS, ROOT
 from kernels.lab.pages import has_quiz, is_deeper, paths
 from kernels.records import counters
+from microscope import LIMITS
 
 CONTENTS = (ROOT / "_toc.yml").read_text(encoding="utf-8")
 #: A word of the glossary: its name, what it is, and the page that introduces it.
@@ -111,7 +111,7 @@ def strings(tree):
 @cache
 def spoken():
     """What the course's own code may say."""
-    paths = [*ROOT.glob("kernels/**/*.py"), *ROOT.glob("site/*.py")]
+    paths = [*ROOT.glob("kernels/**/*.py"), *ROOT.glob("book/*.py")]
     parts = {
         part.strip()
         for path in paths

@@ -22,7 +22,7 @@ MACHINE = re.compile(r"/(?:home|root|Users|tmp|work|mnt|var|opt)/\w|[A-Z]:\\\\?U
 
 
 def load_cells():
-    spec = importlib.util.spec_from_file_location("site_cells", ROOT / "site" / "cells.py")
+    spec = importlib.util.spec_from_file_location("site_cells", ROOT / "book" / "cells.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from kernels import cuda, float32, lab, uint32
-from kernels.engine.microscope import KernelError
 from kernels.engine.vector import aligned16, load4, load4_guarded, store4, store4_guarded, unrolled
+from microscope import KernelError
 
 
 @cuda.jit

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tests.engine.constructs import rows, verdicts
-from tests.engine.learners import cases
+from tests.microscope.constructs import rows, verdicts
+from tests.microscope.learners import cases
 
 pytestmark = pytest.mark.gpu
 

@@ -1,4 +1,4 @@
-"""The occupancy calculator: worked by hand; `tests/engine/microscope` has the brute force."""
+"""The occupancy calculator: worked by hand; `tests/microscope` has the brute force."""
 
 import pytest
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from kernels import lab
-from kernels.engine.microscope.sites import Kind
 from kernels.measure import sanitizer
 from kernels.measure.broken import CASES
+from microscope.sites import Kind
 
 RACE = """========= COMPUTE-SANITIZER
 @launch no_barrier

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from kernels.engine.microscope import Kind as Seen
-from kernels.engine.microscope import Trace
+from microscope import Kind as Seen
+from microscope import Trace
 
 from .exercise import FINE, MULTIPLE, SQUARE, Trial
 from .kinds import RANK, Kind

@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from kernels.engine import cuda, on_gpu
-from kernels.engine.microscope import Kind as Seen
-from kernels.engine.microscope import Trace
+from microscope import Kind as Seen
+from microscope import Trace
 
 from .diagnosis import diagnose, lone, problems, wrong_numbers
 from .exercise import FINE, KernelExercise, Trial

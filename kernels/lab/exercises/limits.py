@@ -7,7 +7,7 @@ import threading
 from contextlib import contextmanager
 from dataclasses import replace
 
-from kernels.engine.microscope import LIMITS
+from microscope import LIMITS
 
 #: Turns of loops, enough for every exercise many times over: a count is the same on any machine.
 LOOPS = replace(LIMITS, trips=400, all_trips=20_000)

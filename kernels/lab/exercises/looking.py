@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernels.engine.microscope import KernelError, Limits, Trace, trace
-from kernels.engine.microscope import Kind as Seen
+from microscope import KernelError, Limits, Trace, trace
+from microscope import Kind as Seen
 
 from .exercise import Trial
 from .kinds import Kind

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from kernels import engine as backend
-from kernels.engine.microscope import KernelError
-from kernels.engine.microscope.source import code_of
+from microscope import KernelError
+from microscope.source import code_of
 
 from .exercise import KernelExercise
 from .kinds import Kind

@@ -7,10 +7,10 @@ from collections import Counter
 import numpy as np
 
 from kernels.basics.units import percent
-from kernels.engine.microscope.requests import global_cost, shared_cost
-from kernels.engine.microscope.sites import BANKS
 from kernels.lab.figures.words import count
 from kernels.lab.widgets.micro import Frame, Grid, Micro, explore
+from microscope.requests import global_cost, shared_cost
+from microscope.sites import BANKS
 
 LANES = np.arange(32)
 SECTOR = 8  # floats

@@ -6,10 +6,10 @@ import numpy as np
 
 from kernels.basics.data_sheets import gpu
 from kernels.basics.units import percent, quantity
-from kernels.engine.microscope.requests import global_cost
 from kernels.lab.figures.words import brief
 from kernels.lab.widgets.micro import Frame, Grid, Micro, explore
 from kernels.records import roofline
+from microscope.requests import global_cost
 
 SECTOR = 8  # floats
 

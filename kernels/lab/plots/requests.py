@@ -8,9 +8,9 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from kernels.engine.microscope.sites import BANK_BYTES, BANKS, SECTOR, Request, Site
 from kernels.lab import plots
 from kernels.lab.plots.palette import INK
+from microscope.sites import BANK_BYTES, BANKS, SECTOR, Request, Site
 
 __all__ = ["describe", "request_picture"]
 

@@ -1,7 +1,8 @@
 """The files that a figure depends on: change one of them, and the figure is stale.
 
-They are found by reading: from the module that measures, every import of the package leads on. C++
-and WGSL are loaded by name, so each folder that is reached counts with all of them.
+They are found by reading: from the module that measures, every import of `kernels` leads on. C++
+and WGSL are loaded by name, so each folder that is reached counts with all of them. The microscope
+does not run where figures are measured, so it does not count.
 """
 
 from __future__ import annotations
@@ -12,9 +13,6 @@ from functools import cache
 from pathlib import Path
 
 from kernels.basics.files import ROOT, digest
-
-#: The interpreter, which does not run where figures are measured.
-APART = ROOT / "kernels" / "engine" / "microscope"
 
 
 @cache
@@ -29,7 +27,7 @@ def sources(module: str) -> list[Path]:
     todo = [file_of(module)]
     while todo:
         path = todo.pop()
-        if path and path not in found and APART not in path.parents:
+        if path and path not in found:
             found.add(path)
             todo += map(file_of, imported(path))
     folders = {path.parent for path in found}

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from kernels import cuda, lab
-from kernels.engine.microscope.requests import shared_cost
 from kernels.lab.exercises import EXERCISES, Kind, judge
 from kernels.lab.exercises.tasks.passes import requests, wavefronts
+from microscope.requests import shared_cost
 
 WAYS = {
     "odd": lambda i: 2 * i + 1,

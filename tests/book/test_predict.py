@@ -1,0 +1,474 @@
+"""Predict boxes: each asks what an output answers, and keeps the answer veiled until then."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import tomllib
+from collections import Counter
+
+import pytest
+from bs4 import BeautifulSoup
+
+from kernels.lab.pages import CHAPTERS as FOLDER
+from kernels.lab.pages import chapter_of
+from tests.book.test_browser import Listener
+from tests.pages import CHAPTERS, ROOT, lay_out
+
+sys.path.insert(0, str(ROOT / "book"))
+from pages import predict, truths  # noqa: E402
+
+KEY = "tile-by-tile.progress"
+ASKING = sorted(path.stem for path in (FOLDER / "predictions").glob("*.toml"))
+FIRST = "#predict-sectors"
+
+
+def soup(book, name: str) -> BeautifulSoup:
+    return BeautifulSoup((book / f"chapters/{name}.html").read_text("utf-8"), "html.parser")
+
+
+def asking_cells(name: str) -> list[str]:
+    """The cells of a page with a box, once per box."""
+    cells = json.loads((FOLDER / f"{name}.ipynb").read_text("utf-8"))["cells"]
+    return [
+        cell["id"] for cell in cells for _ in range("".join(cell["source"]).count(truths.TITLE))
+    ]
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_every_box_has_an_entry_and_every_entry_a_box(name):
+    path = FOLDER / "predictions" / f"{name}.toml"
+    entries = tomllib.loads(path.read_text("utf-8")) if path.is_file() else {}
+    assert asking_cells(name) == list(entries)
+
+
+@pytest.mark.parametrize("name", ASKING)
+def test_an_output_answers_all_that_is_judged(name):
+    for box in truths.read(name):
+        assert box.fields
+        for field in box.fields:
+            answered = field.answer is not None
+            assert answered == (field.kind != "words"), (box.id, field.label)
+            if field.kind == "number":
+                assert field.answer >= field.said.get("least", 0), (box.id, field.label)
+            if field.kind == "sketch":
+                assert 0 <= min(field.answer) and max(field.answer) <= field.said["top"]
+
+
+def test_most_of_what_is_asked_is_judged():
+    kinds = Counter(
+        field.kind for name in ASKING for box in truths.read(name) for field in box.fields
+    )
+    assert kinds["words"] < kinds.total() / 8
+    assert all(kinds[kind] for kind in truths.KINDS)
+
+
+def test_a_number_is_read_as_cells_print_it():
+    text = "swapped 1,024 µs\nnaive 256 µs\n"
+    entry = {"find": r"swapped ([\d,]+)"}
+    assert truths.answer("number", entry, text) == 1024
+    assert truths.answer("number", {**entry, "over": r"naive (\d+)"}, text) == 4
+    assert truths.answer("number", {**entry, "over": r"naive (\d+)", "percent": True}, text) == 400
+    assert truths.answer("number", {"find": r"([\d,]+) µs", "sum": True}, text) == 1280
+    assert truths.answer("number", {"find": r"tiled (\d+)"}, text) is None
+    assert truths.answer("number", {**entry, "over": r"tiled (\d+)"}, text) is None
+
+
+def test_a_choice_has_one_right_answer_or_is_not_judged():
+    options = {"slow": "slow", "fast": "fast"}
+    assert truths.answer("choice", {"options": options}, "so fast") == 1
+    assert truths.answer("choice", {"options": options}, "so slow, so fast") is None
+    assert truths.answer("choice", {"options": options}, "neither") is None
+
+
+@pytest.mark.parametrize("name", ASKING)
+def test_every_box_has_its_fields_and_veils_its_answer(book, name):
+    page, boxes = soup(book, name), truths.read(name)
+    shown = dict(zip(predict.shown(name), page.select("div.cell"), strict=True))
+    dressed = page.select(".predict")
+    assert [each["id"] for each in dressed] == [predict.anchor(box) for box in boxes]
+    assert len({each["id"] for each in dressed}) == len(dressed)
+    for box, place in zip(boxes, dressed, strict=True):
+        form = place.form
+        assert json.loads(form["data-is"]) == [field.answer for field in box.fields]
+        assert form["data-page"] == f"chapters/{chapter_of(name)}"
+        assert len(form.select(".field")) == len(box.fields)
+        for field in box.fields:
+            veiled = shown[field.cell].select(f'.cell_output[data-veil="{place["id"]}"]')
+            assert veiled, (box.id, field.cell)
+
+
+@pytest.mark.parametrize("name", ASKING)
+def test_a_right_guess_is_as_long_as_the_bar_that_answers(book, name):
+    page = soup(book, name)
+    fields = {
+        f"{predict.anchor(box)} {number}": field
+        for box in truths.read(name)
+        for number, field in enumerate(box.fields)
+        if "bar" in field.said
+    }
+    marks = page.select("rect.hollow")
+    assert [mark["data-guess"] for mark in marks] == list(fields)
+    for mark in marks:
+        field = fields[mark["data-guess"]]
+        bars = predict.bars(mark.parent)
+        left, upper, right, _ = bars[field.said["bar"]["number"]][:4]
+        assert (float(mark["x"]), float(mark["y"])) == (left, upper)
+        # A record of another size than the chart's may answer a ratio.
+        assert field.answer * float(mark["data-per"]) == pytest.approx(right - left, rel=0.1)
+
+
+@pytest.mark.parametrize("name", ASKING)
+def test_a_right_guess_lies_on_the_point_that_answers(book, name):
+    page = soup(book, name)
+    fields = {
+        f"{predict.anchor(box)} {number}": field
+        for box in truths.read(name)
+        for number, field in enumerate(box.fields)
+        if "point" in field.said
+    }
+    rings = page.select("circle.hollow[data-zero]")
+    assert list(dict.fromkeys(ring["data-guess"] for ring in rings)) == list(fields)
+    for name, field in fields.items():
+        answers = field.answer if isinstance(field.answer, list) else [field.answer]
+        mine = [ring for ring in rings if ring["data-guess"] == name]
+        assert [int(ring["data-place"]) for ring in mine] == [*range(len(answers))]
+        for ring, answer, which in zip(mine, answers, field.said["point"]["at"], strict=True):
+            x, y = predict.points(ring.parent)[which]
+            assert float(ring["cx"]) == x
+            assert float(ring["data-zero"]) - answer * float(ring["data-per"]) == pytest.approx(
+                y, abs=0.01
+            )
+            # One axis, one scale: were the answer another point's, its unit would be another.
+            unit = float(mine[0]["data-per"])
+            assert float(ring["data-per"]) == pytest.approx(unit, rel=0.03)
+
+
+@pytest.fixture
+def visit(browser, book):
+    """Open a page as a reader of a kind: ``visit("00-climb", javaScriptEnabled=False)``."""
+    contexts, listeners = [], []
+
+    def go(name: str, before: str = "", **kind):
+        if not contexts or kind or before:
+            contexts.append(browser.new_context(viewport={"width": 390, "height": 900}, **kind))
+        page = contexts[-1].new_page()
+        if before:
+            page.add_init_script(before)
+        listeners.append(Listener(page))
+        page.goto((book / f"chapters/{name}.html").as_uri())
+        if kind.get("java_script_enabled", True):
+            lay_out(page)
+        return page
+
+    yield go
+    assert [(each.errors, each.foreign) for each in listeners] == [([], [])] * len(listeners)
+    for context in contexts:
+        context.close()
+
+
+def veils(page, box: str) -> list[str]:
+    return page.locator(f'[data-veil="{box[1:]}"]').evaluate_all(
+        "(all) => all.map((each) => getComputedStyle(each).visibility)"
+    )
+
+
+def height(page, box: str) -> float:
+    return page.evaluate(
+        "(id) => document.querySelector(`[data-veil='${id}']`).getBoundingClientRect().height",
+        box[1:],
+    )
+
+
+def test_a_guess_lifts_the_veil_and_lasts(visit):
+    page = visit("00-climb")
+    assert set(veils(page, FIRST)) == {"hidden"}
+    before = height(page, FIRST)
+    page.fill(f"{FIRST} input >> nth=0", "4")
+    page.fill(f"{FIRST} input >> nth=1", "1")
+    page.press(f"{FIRST} input >> nth=1", "Enter")
+    said = page.locator(f"{FIRST} .said")
+    assert said.locator("p").all_text_contents() == [
+        "A[row, k]: you 4, it’s 32\u00a0sectors: too low by a factor of 8.",
+        "B[k, col]: you 1, it’s 1\u00a0sector: exact.",
+    ]
+    assert said.evaluate("(each) => each === document.activeElement"), "it is read at once"
+    assert set(veils(page, FIRST)) == {"visible"}
+    assert height(page, FIRST) == before, "nothing moves"
+    again = visit("00-climb")
+    assert set(veils(again, FIRST)) == {"visible"}
+    assert "you 4" in again.inner_text(f"{FIRST} .said")
+    again.click(f"{FIRST} .said button")
+    assert set(veils(again, FIRST)) == {"hidden"}
+    assert set(veils(visit("00-climb"), FIRST)) == {"hidden"}
+
+
+def test_whoever_does_not_want_to_guess_sees_the_answer(visit):
+    page = visit("00-climb")
+    page.click(f"{FIRST} .show")
+    assert set(veils(page, FIRST)) == {"visible"}
+    assert page.inner_text(f"{FIRST} .said p").startswith("A[row, k]: 32")
+    kept = page.evaluate("(key) => JSON.parse(localStorage.getItem(key))", KEY)
+    assert kept["predictions"] == {"chapters/00-climb": {"predict-sectors": None}}
+
+
+@pytest.mark.parametrize(
+    ("typed", "line"),
+    [
+        ("", "Type a number, or press “Show me”."),
+        ("many", "“many” is not a number: type digits, such as 12 or 0.25."),
+        ("1,5,2", "“1,5,2” is not a number: type digits, such as 12 or 0.25."),
+        ("-3", "-3 is impossible here: the least is 0."),
+        ("1e999", "“1e999” is not a number: type digits, such as 12 or 0.25."),
+    ],
+)
+def test_what_is_no_guess_is_told_in_a_line(visit, typed, line):
+    page = visit("00-climb")
+    page.fill(f"{FIRST} input >> nth=0", typed)
+    page.click(f"{FIRST} .acts button >> nth=0")
+    assert page.inner_text(f"{FIRST} .fault") == line
+    invalid = page.locator(f"{FIRST} [aria-invalid]")
+    assert invalid.count() == 1
+    assert invalid.evaluate("(each) => each === document.activeElement")
+    assert set(veils(page, FIRST)) == {"hidden"}
+
+
+def test_a_decimal_comma_is_read(visit):
+    page = visit("00-climb")
+    page.fill(f"{FIRST} input >> nth=0", "1,5")
+    page.fill(f"{FIRST} input >> nth=1", "1")
+    page.press(f"{FIRST} input >> nth=1", "Enter")
+    assert "you 1.5," in page.inner_text(f"{FIRST} .said")
+
+
+def test_large_numbers_and_units_are_read(visit):
+    page = visit("01-hardware")
+    page.fill("#predict-the-work input >> nth=0", "1,000,000,000")
+    page.fill("#predict-the-work input >> nth=1", "8×")
+    page.press("#predict-the-work input >> nth=1", "Enter")
+    said = page.locator("#predict-the-work .said p").all_text_contents()
+    assert [line.rpartition(": ")[2] for line in said] == ["exact."] * 2
+
+
+def test_a_choice_and_words_by_keyboard(visit):
+    page = visit("06-profiling")
+    box = "#predict-stalls-md"
+    page.click(f"{box} .acts button >> nth=0")
+    assert page.inner_text(f"{box} .fault") == "Choose an answer, or press “Show me”."
+    for group in range(3):
+        page.focus(f"{box} fieldset >> nth={group} >> input >> nth=0")
+        page.keyboard.press("Space")
+    page.click(f"{box} .acts button >> nth=0")
+    assert page.inner_text(f"{box} .fault") == "Write a few words, or press “Show me”."
+    page.fill(f"{box} textarea", "<b>waits</b>")
+    page.click(f"{box} .acts button >> nth=0")
+    said = page.locator(f"{box} .said p").all_text_contents()
+    assert said[0].endswith(": right.")
+    assert said[1] == "tiled: you “queue to global memory”, recorded “queue to shared memory”."
+    assert said[3] == "You wrote: <b>waits</b>"
+
+
+def test_a_sketch_shows_both_curves(visit):
+    page = visit("05-memory-access")
+    box = "#predict-sectors-words"
+    page.click(f"{box} .acts button >> nth=0")
+    assert page.inner_text(f"{box} .fault") == "Draw a point or more, or press “Show me”."
+    for place in range(7):
+        page.focus(f"{box} input >> nth={place}")
+        page.keyboard.press("End")
+    page.click(f"{box} .acts button >> nth=0")
+    assert page.inner_text(f"{box} .said p") == (
+        "Hollow points: yours. Filled points: the answer. "
+        "On average you are off by 53.9\u00a0% of the axis."
+    )
+    tops = page.locator(f"{box} .axis label").evaluate_all(
+        "(all) => all.map((each) => Number(each.style.getPropertyValue('--is')))"
+    )
+    assert tops == [1, 0.67, 0.5, 0.4, 0.22, 0.22, 0.22]
+
+
+def test_points_that_nobody_drew_are_no_guesses(visit):
+    page = visit("05-memory-access")
+    box = "#predict-sectors-words"
+    for place in (1, 4):
+        page.focus(f"{box} input >> nth={place}")
+        page.keyboard.press("End")
+    page.click(f"{box} .acts button >> nth=0")
+    (off,) = re.findall(r"off by ([\d.]+)", page.inner_text(f"{box} .said p"))
+    assert float(off) == pytest.approx((33 + 78) / 2)
+    rings = page.locator("[data-guess^='predict-sectors-words ']")
+    drawn = rings.evaluate_all("(all) => all.map((ring) => ring.hasAttribute('cy'))")
+    assert drawn == [False, True, False, False, True, False, False]
+
+
+def test_whole_numbers_are_drawn_in_whole_steps(book):
+    steps = soup(book, "05-memory-access").select("#predict-banks .sketch input")
+    assert {each["step"] for each in steps} == {"1"} and {each["max"] for each in steps} == {"32"}
+
+
+def test_a_guess_is_a_hollow_bar_as_long_as_it_says(visit, book):
+    page = visit("00-climb")
+    box, mark = "#predict-waits-for-global", page.locator("rect.hollow")
+    assert mark.count() == 1 and not mark.is_visible()
+    (field,) = truths.read("00-climb")[-1].fields
+    page.fill(f"{box} input", f"{field.answer / 2}")
+    page.press(f"{box} input", "Enter")
+    assert mark.is_visible()
+    left, _, right, _ = predict.bars(soup(book, "00-climb").select_one("svg:has(rect.hollow)"))[-1]
+    assert float(mark.get_attribute("width")) == pytest.approx((right - left) / 2, rel=1e-4)
+    page.click(f"{box} .said button")
+    assert not mark.is_visible()
+
+
+def test_guesses_are_hollow_rings_in_a_chart_of_lines(visit):
+    page = visit("09-many-gpus")
+    box, rings = "#predict-layouts-md", page.locator("[data-guess^='predict-layouts-md ']")
+    shown = rings.locator("visible=true")
+    assert rings.count() == 3 and shown.count() == 0
+    for number, guess in enumerate(("0", "0.75", "99")):
+        page.fill(f"{box} input >> nth={number}", guess)
+    page.press(f"{box} input >> nth=2", "Enter")
+    zero, point, top = (float(ring.get_attribute("cy")) for ring in rings.all())
+    assert shown.count() == 3
+    assert zero == float(rings.first.get_attribute("data-zero"))
+    assert point == pytest.approx(predict.points(chart_of(page, "predict-layouts-md"))[1][1])
+    assert 0 < top < 10, "what lies above the axis stands at the edge"
+    assert "the hollow rings are your guesses" in page.inner_text(f"{box} .said")
+    page.click(f"{box} .said button")
+    assert shown.count() == 0
+
+
+#: Whether a ring stands on a point, a line or a bar's end; on an axis, below the bend of a line.
+STANDS = """(rings) => rings.map((ring) => {
+  const x = ring.cx.baseVal.value, y = ring.cy.baseVal.value, chart = ring.ownerSVGElement;
+  const near = (mark) => Math.hypot(mark.x.baseVal.value - x, mark.y.baseVal.value - y) < 2;
+  const all = (which) => [...chart.querySelectorAll(which)];
+  const lines = all("path[clip-path]").filter((path) => !/^M\\S+ \\S+[hv][^a-z]+$/.test(path.getAttribute("d")));
+  const bends = lines.map((path) => path.getAttribute("d").match(/^M([\\d.]+) [\\d.]+l([\\d.]+)/));
+  const on = (path) => {
+    path.style.strokeWidth = 4;
+    return path.isPointInStroke(new DOMPoint(x, y));
+  };
+  return all("g[clip-path] use").some(near) || lines.some(on)
+    || bends.some((bend) => bend && Math.abs(Number(bend[1]) + Number(bend[2]) - x) < 2);
+})"""  # noqa: E501
+LOGARITHMIC = [
+    (name, box)
+    for name in ASKING
+    for box in truths.read(name)
+    if any("log" in field.said for field in box.fields)
+]
+
+
+@pytest.mark.parametrize(("name", "box"), LOGARITHMIC, ids=lambda each: getattr(each, "id", each))
+def test_a_right_guess_slides_to_what_a_logarithmic_chart_draws(visit, name, box):
+    page, place = visit(name), f"#{predict.anchor(box)}"
+    for number, field in enumerate(box.fields):
+        page.fill(f"{place} input >> nth={number}", f"{field.answer}")
+    rings = page.locator(f"circle[data-guess^='{place[1:]} ']")
+    assert rings.count() == len(box.fields) and not rings.first.is_visible()
+    page.press(f"{place} input >> nth=0", "Enter")
+    assert rings.evaluate_all(STANDS) == [True] * len(box.fields)
+    assert all(ring.is_visible() for ring in rings.all())
+    assert "hollow ring" in page.inner_text(f"{place} .said")
+
+
+def test_what_lies_beyond_a_logarithmic_axis_stands_at_its_edge(visit):
+    page = visit("11-at-work")
+    for number, guess in enumerate(("0.001", "1000000000", "0")):
+        page.fill(f"#predict-calls-md input >> nth={number}", guess)
+    page.press("#predict-calls-md input >> nth=0", "Enter")
+    low, high, none = page.locator("circle[data-log]").all()
+    assert low.get_attribute("cx") == low.get_attribute("data-from")
+    assert high.get_attribute("cx") == high.get_attribute("data-to")
+    assert not none.is_visible(), "zero has no place there"
+
+
+def chart_of(page, box: str):
+    """The chart that shows the guesses of a box."""
+    chart = page.locator(f"svg:has([data-guess^='{box} '])").evaluate("(svg) => svg.outerHTML")
+    return BeautifulSoup(chart, "html.parser").svg
+
+
+def test_who_runs_the_cell_has_the_answer(visit):
+    page = visit("00-climb")
+    page.evaluate(
+        """(id) => {
+            const cell = document.querySelector(`[data-veil='${id}']`).closest(".cell");
+            cell.insertAdjacentHTML("beforeend", "<button id=go data-do=run>Run</button>");
+        }""",
+        FIRST[1:],
+    )
+    page.click("#go")
+    assert set(veils(page, FIRST)) == {"visible"}
+
+
+FORBIDDEN = """for (const name of ["getItem", "setItem"]) {
+    const real = Storage.prototype[name];
+    Storage.prototype[name] = function (key, ...more) {
+        if (key === "tile-by-tile.progress") throw new DOMException("forbidden", "SecurityError");
+        return real.call(this, key, ...more);
+    };
+}"""
+
+
+def test_where_nothing_is_kept_a_guess_still_lifts_the_veil(visit):
+    page = visit("00-climb", before=FORBIDDEN)
+    page.fill(f"{FIRST} input >> nth=0", "32")
+    page.fill(f"{FIRST} input >> nth=1", "1")
+    page.press(f"{FIRST} input >> nth=1", "Enter")
+    assert set(veils(page, FIRST)) == {"visible"}
+    assert page.locator(f"{FIRST} .said p").last.inner_text() == (
+        "This browser keeps nothing: the guess is forgotten when you leave."
+    )
+
+
+@pytest.mark.parametrize(
+    "kept",
+    ["[]", "null", '{"format": 2}', "no JSON", '{"format": 1, "predictions": [1]}']
+    + [
+        json.dumps({"format": 1, "predictions": {"chapters/00-climb": {"predict-sectors": said}}})
+        for said in ("32", 7, [], [1], ["x", "y"], {"0": 1}, [None, 1])
+    ],
+)
+def test_what_is_found_in_the_storage_and_is_not_ours_counts_as_nothing(visit, kept):
+    page = visit("00-climb", before=f"localStorage.setItem({KEY!r}, {kept!r})")
+    assert set(veils(page, FIRST)) == {"hidden"}
+    page.click(f"{FIRST} .show")
+    assert set(veils(page, FIRST)) == {"visible"}
+
+
+def test_without_scripts_and_in_print_the_page_is_as_the_notebook(visit):
+    page = visit("00-climb", java_script_enabled=False)
+    assert not page.locator(f"{FIRST} .stage").is_visible()
+    assert page.locator("[data-veil]").first.is_visible()
+    page = visit("00-climb", java_script_enabled=True)
+    page.emulate_media(media="print")
+    assert not page.locator(f"{FIRST} .stage").is_visible()
+    assert set(veils(page, FIRST)) == {"visible"}
+
+
+def test_the_script_is_small(book):
+    sizes = [(book / f"_static/book/{name}.js").stat().st_size for name in ("guesses", "predict")]
+    assert sum(sizes) < 14_000
+    form = sum(len(str(each)) for each in soup(book, "00-climb").select(".predict .stage"))
+    assert form < 12_000
+
+
+def test_progress_tells_how_good_the_guesses_are(visit):
+    page = visit("00-climb")
+    page.fill(f"{FIRST} input >> nth=0", "4")
+    page.fill(f"{FIRST} input >> nth=1", "2")
+    page.press(f"{FIRST} input >> nth=1", "Enter")
+    page = visit("progress")
+    boxes = sum(len(truths.read(name)) for name in ASKING)
+    assert page.inner_text("#calibration .count") == (
+        f"1 of {boxes} predictions opened. 2 numbers guessed, 1 within a factor of two."
+    )
+    assert page.locator("#calibration .dots i").count() == 2
+    assert page.locator("#calibration li").count() == 1
+    page.click(".forget")
+    page.click(".forget")
+    page.wait_for_function("document.querySelectorAll('#calibration .dots i').length === 0")
+    assert re.match(rf"0 of {boxes} ", page.inner_text("#calibration .count"))

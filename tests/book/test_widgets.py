@@ -1,0 +1,41 @@
+"""The chapters' widgets as readers get them: each by keys alone, in every profile of a browser."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from kernels.lab import widgets
+from kernels.lab.pages import has_quiz
+from tests.book.test_browser import PROFILES, Listener
+from tests.lab.widgets import keys
+from tests.pages import CHAPTERS, mount_all
+
+
+def kinds(book, name: str) -> list[str]:
+    """The widgets that a page shows."""
+    return re.findall(r'data-kind="(\w+)"', (book / f"chapters/{name}.html").read_text("utf-8"))
+
+
+def test_every_kind_of_widget_is_used_on_some_page(book):
+    shown = {name: kinds(book, name) for name in CHAPTERS}
+    assert {kind for found in shown.values() for kind in found} == {*widgets.__all__}
+    assert [name for name in CHAPTERS if "Quiz" in shown[name]] == list(filter(has_quiz, CHAPTERS))
+
+
+@pytest.mark.parametrize(("width", "mode"), PROFILES)
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_every_widget_of_a_page_works_by_keys(browser, book, chapter, width, mode):
+    page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=mode)
+    listener = Listener(page)
+    page.goto((book / f"chapters/{chapter}.html").as_uri())
+    mount_all(page)
+    page.locator(".guess .show").evaluate_all("(all) => all.forEach((show) => show.click())")
+    for kind in (shown := kinds(book, chapter)):
+        page.evaluate("document.querySelectorAll('details.hide').forEach((d) => { d.open = true })")
+        keys.tests_of(kind).by_keys(page.locator(f".widget[data-kind={kind}] .tile-widget").first)
+    assert page.locator(".tile-widget").count() == len(shown)
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    assert (listener.errors, listener.foreign) == ([], [])
+    page.close()

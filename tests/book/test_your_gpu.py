@@ -1,0 +1,460 @@
+"""*Your GPU* on Chromium's software adapter: results, messages and layout, never a speed."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from bs4 import BeautifulSoup
+
+from kernels import records
+from kernels.webgpu.ladder import RUNGS, Choice
+from tests.book.test_axe import AXE, RUN
+from tests.book.test_browser import PROFILES, SHIFTS, Listener
+from tests.pages import settle
+
+PAGE = "chapters/your-gpu.html"
+#: The second lets a machine with a GPU use the software adapter, too.
+SOFTWARE = ("--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader")
+LADDER, SINGLE = ("[data-part=ladder]", "[data-part=single]")
+CHOICES = [Choice(rung, options) for rung in RUNGS.values() for options in rung.choices]
+#: Larger kernels take a compiler for a CPU half a minute.
+SMALL = [rung.name for rung in RUNGS.values() if not rung.feature]
+HELPERS = """
+const data = JSON.parse(document.getElementById("gpu-rungs").textContent);
+const of = (name, n = -1) => {
+    const rung = data.rungs.find((each) => each.name === name);
+    return { rung, choice: rung.choices.at(n), prologue: data.prologue };
+};
+const told = async (f) => { try { await f(); return "nothing"; } catch (e) { return e.message; } };
+"""
+
+
+@pytest.fixture(scope="module")
+def software(browser):
+    """A Chromium that offers WebGPU on the CPU."""
+    from browser import FLAGS, installed
+
+    chromium = browser.browser_type.launch(executable_path=installed(), args=[*FLAGS, *SOFTWARE])
+    yield chromium
+    chromium.close()
+
+
+@pytest.fixture
+def visit(software, book):
+    """Open the page: ``visit(width=390)``; skip where this Chromium has no software adapter."""
+    contexts = []
+
+    def open_page(width: int = 1280, mode: str = "light", script: str = "", query: str = ""):
+        context = software.new_context(
+            viewport={"width": width, "height": 900}, color_scheme=mode, reduced_motion="reduce"
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(120_000)
+        page.add_init_script(script)
+        page.goto((book / PAGE).as_uri() + query)
+        found = "navigator.gpu?.requestAdapter().then((adapter) => Boolean(adapter))"
+        if not script and not page.evaluate(found):
+            pytest.skip("this Chromium has no software adapter for WebGPU")
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+
+
+def evaluate(page, body: str, argument=None):
+    """Run some JavaScript that has the page's data and a way to a rung."""
+    return page.evaluate(f"async (x) => {{ {HELPERS} {body} }}", argument)
+
+
+def run(page, part: str) -> str:
+    """Send a form by keyboard, wait until it's done, and return what it says."""
+    page.evaluate(
+        """(part) => {
+            const stop = document.querySelector(`${part} [data-is=stop]`);
+            window.ended = false;
+            const watch = new MutationObserver(() => { ended ||= stop.hidden; });
+            watch.observe(stop, { attributes: true });
+        }""",
+        part,
+    )
+    page.locator(f"{part} [type=submit]").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_function("ended")
+    return page.locator(f"{part} [data-is=status]").inner_text()
+
+
+def choose(page, rung: str, **options: int) -> None:
+    page.select_option(f"{SINGLE} [name=rung]", rung)
+    if options:
+        words = ", ".join(f"{name} {value}" for name, value in options.items())
+        page.select_option(f"{SINGLE} [name=choice]", label=words)
+
+
+# -- One source of truth
+
+
+def test_texts_are_those_of_python(visit):
+    page = visit()
+    texts = evaluate(
+        page,
+        "return data.rungs.flatMap((rung) => rung.choices.map(({ options }) =>"
+        " yourGpu.complete({ rung, options, prologue: data.prologue })))",
+    )
+    assert texts == [choice.source() for choice in CHOICES]
+
+
+@pytest.mark.parametrize("sizes", [(1, 1, 1), (101, 83, 57), (2048, 1024, 512)])
+def test_models_and_grids_are_those_of_python(visit, sizes):
+    M, N, K = sizes
+    told = evaluate(
+        visit(),
+        "const [M, N, K] = x; return data.rungs.flatMap((rung) => rung.choices.map((choice) =>"
+        " [yourGpu.model(rung, choice, { M, N, K }), yourGpu.grid(rung, choice, M, N)]))",
+        list(sizes),
+    )
+    for choice, (model, grid) in zip(CHOICES, told, strict=True):
+        theirs = choice.model(M, N, K)
+        assert model["loads"] == sum(theirs.loads.values())
+        assert (model["flops"], model["bytes"]) == (theirs.flops, choice.bytes_asked(M, N, K))
+        assert grid == [*choice.grid(M, N)]
+
+
+def test_numbers_of_sixteen_bits_are_exact(visit):
+    import numpy as np
+
+    values = [0, 1, -4, 0.5, -0.998046875, 1 / 512, 3]
+    bits = visit().evaluate("(values) => values.map(yourGpu.half)", values)
+    assert np.array(bits, "uint16").view("float16").tolist() == values
+
+
+# -- Results
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_a_rung_is_exact_at_odd_shapes_and_in_bands(visit, name):
+    wrong = evaluate(
+        visit(),
+        """const gpu = await yourGpu.open(), { rung, choice, prologue } = of(x.name), wrong = [];
+        const code = yourGpu.complete({ rung, options: choice.options, prologue });
+        for (const [M, N, K, bands] of x.shapes) {
+            const product = { rung, choice, sizes: { M, N, K }, kind: "whole", code, bands };
+            const found = await gpu.checked(product, true);
+            const whole = found.right && found.elements === M * N;
+            if (!whole) wrong.push([M, N, K, yourGpu.verdict(found)]);
+        }
+        gpu.close();
+        return wrong;""",
+        {
+            "name": name,
+            "shapes": [(1, 1, 1, 1), (133, 141, 37, 1), (1, 130, 7, 1), (130, 33, 29, 3)],
+        },
+    )
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "broken", "said"),
+    [
+        ("naive", "row < p.M && col < p.N", "row < p.M", "past the rows' ends"),
+        ("naive", "k < p.K;", "k < p.K - 1u;", "elements wrong"),
+        ("naive", "row < p.M && col < p.N", "row < p.M && col + 1 < p.N", "never written"),
+        ("tiled", "row < p.M && k0 + tx < p.K", "row < p.M", "elements wrong"),
+        ("vectorized", "return kept(A[row * (p.lda / 4) + k / 4], k, p.K)",
+         "return A[row * (p.lda / 4) + k / 4]", "elements wrong"),
+    ],
+)  # fmt: skip
+def test_a_wrong_kernel_is_told_from_a_right_one(visit, name, text, broken, said):
+    verdict = evaluate(
+        visit(),
+        """const gpu = await yourGpu.open(), { rung, choice, prologue } = of(x.name);
+        const changed = { ...rung, text: rung.text.replaceAll(x.text, x.broken) };
+        if (changed.text === rung.text) return "nothing was changed";
+        const sizes = { M: 64, N: 64, K: 64 };
+        const found = await gpu.measure({ rung: changed, choice, sizes, prologue });
+        gpu.close();
+        return found.flops ? "timed" : yourGpu.verdict(found.small);""",
+        {"name": name, "text": text, "broken": broken},
+    )
+    assert verdict.startswith("wrong: ") and said in verdict
+
+
+def test_a_band_that_is_not_launched_is_missed(visit):
+    found = evaluate(
+        visit(),
+        """const gpu = await yourGpu.open(), { rung, choice, prologue } = of("tiled");
+        const code = yourGpu.complete({ rung, options: choice.options, prologue });
+        const inTurn = gpu.inTurn.bind(gpu);
+        gpu.inTurn = (launches, ...rest) => inTurn(launches.slice(0, -1), ...rest);
+        const product = { rung, choice, sizes: { M: 100, N: 90, K: 33 }, kind: "whole", code };
+        const found = await gpu.checked({ ...product, bands: 4 }, true);
+        gpu.close();
+        return found;""",
+    )
+    assert found["unwritten"] > 0 and not found["right"]
+
+
+def test_the_ladder_is_climbed_by_keys_and_the_guess_is_compared_and_kept(visit):
+    page = visit(width=390, mode="dark")
+    listener = Listener(page)
+    page.fill(f"{LADDER} [name=tiled]", "5")
+    page.fill(f"{LADDER} [name=best]", "20.5")
+    page.select_option(f"{LADDER} [name=size]", "128")
+    said = run(page, LADDER)
+    assert said.startswith("Done: 128 × 128 × 128 on google swiftshader"), said
+    results = page.locator(f"{LADDER} [data-is=results]")
+    told = results.inner_text()
+    assert "software adapter" in told and "All 7 products are right." in told
+    assert "you said 5 times" in told and "you said 21 times" in told
+    assert results.locator("tbody tr").count() == results.locator("svg circle").count() == 7
+    assert "needs subgroups of 32 threads" in told and "needs shader-f16" in told
+    widths = results.locator(".fill").evaluate_all("(all) => all.map((e) => e.offsetWidth)")
+    assert len(set(widths)) > 1
+    for width in (390, 1280):
+        page.set_viewport_size({"width": width, "height": 900})
+        settle(page)
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    assert (listener.errors, listener.foreign) == ([], [])
+    page.add_script_tag(path=AXE)
+    assert page.evaluate(RUN) == []
+    page.reload()
+    assert page.input_value(f"{LADDER} [name=tiled]") == "5"
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_nothing_moves_while_the_page_loads(visit, width):
+    page = visit(width=width, script=SHIFTS)
+    page.wait_for_selector(f"{LADDER} [type=submit]:enabled")
+    settle(page)
+    assert page.evaluate("moved") < 0.005
+
+
+def test_a_run_stops_and_the_focus_stays(visit):
+    page = visit()
+    page.select_option(f"{LADDER} [name=size]", "256")
+    page.click(f"{LADDER} [type=submit]")
+    page.locator(f"{LADDER} [data-is=stop]").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector(f"{LADDER} [data-is=stop]", state="hidden")
+    assert page.inner_text(f"{LADDER} [data-is=status]") == "Stopped."
+    assert page.evaluate("document.activeElement.type") == "submit"
+    assert page.is_hidden(f"{LADDER} [data-is=problem]")
+
+
+@pytest.mark.parametrize("missing", ["barrier 1", "barrier 2", "guard"])
+def test_what_is_taken_away_is_missed(visit, missing):
+    page = visit(query="?rung=tiled&tile=8")
+    assert page.input_value(f"{SINGLE} [name=rung]") == "tiled"
+    page.uncheck(f"{SINGLE} [name='{missing}']")
+    page.fill(f"{SINGLE} [name=N]", "99")
+    assert "gone" in page.locator(f"{SINGLE} [data-is=text]").text_content()
+    said = run(page, SINGLE)
+    assert re.match(r"Wrong elements in five launches: (\d+, ){4}\d+ of 12672\.", said), said
+    row = page.locator(f"{SINGLE} tbody tr").first.inner_text()
+    assert "tile 8" in row and missing in row and "not timed" in row and "wrong: " in row
+
+
+def test_a_kernel_with_all_its_parts_is_right_and_timed(visit):
+    page = visit(query="?rung=tiled&tile=8")
+    for name, value in {"M": "70", "N": "101", "K": "53"}.items():
+        page.fill(f"{SINGLE} [name={name}]", value)
+    assert "and right." in run(page, SINGLE)
+    row = page.locator(f"{SINGLE} tbody tr").first.inner_text()
+    assert "70 × 101 × 53" in row and "nothing" in row and "FLOP/s" in row
+
+
+# -- What goes wrong
+
+
+@pytest.mark.parametrize(
+    ("fields", "rung", "options", "said"),
+    [
+        ({"M": "0"}, "naive", {}, "M is 0: use a whole number from 1 to 16,384."),
+        ({"K": "1e3"}, "naive", {}, "K is “1e3”: use a whole number"),
+        ({}, "tiled", {"tile": 32}, "needs 1024 threads per block; this GPU gives the browser"),
+        ({}, "warp_half", {}, "needs shader-f16"),
+        ({}, "warp_shuffled", {}, "needs subgroups of 32 threads; this GPU has 4"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_line(visit, fields, rung, options, said):
+    page = visit()
+    choose(page, rung, **options)
+    page.evaluate("document.querySelector('[data-part=single] form').noValidate = true")
+    for name, value in fields.items():
+        field = page.locator(f"{SINGLE} [name={name}]")
+        field.evaluate("(field) => { field.type = 'text'; }")
+        field.fill(value)
+    run(page, SINGLE)
+    problem = page.inner_text(f"{SINGLE} [data-is=problem]")
+    assert said in problem and "\n" not in problem
+
+
+def test_a_broken_kernel_stays_small(visit):
+    page = visit(query="?rung=tiled&tile=8")
+    page.uncheck(f"{SINGLE} [name='barrier 1']")
+    page.fill(f"{SINGLE} [name=M]", "129")
+    run(page, SINGLE)
+    assert "128 × 128 × 128 at most" in page.inner_text(f"{SINGLE} [data-is=problem]")
+
+
+def test_limits_are_told_before_anything_is_launched(visit):
+    told = evaluate(
+        visit(),
+        """const gpu = await yourGpu.open(), { rung, choice, prologue } = of("naive");
+        const ask = (sizes) => told(() => gpu.measure({ rung, choice, sizes, prologue }));
+        const lines = [await ask({ M: 30000, N: 30000, K: 4 })];
+        gpu.limits.maxComputeWorkgroupsPerDimension = 8;
+        lines.push(await ask({ M: 64, N: 100, K: 4 }));
+        gpu.expected = async () => 61000;
+        lines.push(await ask({ M: 64, N: 64, K: 4 }));
+        const wide = of("vectorized", 0);
+        gpu.limits.maxComputeWorkgroupStorageSize = 4096;
+        lines.push(yourGpu.fault(wide.rung, wide.choice, gpu));
+        gpu.close();
+        return lines;""",
+    )
+    expected = (
+        "needs a matrix of",
+        "needs 13 blocks in a row",
+        "about 61 s",
+        "bytes of shared memory",
+    )
+    for line, part in zip(told, expected, strict=True):
+        assert part in line and "\n" not in line
+
+
+def test_a_lost_gpu_ends_the_run_with_one_line(visit):
+    said = evaluate(
+        visit(),
+        """const gpu = await yourGpu.open(), { rung, choice, prologue } = of("naive");
+        setTimeout(() => gpu.device.destroy(), 200);
+        const sizes = { M: 256, N: 256, K: 256 };
+        const what = { rung, choice, sizes, prologue };
+        return told(async () => { for (;;) await gpu.measure(what); });""",
+    )
+    assert said.startswith("The browser lost the GPU") and "\n" not in said
+
+
+def test_a_gpu_that_does_not_answer_is_given_back(visit):
+    page = visit()
+    page.clock.install()
+    page.evaluate(
+        """async () => { window.said = "";
+        const gpu = await yourGpu.open();
+        gpu.answer(new Promise(() => {})).catch(({ message }) => { said = message; }); }"""
+    )
+    page.clock.run_for(16_000)
+    page.wait_for_function("said")
+    assert page.evaluate("said").startswith("The GPU hasn't answered for 15 s")
+
+
+def test_a_clock_that_stands_still_gives_way_to_the_page_s(visit):
+    found = evaluate(
+        visit(),
+        """const { rung, choice, prologue } = of("naive"), sizes = { M: 64, N: 64, K: 64 };
+        const what = { rung, choice, sizes, prologue };
+        const without = await yourGpu.open({ timestamps: false });
+        const a = await without.measure(what);
+        const stands = await yourGpu.open();
+        stands.stamps.getMappedRange = () => new ArrayBuffer(16);
+        const b = await stands.measure(what);
+        return [a.flops, b.flops, without.clock, stands.clock];""",
+    )
+    assert min(found[:2]) > 0 and found[2] == "the page's clock" and "no sense" in found[3]
+
+
+def test_a_hidden_page_waits(visit):
+    page = visit()
+    evaluate(
+        page,
+        """window.turns = 0;
+        const gpu = await yourGpu.open();
+        Object.defineProperty(document, "hidden", { get: () => window.away ?? true });
+        gpu.turn().then(() => { turns++; });
+        await new Promise((go) => setTimeout(go, 100));""",
+    )
+    assert page.evaluate("turns") == 0
+    page.evaluate("{ window.away = false; document.dispatchEvent(new Event('visibilitychange')); }")
+    page.wait_for_function("turns === 1")
+
+
+def test_the_page_reacts_while_matrices_are_filled(visit):
+    turns = evaluate(
+        visit(),
+        """const gpu = await yourGpu.open(), { rung, choice } = of("naive");
+        let turns = 0;
+        const timer = setInterval(() => { turns++; });
+        await gpu.matrices(rung, choice, { M: 2000, N: 1000, K: 1500 }, "single");
+        clearInterval(timer);
+        gpu.close();
+        return turns;""",
+    )
+    assert turns > 0
+
+
+GONE = "Object.defineProperty(Navigator.prototype, 'gpu', { get: () => undefined });"
+INSECURE = f"{GONE} Object.defineProperty(globalThis, 'isSecureContext', {{ get: () => false }});"
+NONE = "GPU.prototype.requestAdapter = async () => null;"
+FORBIDDEN = "Object.defineProperty(window, 'localStorage', { get() { throw new Error('no'); } });"
+
+
+@pytest.mark.parametrize(
+    ("script", "said"), [(GONE, "This browser has no WebGPU"), (INSECURE, "https:// or localhost")]
+)
+def test_without_webgpu_the_page_says_so_and_shows_the_record(visit, script, said):
+    page = visit(script=script)
+    problem = page.inner_text(f"{LADDER} [data-is=problem]")
+    assert said in problem and "recorded ladder" in problem and "\n" not in problem
+    assert page.is_disabled(f"{LADDER} [type=submit]")
+    assert page.locator(".recorded-ladder tbody tr").count() > 6
+
+
+def test_without_an_adapter_one_line_says_what_to_do(visit):
+    page = visit(script=NONE)
+    run(page, LADDER)
+    assert "offers no GPU here" in page.inner_text(f"{LADDER} [data-is=problem]")
+    assert page.is_enabled(f"{LADDER} [type=submit]")
+
+
+def test_where_nothing_can_be_kept_the_page_works(visit):
+    page = visit(script=FORBIDDEN)
+    page.fill(f"{LADDER} [name=tiled]", "3")
+    assert page.is_enabled(f"{LADDER} [type=submit]")
+
+
+@pytest.mark.parametrize(("width", "mode"), PROFILES)
+def test_without_scripts_the_record_is_there(browser, book, width, mode):
+    context = browser.new_context(
+        viewport={"width": width, "height": 900}, color_scheme=mode, java_script_enabled=False
+    )
+    page = context.new_page()
+    page.goto((book / PAGE).as_uri())
+    line = page.locator(f"{LADDER} noscript p")
+    assert "needs JavaScript and a browser with WebGPU" in line.text_content() and line.is_visible()
+    assert page.locator(".recorded-ladder tbody tr").count() > 6
+    assert page.is_disabled(f"{LADDER} [type=submit]")
+    context.close()
+
+
+def test_the_recorded_tables_are_the_record(book):
+    markup = BeautifulSoup((book / PAGE).read_text("utf-8"), "html.parser")
+    tables = markup.select(".recorded-ladder table")
+    record = records.load()
+    shown = [row.select("td")[1].text for row in tables[0].select("tbody tr")]
+    speeds = [row.gflops * 1e9 for row in record.ladder(M=2048) if row["rung"] in RUNGS]
+    from kernels.basics.units import quantity
+
+    assert shown == [quantity(speed, "FLOP/s") for speed in speeds]
+    assert not any("WGSL" in cell.text for cell in tables[0].select("td"))
+
+
+def test_the_tile_player_leads_to_the_page(browser, book):
+    page = browser.new_page()
+    page.goto((book / "chapters/04-tiled.html").as_uri())
+    page.evaluate("document.querySelectorAll('.widget-fallback button').forEach((b) => b.click())")
+    link = page.locator(".tile-player .source a").first
+    assert link.text_content() == "Run on your GPU"
+    assert re.match(r"your-gpu\.html\?rung=tiled&tile=\d+#", link.get_attribute("href"))
+    page.close()

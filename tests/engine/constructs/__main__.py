@@ -1,7 +1,0 @@
-"""``python -m tests.engine.constructs``: write ``chapters/interpreter.md``."""
-
-from tests.engine.constructs import page
-
-if __name__ == "__main__":
-    page.PAGE.write_text(page.text(), encoding="utf-8")
-    print(f"wrote {page.PAGE.name}: {page.summary()}")

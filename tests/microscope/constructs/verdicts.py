@@ -1,0 +1,146 @@
+"""A row in the interpreter, and what Numba's compiler makes of it for a GPU that is not there."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import warnings
+from dataclasses import dataclass, field
+from functools import cache
+
+import numpy as np
+
+from microscope import xoroshiro
+from tests.microscope.cases import from_source
+from tests.microscope.constructs.rows import Row
+from tests.microscope.fuzz import judges, ptx
+
+NAMES = ("out", "x", "y", "k", "m", "g")
+GRID, BLOCK, SIZE = (2,), (32,), 64
+HEADER = """\
+import cmath
+import math
+import operator
+
+import numpy as np
+from numpy import complex64, complex128, float16, float32, float64
+from numpy import int8, int16, int32, int64, uint8, uint16, uint32, uint64
+"""
+
+
+@dataclass
+class Verdict:
+    """What an engine makes of a row.
+
+    Attributes
+    ----------
+    refused : str
+        Why it does not run, in one line; empty if it does.
+    outputs : list of ndarray or None
+        All arrays after the launch; None if nothing could run the compiled code.
+    problems : list of str
+        What the microscope reports.
+    """
+
+    refused: str = ""
+    outputs: list[np.ndarray] | None = None
+    problems: list[str] = field(default_factory=list)
+
+
+def arguments() -> list:
+    """What every row is launched with: out, x, y, k, m, g, n."""
+    rng = np.random.default_rng(7)
+    x = rng.integers(-16, 17, SIZE) / 8 + 0.0625
+    y = rng.integers(0, 16, SIZE) / 16 + 0.03125
+    k = rng.integers(-3, 8, SIZE)
+    m = np.arange(SIZE).reshape(8, 8) % 7
+    return [
+        np.zeros(SIZE),
+        x.astype(np.float32),
+        y.astype(np.float32),
+        k.astype(np.int32),
+        m.astype(np.float32),
+        xoroshiro.states(SIZE, seed=3),
+        SIZE,
+    ]
+
+
+def module_of(row: Row, engine: str):
+    """The row as a module whose `cuda` is that of an engine."""
+    imports = {
+        "here": "from microscope import api as cuda\n",
+        "numba": "import numba.cuda.random\nfrom numba import cuda\n",
+    }
+    text = f"{HEADER}{imports[engine]}\n\n{row.source}"
+    digest = hashlib.sha256(row.source.encode()).hexdigest()[:8]
+    return from_source(text, f"construct_{engine}_{digest}")
+
+
+@cache
+def here(row: Row) -> Verdict:
+    """The row under the microscope."""
+    from microscope import KernelError, trace
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            module = module_of(row, "here")
+            if row.on_host:
+                return Verdict()
+            seen = trace(module.kernel, GRID, BLOCK, *arguments())
+        except KernelError as error:
+            return Verdict(re.sub(r"^line \d+: ", "", str(error)))
+    return Verdict("", list(seen.outputs.values()), [p.message for p in seen.problems])
+
+
+@cache
+def there(row: Row) -> Verdict:
+    """The row as Numba compiles it, and executed if its instructions are known."""
+    from numba import typeof, types
+
+    signature = types.void(
+        *(
+            types.Array(typeof(a).dtype, a.ndim, "C") if isinstance(a, np.ndarray) else types.int64
+            for a in arguments()
+        )
+    )
+    with warnings.catch_warnings(), judges.compiler() as ptx_of:
+        warnings.simplefilter("ignore")
+        try:
+            text = ptx_of(module_of(row, "numba").kernel.py_func, signature)
+        except Exception as error:
+            return Verdict(judges.one_line(error))
+        try:
+            after = ptx.run(text, GRID, BLOCK, arguments())
+        except Exception:
+            return Verdict()
+    return Verdict("", [a for a in after if isinstance(a, np.ndarray)])
+
+
+def on_gpu(row: Row) -> Verdict:
+    """The row, launched by Numba."""
+    from numba import cuda
+
+    given = [cuda.to_device(a) if isinstance(a, np.ndarray) else a for a in arguments()]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            module_of(row, "numba").kernel[GRID, BLOCK](*given)
+            cuda.synchronize()
+        except Exception as error:
+            return Verdict(judges.one_line(error))
+    return Verdict("", [a.copy_to_host() for a in given if hasattr(a, "copy_to_host")])
+
+
+def difference(mine: Verdict, theirs: Verdict, near: float = 2e-6) -> str:
+    """Where the values of two verdicts differ; empty where both agree, or one has none."""
+    if mine.outputs is None or theirs.outputs is None:
+        return ""
+    for name, a, b in zip(NAMES, mine.outputs, theirs.outputs, strict=True):
+        if a.dtype.names:
+            a, b = (v.view(np.uint64) for v in (a, b))
+        close = np.isclose(a, b, rtol=near, atol=1e-12, equal_nan=True)
+        if not close.all():
+            where = tuple(int(j) for j in np.argwhere(~close)[0])
+            return f"{name}{list(where)}: {a[where]!r} here, {b[where]!r} there"
+    return ""

@@ -1,0 +1,275 @@
+"""A program on each engine: the interpreter, Numba's compiled code without a GPU, and a GPU."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from unittest import mock
+
+import numpy as np
+
+from tests.microscope.cases import from_source
+from tests.microscope.fuzz import ptx
+from tests.microscope.fuzz.programs import Program
+
+CAPABILITY = (9, 0)
+
+
+@dataclass
+class Verdict:
+    """What an engine made of a program.
+
+    Attributes
+    ----------
+    outputs : list of ndarray
+        All array arguments after the launch; empty if it was refused.
+    problems : list of str
+        Kinds that the microscope reported.
+    refused : str
+        Why it cannot run, in one line; empty if it can.
+    undefined : bool
+        Whether an integer overflowed, or a float was made an integer that cannot hold it: LLVM
+        counts on neither, and the compiled code may do anything. Or whether `min` or `max` had to
+        choose between 0.0 and -0.0: of two constants LLVM takes the first, the GPU goes by sign.
+    """
+
+    outputs: list[np.ndarray] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    refused: str = ""
+    undefined: bool = False
+
+
+# ------------------------------------------------------------------------------- the interpreter
+def interpreted(program: Program, inputs: int, schedule: str = "lockstep") -> Verdict:
+    """The program under the microscope."""
+    from microscope import KernelError, trace, values
+
+    undefined: list = []
+    convert, operate, choose = values.clamped, values.binary, values.of_floats
+
+    def converts(d: np.dtype, v):
+        limits = np.iinfo(d)
+        held = (v > limits.min - 1.0) & (v < limits.max + 1.0)
+        undefined.append(not np.all(held))
+        return convert(d, v)
+
+    def operates(op: type, a, b):
+        v = operate(op, a, b)
+        if v.dtype == np.int64 and op in (ast.Add, ast.Sub, ast.Mult):
+            exact = operate(op, a.astype(float), b.astype(float))
+            undefined.append(np.any(np.abs(exact) >= 2.0**63))
+        return v
+
+    def chooses(less: bool, a, b):
+        undefined.append(np.any((a == 0) & (b == 0) & (np.signbit(a) != np.signbit(b))))
+        return choose(less, a, b)
+
+    with (
+        mock.patch.object(values, "of_floats", chooses),
+        mock.patch.object(values, "clamped", converts),
+        mock.patch.object(values, "binary", operates),
+    ):
+        try:
+            module = from_source(f"{ENGINE}\n{program.source}", f"interpreted_{program.seed}")
+            seen = trace(
+                module.kernel,
+                program.grid,
+                program.block,
+                *program.values(inputs),
+                schedule=schedule,
+            )
+        except KernelError as error:
+            return Verdict(refused=str(error))
+    problems = [p.kind for p in seen.problems]
+    return Verdict(list(seen.outputs.values()), problems, undefined=any(undefined))
+
+
+ENGINE = "from microscope import api as cuda"
+
+
+# ------------------------------------------------------------------------------- the compiler
+@dataclass
+class Device:
+    """A GPU that is not there."""
+
+    compute_capability: tuple[int, int] = CAPABILITY
+
+
+@contextmanager
+def compiler():
+    """Numba's compiler for a GPU that is not there: a function from a kernel and types to PTX.
+
+    It is the code that a GPU would run, after all that Numba's linker changes in it. Afterwards
+    Numba is as it was found: what else a test compiles has its multiply-adds.
+    """
+    import numba.cuda.compiler
+    import numba.cuda.dispatcher
+    from cuda.core import Linker, LinkerOptions, ObjectCode
+    from numba import cuda
+
+    def ptx_of(function, signature) -> str:
+        code, _ = cuda.compile(
+            function, signature, device=False, abi="numba", cc=CAPABILITY, output="ltoir"
+        )
+        options = LinkerOptions(
+            arch="sm_{}{}".format(*CAPABILITY), ptx=True, link_time_optimization=True
+        )
+        return bytes(Linker(ObjectCode.from_ltoir(code), options=options).link("ptx").code).decode()
+
+    with ExitStack() as changed:
+        for module in (numba.cuda.dispatcher, numba.cuda.compiler):
+            changed.enter_context(mock.patch.object(module, "get_current_device", Device))
+        changed.enter_context(unmerged())
+        yield ptx_of
+
+
+def unmerged():
+    """Have the linker leave products and sums apart: which ones it merges is its own choice."""
+    from cuda.core import LinkerOptions
+
+    written = LinkerOptions._prepare_nvjitlink_options
+
+    def options(self, as_bytes: bool = False) -> list:
+        kept = [x for x in written(self) if not x.startswith("-fma")]
+        return [x.encode() if as_bytes else x for x in (*kept, "-fma=0")]
+
+    return mock.patch.object(LinkerOptions, "_prepare_nvjitlink_options", options)
+
+
+def compiled(program: Program) -> tuple[str, str]:
+    """PTX of a program, or why Numba refuses it."""
+    with warnings.catch_warnings(), compiler() as ptx_of:
+        warnings.simplefilter("ignore")
+        try:
+            module = from_source(f"from numba import cuda\n{program.source}", f"n{program.seed}")
+            return ptx_of(module.kernel.py_func, signature_of(program)), ""
+        except Exception as error:
+            return "", one_line(error)
+
+
+def signature_of(program: Program):
+    """The types of a program's arguments, as Numba sees them."""
+    from numba import typeof, types
+
+    return types.void(
+        *(
+            types.Array(typeof(a).dtype, a.ndim, "C") if isinstance(a, np.ndarray) else typeof(a)
+            for a in program.values(0)
+        )
+    )
+
+
+def one_line(error: Exception) -> str:
+    """The line of Numba's report that says what is wrong."""
+    text = re.sub(r"\x1b\[\d+m", "", str(error))
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    telling = ("No implementation", "Cannot unify", "Invalid use", "Int value", "Type of variable",
+               "cannot determine", "Unknown attribute", "Unsupported", "not supported")  # fmt: skip
+    for k, line in enumerate(lines):
+        if any(word in line for word in telling):
+            rest = lines[k + 1] if line.endswith("signature:") and k + 1 < len(lines) else ""
+            return f"{type(error).__name__}: {line} {rest}".strip()
+    return f"{type(error).__name__}: {' '.join(lines)[:200]}"
+
+
+class Executed:
+    """Numba's compiled code, executed without a GPU.
+
+    Attributes
+    ----------
+    refused : str
+        Why Numba does not compile it; empty if it does.
+    """
+
+    def __init__(self, program: Program):
+        self.program = program
+        self.text, self.refused = compiled(program)
+
+    def run(self, inputs: int) -> list[np.ndarray]:
+        """All array arguments after the launch.
+
+        Raises
+        ------
+        ptx.Unknown
+            If the code holds an instruction that is not known here.
+        """
+        p = self.program
+        after = ptx.run(self.text, p.grid, p.block, p.values(inputs))
+        return [a for a in after if isinstance(a, np.ndarray)]
+
+    def aside(self, inputs: int, outputs: list[np.ndarray], names) -> str:
+        """Where a further judge differs from `outputs`: there is none."""
+        return ""
+
+
+class OnGPU:
+    """numba-cuda on a GPU; beside it the same code executed without one."""
+
+    def __init__(self, program: Program):
+        from numba import cuda
+
+        self.program, self.cuda, self.refused = program, cuda, ""
+        module = from_source(f"from numba import cuda\n{program.source}", f"n{program.seed}")
+        self.kernel = module.kernel
+        with warnings.catch_warnings(), unmerged():
+            warnings.simplefilter("ignore")
+            try:
+                self.kernel.compile(signature_of(program))
+            except Exception as error:
+                if "cudadrv" in type(error).__module__:  # the driver, not the compiler
+                    raise
+                self.refused = one_line(error)
+
+    def text(self) -> str:
+        """The code that runs, after all that Numba's linker changed in it."""
+        with unmerged():
+            (text,) = self.kernel.inspect_lto_ptx().values()
+        return text
+
+    def run(self, inputs: int) -> list[np.ndarray]:
+        """All array arguments after the launch."""
+        p, cuda = self.program, self.cuda
+        given = [cuda.to_device(a) if isinstance(a, np.ndarray) else a for a in p.values(inputs)]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self.kernel[p.grid, p.block](*given)
+            cuda.synchronize()
+        return [a.copy_to_host() for a in given if hasattr(a, "copy_to_host")]
+
+    def aside(self, inputs: int, outputs: list[np.ndarray], names) -> str:
+        """Where the executed code differs from `outputs`, those of the GPU."""
+        try:
+            p = self.program
+            after = ptx.run(self.text(), p.grid, p.block, p.values(inputs))
+        except Exception as error:
+            return f"{type(error).__name__}: {error}"[:200]
+        return first_difference(names, [a for a in after if isinstance(a, np.ndarray)], outputs)
+
+
+JUDGES = {"ptx": Executed, "gpu": OnGPU}
+
+
+# ------------------------------------------------------------------------------- side by side
+def same(a: np.ndarray, b: np.ndarray) -> bool:
+    """Equal bit for bit; all NaN are one."""
+    if a.dtype != b.dtype or a.shape != b.shape:
+        return False
+    if a.dtype.kind == "f":
+        nan = np.isnan(a) & np.isnan(b)
+        a, b = np.where(nan, 0, a), np.where(nan, 0, b)
+    return a.tobytes() == b.tobytes()
+
+
+def first_difference(names, mine: list[np.ndarray], theirs: list[np.ndarray]) -> str:
+    """The first element in which two lists of arrays differ; empty if none does."""
+    for name, a, b in zip(names, mine, theirs, strict=True):
+        if not same(a, b):
+            unlike = (a != b) & ~((a != a) & (b != b)) | (
+                (a == b) & (np.signbit(a) != np.signbit(b)) if a.dtype.kind == "f" else False
+            )
+            where = tuple(int(k) for k in np.argwhere(unlike)[0])
+            return f"{name}{list(where)}: {a[where]!r} here, {b[where]!r} there"
+    return ""

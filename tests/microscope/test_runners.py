@@ -1,0 +1,135 @@
+"""The parsers of the GPU tools' reports, on samples of their output."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from kernels.measure import ncu
+from tests.microscope import counters, sanitize
+
+
+def case(name, function):
+    return SimpleNamespace(name=name, function=SimpleNamespace(__name__=function))
+
+
+LAUNCHES = [
+    ncu.Launch(
+        "cudapy::truth_kernels::vec_add[abi:v1](Array<float, 1>)",
+        {
+            "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum": 1024,
+            "smsp__inst_executed_op_shared_ld.sum": 0,
+            "smsp__sass_inst_executed_op_shared_ld.sum": 3,
+        },
+    ),
+    ncu.Launch(
+        "cudapy::truth_kernels::naive[abi:v2](Array<float, 2>)",
+        {
+            "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum": 64,
+            "smsp__sass_inst_executed_op_shared_ld.sum": 12,
+            "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum": 250,
+        },
+    ),
+]
+
+
+def test_launches_become_cases():
+    found = counters.assign([case("a", "vec_add"), case("b", "naive")], LAUNCHES)
+    assert found["a"] == {"global_load_requests": 1024, "shared_load_instructions": 0}
+    assert found["b"] == {
+        "global_load_requests": 64,
+        "shared_load_instructions": 12,
+        "global_red_sectors": 250,
+    }
+
+
+def test_launches_that_are_not_the_cases():
+    with pytest.raises(ValueError, match="1 cases but 2 profiled"):
+        counters.assign([case("a", "vec_add")], LAUNCHES)
+    with pytest.raises(ValueError, match="case a expects tiled"):
+        counters.assign([case("a", "tiled"), case("b", "naive")], LAUNCHES)
+
+
+def test_accesses_in_compiled_code():
+    ptx = """
+    ld.param.u64 %rd1, [p0];
+    ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1];
+    @%p1 ld.shared.f32 %f5, [%r1];
+    bar.sync 0;
+    st.shared.f32 [%r1], %f5;
+    """
+    assert counters.PTX_ACCESS.findall(ptx) == [
+        "ld.param.u64",
+        "ld.global.v4.f32",
+        "ld.shared.f32",
+        "bar.sync",
+        "st.shared.f32",
+    ]
+    sass = """
+        /*0010*/  LDG.E.64 R2, desc[UR4][R2.64] ;
+        /*0020*/  @P0 LDS.128 R4, [R8+UR4] ;
+        /*0030*/  RED.E.ADD.F32.FTZ.RN.STRONG.GPU desc[UR4][R2.64], R5 ;
+        /*0040*/  SHFL.DOWN PT, R3, R2, 0x10, 0x1f ;
+    """
+    assert counters.SASS_ACCESS.findall(sass) == [
+        "LDG.E.64",
+        "LDS.128",
+        "RED.E.ADD.F32.FTZ.RN.STRONG.GPU",
+        "SHFL.DOWN",
+    ]
+
+
+SANITIZER = """========= COMPUTE-SANITIZER
+@begin 12
+========= Invalid __global__ read of size 4 bytes
+=========     at cudapy::mutant_12[abi:v1](Array<float>)+0x210 in mutant_12_ab34.py:17
+=========     by thread (8,0,0) in block (3,0,0)
+=========     Address 0x7f2a00000320 is out of bounds
+=========     and is 1 bytes after the nearest allocation at 0x7f2a00000000 of size 800 bytes
+=========
+========= Invalid __global__ read of size 4 bytes
+=========     at cudapy::mutant_12[abi:v1](Array<float>)+0x210 in mutant_12_ab34.py:17
+=========     by thread (9,0,0) in block (3,0,0)
+=========
+@end 12 error CudaAPIError
+@begin 40
+========= Error: Race reported between Write access at cudapy::mutant_40[abi:v1]+0x4c0 in m.py:23
+=========     and Read access at cudapy::mutant_40[abi:v1]+0x530 in m.py:27 [2048 hazards]
+=========
+@end 40 wrong
+========= Barrier error detected. Divergent thread(s) in block.
+=========     at cudapy::original_2[abi:v1]+0x30 in o.py:3
+=========
+========= RACECHECK SUMMARY: 1 hazard displayed (1 error, 0 warnings)
+"""
+
+
+def test_sanitizer_reports():
+    found = sanitize.parse(SANITIZER)
+    assert found == {
+        12: {"Invalid __global__ read of size 4 bytes": 2},
+        40: {"Error: race write and read": 1},
+        -2: {"Barrier error detected. Divergent thread(s) in block.": 1},
+    }
+
+
+def test_tools_of_a_crashed_process(monkeypatch):
+    """A mutant that ends its process is tried again alone; another process takes the others."""
+    heard = {
+        "1 2 3": "@begin 1\n@end 1 right\n@begin 2\n",
+        "2": "@begin 2\n",
+        "3": "@begin 3\n@end 3 wrong\n",
+    }
+
+    def listen(numbers):
+        return heard[numbers], False
+
+    monkeypatch.setattr(
+        sanitize.subprocess,
+        "Popen",
+        lambda command, **_: " ".join(command[command.index("--run") + 1 :]),
+    )
+    monkeypatch.setattr(sanitize, "_survive", lambda: ())
+    monkeypatch.setattr(sanitize, "_listen", listen)
+    text, ends = sanitize.sandbox("memcheck", [1, 2, 3])
+    assert ends == {1: "right", 2: "crashed", 3: "wrong"}
+    assert text.count("@begin") == 4
