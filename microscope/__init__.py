@@ -7,7 +7,8 @@
 
 What a kernel may use, and what is refused with which line, is a table: ``chapters/interpreter.md``,
 written by ``python -m tests.microscope.constructs``. Numba's types hold: promotion, integer
-division, wrap-around, float64 literals. A refusal is one error that names the construct and the line.
+division, wrap-around, float64 literals. A refusal is one error that names the construct and the
+line.
 It sees less than a GPU does in that
     a lock for which one block waits in a loop while another holds it never opens when all blocks
     run in step; races between dynamic shared arrays of different types stay unseen; a fence and an

@@ -1,8 +1,8 @@
 """Runs programs one after another in a process of its own, and says what came of each.
 
 ``python -m tests.microscope.fuzz.worker --judge gpu SEED…`` prints ``@begin SEED`` and then
-``@end`` with one line of JSON. `hire` keeps several such processes busy, and replaces those that a kernel
-brings down or keeps from ending.
+``@end`` with one line of JSON. `hire` keeps several such processes busy, and replaces those that a
+kernel brings down or keeps from ending.
 """
 
 from __future__ import annotations
