@@ -24,6 +24,7 @@ FLOORS = [
     ("webgpu", "distributed", "frameworks"),
     ("records",),
     ("measure",),
+    ("budget",),
     ("tuning",),
     ("lab",),
     ("cli",),
