@@ -82,4 +82,4 @@ else:
     from numpy import float32, float64, int32, uint32
 
     from kernels.engine import cupy_stand_in as cupy
-    from microscope import api as cuda
+    from microscope import cuda
