@@ -19,6 +19,7 @@ FLOORS = [
     ("microscope",),
     ("basics",),
     ("engine",),
+    ("ptx",),
     ("host",),
     ("rungs", "patterns", "primitives"),
     ("webgpu", "distributed", "frameworks"),
