@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -21,10 +20,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
-SITE = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(SITE.parent))
-
-from . import (  # noqa: E402
+from . import (
     calibration,
     code,
     engine,
@@ -47,6 +43,8 @@ from . import (  # noqa: E402
     widgets,
     your_gpu,
 )
+
+BOOK = Path(__file__).resolve().parents[1]
 
 
 def finish_page(
@@ -128,7 +126,7 @@ def watch_pictures(app: Sphinx, page: str, source: list[str]) -> None:
 def add_static(app: Sphinx) -> None:
     """Put the course's own files and the vendored ones into the built book, on every build."""
     static = Path(app.outdir) / "_static"
-    for source, name in ((SITE / "static", "book"), (SITE / "vendor", "vendor")):
+    for source, name in ((BOOK / "static", "book"), (BOOK / "vendor", "vendor")):
         shutil.copytree(source, static / name, dirs_exist_ok=True)
     widgets.write(static / "book")
     fonts.write(static / "book")
@@ -137,9 +135,9 @@ def add_static(app: Sphinx) -> None:
 def use_own_files(app: Sphinx, config: Config) -> None:
     """Name the templates, the logo and the favicon, wherever the pages lie."""
     config.html_additional_pages = {"404": "404.html"}
-    config.templates_path = [str(SITE / "templates")]
-    config.html_logo = str(SITE / "static" / "logo.svg")
-    config.html_favicon = str(SITE / "static" / "favicon.svg")
+    config.templates_path = [str(BOOK / "templates")]
+    config.html_logo = str(BOOK / "static" / "logo.svg")
+    config.html_favicon = str(BOOK / "static" / "favicon.svg")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
