@@ -21,6 +21,7 @@ FLOORS = [
     ("microscope",),
     ("basics",),
     ("engine",),
+    ("ptx",),
     ("host",),
     ("rungs", "patterns", "primitives"),
     ("webgpu", "distributed", "frameworks"),
