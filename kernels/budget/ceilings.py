@@ -48,8 +48,8 @@ class Counts:
     l2_bytes, dram_bytes : float
         Bytes between the SM and L2, and between L2 and memory, in both directions.
     wait : float
-        Cycles that a warp waits for each FMA by its own doing, whoever else is there: for data, at
-        barriers, for its last result, and to issue.
+        Cycles that a warp spends on each FMA whoever else is there: waiting for data or for its
+        last result, and issuing.
     warps : float
         Warps that an SM holds meanwhile.
     sources : mapping of str to str

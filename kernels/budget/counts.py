@@ -8,12 +8,22 @@ from typing import Any
 
 from kernels.budget.ceilings import Counts
 
-__all__ = ["WARP", "fmas", "joined", "measured", "of_loop", "of_profile", "of_trace", "rest"]
+__all__ = [
+    "WARP",
+    "alone",
+    "fmas",
+    "joined",
+    "measured",
+    "of_loop",
+    "of_profile",
+    "of_trace",
+    "rest",
+]
 
 WARP = 32  #: threads
 SECTOR = 32  #: bytes
 #: Waits that others cause: a full queue, a busy unit, another warp's turn.
-OF_OTHERS = ("not_selected", "math_pipe_throttle", "mio_throttle", "lg_throttle")
+OF_OTHERS = ("not_selected", "math_pipe_throttle", "mio_throttle", "lg_throttle", "gmma")
 #: Of these, those that say the unit of a ceiling is busy; the others say why it is not reached.
 OF_CEILING = {
     "issue": ("not_selected", "math_pipe_throttle", "dispatch_stall"),
@@ -50,7 +60,6 @@ def of_profile(row: Mapping[str, Any], warps_per_sm: int = 64) -> Counts:
     """
     number = fmas(row["M"], row["N"], row["K"])
     instructions = row["instructions"] / number
-    own = [cycles for name, cycles in row.get("stalls", {}).items() if name not in OF_OTHERS]
     counts = Counts(
         instructions=instructions,
         wavefronts=row["l1_wavefronts"] / number,
@@ -58,10 +67,21 @@ def of_profile(row: Mapping[str, Any], warps_per_sm: int = 64) -> Counts:
         tensor=row["tensor_unit"] * measured(row),
         l2_bytes=(row["l2_read_bytes"] + row["l2_write_bytes"]) / number,
         dram_bytes=(row["dram_read_bytes"] + row["dram_write_bytes"]) / number,
-        wait=instructions * sum(own) if own else None,
+        wait=instructions * _spent(row, (*OF_OTHERS, "barrier")) or None,
         warps=warps_per_sm * row["occupancy_achieved"],
     )
     return _from("profile", counts)
+
+
+def alone(row: Mapping[str, Any]) -> float | None:
+    """Cycles that a warp of a profile spends on each FMA, barriers included, besides issuing.
+
+    Without other blocks beside it, a block has nothing to do meanwhile.
+    """
+    number = fmas(row["M"], row["N"], row["K"])
+    return (
+        row["instructions"] / number * (_spent(row, OF_OTHERS) - 1) if row.get("stalls") else None
+    )
 
 
 def of_trace(trace: Any) -> Counts:
@@ -132,6 +152,11 @@ def rest(row: Mapping[str, Any], verdict: str) -> str:
         if name not in (*IDLE, *OF_CEILING[verdict])
     }
     return max(others, key=others.__getitem__) if others else ""
+
+
+def _spent(row: Mapping[str, Any], others: tuple[str, ...]) -> float:
+    """Cycles per instruction of a warp, but for the waits that are named."""
+    return sum(cycles for name, cycles in row.get("stalls", {}).items() if name not in others)
 
 
 def _from(source: str, counts: Counts) -> Counts:

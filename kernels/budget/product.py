@@ -14,7 +14,7 @@ from typing import Any
 from kernels.basics import data_sheets
 from kernels.budget import limits
 from kernels.budget.ceilings import Budget, Counts
-from kernels.budget.counts import fmas, measured
+from kernels.budget.counts import alone, fmas, measured
 from kernels.host import cdiv
 from kernels.host.options import Options
 
@@ -178,7 +178,7 @@ def from_profile(
     queued = _wait(warps / SCHEDULERS, SCHEDULERS * shared, 1 / (SCHEDULERS * known))
     # A warp's own waits are seen where several others take their turn meanwhile. Of two warps, one
     # hides in the other's turn: there, only the pace itself tells.
-    wait = queued if warps <= 2 * SCHEDULERS else min(queued, _alone(budget.counts, queued))
+    wait = queued if warps <= 2 * SCHEDULERS else min(queued, alone(row) or queued)
     return Pace(shared, known, warps, wait, "profile", 1 / (1 + OFF), 1 / (1 - OFF))
 
 
