@@ -19,7 +19,7 @@ from pygments.lexers import PythonLexer
 import book as builder
 from kernels.lab import widgets as course
 from kernels.lab.notebooks import widget_html
-from kernels.lab.pages import has_quiz
+from kernels.lab.pages import address_of, has_quiz
 from tests.pages import CHAPTERS, PAGES
 
 ROOT = Path(__file__).parents[2]
@@ -260,7 +260,7 @@ def test_a_page_offers_its_ways_to_run_and_says_what_each_asks_for(book, name):
 
 @pytest.mark.parametrize("name", [*filter(has_quiz, CHAPTERS)])
 def test_a_wrong_answer_links_a_section_that_is_there(book, name):
-    page = parse(book / f"chapters/{name}.html")
+    page = parse(book / f"{address_of(name)}.html")
     links = page.select("[data-kind=Quiz] .again a")
     assert len(links) >= 10
     for link in links:
