@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -22,12 +21,9 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.util import logging
 
-SITE = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(SITE.parent))
+from kernels.lab import pages as chapters
 
-from kernels.lab import pages as chapters  # noqa: E402
-
-from . import (  # noqa: E402
+from . import (
     calibration,
     code,
     engine,
@@ -49,6 +45,8 @@ from . import (  # noqa: E402
     widgets,
     your_gpu,
 )
+
+BOOK = Path(__file__).resolve().parents[1]
 
 
 def finish_page(
@@ -130,7 +128,7 @@ def watch_pictures(app: Sphinx, page: str, source: list[str]) -> None:
 def add_static(app: Sphinx) -> None:
     """Put the course's own files and the vendored ones into the built book, on every build."""
     static = Path(app.outdir) / "_static"
-    for source, name in ((SITE / "static", "book"), (SITE / "vendor", "vendor")):
+    for source, name in ((BOOK / "static", "book"), (BOOK / "vendor", "vendor")):
         shutil.copytree(source, static / name, dirs_exist_ok=True)
     widgets.write(static / "book")
     fonts.write(static / "book")
@@ -146,9 +144,9 @@ def tell_gaps(app: Sphinx) -> None:
 def use_own_files(app: Sphinx, config: Config) -> None:
     """Name the templates, the logo and the favicon, wherever the pages lie."""
     config.html_additional_pages = {"404": "404.html"}
-    config.templates_path = [str(SITE / "templates")]
-    config.html_logo = str(SITE / "static" / "logo.svg")
-    config.html_favicon = str(SITE / "static" / "favicon.svg")
+    config.templates_path = [str(BOOK / "templates")]
+    config.html_logo = str(BOOK / "static" / "logo.svg")
+    config.html_favicon = str(BOOK / "static" / "favicon.svg")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -3,7 +3,7 @@
 from kernels.records.record import (
     DEFAULT_GPU,
     FOLDER,
-    MEASURED,
+    KEY,
     Record,
     RecordError,
     Row,
@@ -20,7 +20,7 @@ from kernels.records.table import Table
 __all__ = [
     "DEFAULT_GPU",
     "FOLDER",
-    "MEASURED",
+    "KEY",
     "Record",
     "RecordError",
     "Row",
