@@ -180,7 +180,7 @@ def test_scripts_and_style_of_widgets_are_those_of_today(book):
         sheet = (book / "_static/course.css").read_text(encoding="utf-8")
         first = cls.own("css").splitlines()[0].partition("{")[0].strip()
         assert first in sheet
-    for page in (book / "chapters").glob("*.html"):
+    for page in (book / "chapters").rglob("*.html"):
         assert "export default" not in page.read_text(encoding="utf-8")
 
 
@@ -265,7 +265,7 @@ def test_a_wrong_answer_links_a_section_that_is_there(book, name):
     assert len(links) >= 10
     for link in links:
         file, _, place = link["href"].partition("#")
-        there = parse(book / "chapters" / file) if file else page
+        there = parse((book / address_of(name)).parent / file) if file else page
         heading = there.find(id=place).find(re.compile("h[23]")).text.replace("’", "'")
         assert heading.startswith(link.text)
 

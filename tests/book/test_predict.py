@@ -21,6 +21,10 @@ CLIMB = address_of("00-climb")
 FIRST = "#predict-sectors"
 
 
+def place_of(name: str) -> str:
+    return f"chapters/{name}" if name == "progress" else address_of(name)
+
+
 def soup(book, name: str) -> BeautifulSoup:
     return BeautifulSoup((book / f"{address_of(name)}.html").read_text("utf-8"), "html.parser")
 
@@ -152,7 +156,7 @@ def visit(browser, book):
         if before:
             page.add_init_script(before)
         listeners.append(Listener(page))
-        page.goto((book / f"{address_of(name)}.html").as_uri())
+        page.goto((book / f"{place_of(name)}.html").as_uri())
         if kind.get("java_script_enabled", True):
             lay_out(page)
         return page
