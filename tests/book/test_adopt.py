@@ -105,9 +105,7 @@ def run_set_up(folder: Path, before: str = "", after: str = "") -> subprocess.Co
 
 
 def test_at_home_the_cell_puts_the_course_first_and_says_nothing():
-    done = run_set_up(
-        ROOT / "chapters" / "ch04_tiled", after="assert sys.path[0] == str(home), sys.path[0]"
-    )
+    done = run_set_up(HERE, after="assert sys.path[0] == str(home), sys.path[0]")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
