@@ -116,10 +116,11 @@ def load(app: Sphinx, script: str, **attributes: str) -> None:
     app.add_js_file(f"book/{script}.js", loading_method="defer", **attributes)
 
 
-def watch_pictures(app: Sphinx, page: str, source: list[str]) -> None:
-    """Let a page be built anew when its pictures are."""
+def watch_widgets(app: Sphinx, page: str, source: list[str]) -> None:
+    """Let a page be built anew when its pictures are, or the records that its widgets show."""
     stills = widgets.FOLDER
-    for path in (stills, *stills.glob(f"{page.rpartition('/')[2]}-*.svg")):
+    pictures = stills.glob(f"{page.rpartition('/')[2]}-*.svg")
+    for path in (stills, *pictures, *widgets.sources(source[0])):
         app.env.note_dependency(str(path))
 
 
@@ -148,7 +149,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     engine.setup(app)
     app.connect("config-inited", use_own_files, priority=100)
     app.connect("builder-inited", add_static)
-    app.connect("source-read", watch_pictures)
+    app.connect("source-read", watch_widgets)
     app.connect("source-read", predict.watch)
     app.connect("doctree-read", progress.collect)
     app.connect("env-get-outdated", progress.outdated)
