@@ -27,6 +27,7 @@ FLOORS = [
     ("webgpu", "distributed", "frameworks"),
     ("records",),
     ("measure",),
+    ("budget",),
     ("tuning",),
     ("lab",),
     ("cli",),
