@@ -18,7 +18,7 @@ It sees less than a GPU does in that
 
 from . import api as cuda
 from .errors import KernelError, OutOfBounds, Unsupported
-from .launch import trace
+from .launch import recording, trace
 from .limits import LIMITS, Limits
 from .names import Intrinsic, also_known
 from .requests import global_cost, shared_cost
@@ -36,6 +36,7 @@ from .sites import (
     Work,
 )
 from .source import code_of
+from .standin import stand_in_for_numba
 from .trace import Trace
 
 __all__ = [
@@ -61,6 +62,8 @@ __all__ = [
     "code_of",
     "cuda",
     "global_cost",
+    "recording",
     "shared_cost",
+    "stand_in_for_numba",
     "trace",
 ]

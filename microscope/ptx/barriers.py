@@ -185,7 +185,7 @@ def arrive_cluster(run, n, m, address, rank):
         if block.left:
             message = (
                 f"{ast.unparse(n)} of thread {thread} of block {warp.block.number} arrives at "
-                f"block {block.number}, which has left: let all blocks meet in cluster_sync() at the end"
+                f"block {block.number}, which has left: let all meet in cluster_sync() at the end"
             )
             cluster.problem(Kind.BLOCK_LEFT, n.lineno, message, block.number, thread)
         if block is not warp.block:

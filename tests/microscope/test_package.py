@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from .test_command import PROGRAM
+
 FOLDER = Path(__file__).parents[2] / "microscope"
 #: Lets a process import the standard library, NumPy, and what lies in its first argument.
 ALONE = """
@@ -42,12 +44,12 @@ def installed(tmp_path_factory) -> Path:
     return folder / "installed"
 
 
-def alone(installed: Path, program: str) -> subprocess.CompletedProcess:
-    """Run a program where the wheel and NumPy are all there is."""
+def alone(installed: Path, program: str, *also: str) -> subprocess.CompletedProcess:
+    """Run a program where the wheel, NumPy and what is named are all there is."""
     script = installed.parent / "program.py"
     script.write_text(program, encoding="utf-8")
     begin = f"{ALONE}\nimport runpy\nrunpy.run_path({str(script)!r}, run_name='__main__')"
-    command = [sys.executable, "-I", "-c", begin, str(installed)]
+    command = [sys.executable, "-I", "-c", begin, str(installed), *also]
     return subprocess.run(command, capture_output=True, text=True, encoding="utf-8")
 
 
@@ -75,3 +77,39 @@ def test_the_readme_shows_what_its_first_program_prints(installed):
     ran = alone(installed, readme_blocks("python")[0])
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout == readme_blocks("text")[0]
+
+
+#: numba-cuda's examples are tests, and import filecheck, which this one doesn't use.
+UNUSED = """
+import sys
+from unittest.mock import MagicMock
+
+for part in ("", ".matcher", ".options", ".parser", ".finput"):
+    sys.modules[f"filecheck{part}"] = MagicMock()
+"""
+
+
+def test_the_readme_shows_numba_cudas_own_example(installed):
+    pytest.importorskip("numba.cuda")
+    program = (UNUSED + readme_blocks("python")[1]).replace("\n", ";", UNUSED.count("\n") * 0)
+    ran = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True, text=True, encoding="utf-8", cwd=installed,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout == readme_blocks("text")[1]
+
+
+def test_a_program_written_for_numba_runs_without_it(installed):
+    (installed.parent / "stranger.py").write_text(PROGRAM, encoding="utf-8")
+    path = str(installed.parent / "stranger.py")
+    run = (
+        "import runpy, sys; sys.argv[1:] = [{}]; "
+        "runpy.run_module('microscope', run_name='__main__')"
+    )
+    ran = alone(installed, run.format(repr(path)))
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.startswith("and so [6. 6.] 7\nfill: grid 4, block 32")
+    words = f"{path}:fill --grid 4 --block 32 --args 1.5 float32[100] float32[100,2]".split()
+    ran = alone(installed, run.format(", ".join(map(repr, words))))
+    assert ran.returncode == 0 and "store y[i, 0]" in ran.stdout
