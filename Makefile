@@ -8,7 +8,7 @@ RUN_TEST = $(PYTHON) book/env.py --test
 # The inner loop: what tells most in the shortest time, without the longest files.
 LONG = $(addprefix tests/microscope/test_,mutants.py oracle.py sanitizer.py speed.py)
 CHECK = tests/test_*.py tests/basics tests/engine tests/host tests/rungs tests/patterns tests/primitives tests/records \
-	tests/measure tests/tuning tests/lab tests/chapters/test_static.py tests/book/test_style.py \
+	tests/measure tests/tuning tests/lab tests/authoring tests/chapters/test_static.py tests/book/test_style.py \
 	"tests/chapters/test_notebooks.py::test_outputs_are_those_stored[02-vector-add-cpu]" \
 	$(addprefix --ignore=,$(LONG) tests/lab/exercises/test_answers.py tests/lab/widgets)
 

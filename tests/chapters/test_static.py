@@ -5,9 +5,10 @@ import re
 import nbformat
 import pytest
 
+from authoring.notebooks import GPU_TAG, normalise
 from book import cells
-from kernels.lab.notebooks import CHAPTERS, GPU_TAG, ROOT, normalise
-from kernels.lab.pages import paths
+from kernels.basics.files import ROOT
+from kernels.lab.pages import CHAPTERS, paths
 from tests.chapters.figures import Figure, figures, files, shown, unheld
 
 NOTEBOOKS = paths()
