@@ -255,9 +255,9 @@ def test_stored_records_are_whole():
 READ = """
 import sys
 from kernels import records
-records.read(max(records.FOLDER.glob("nvidia*.json")))
+records.read(max(records.FOLDER.glob("*.json")))
 shut = "kernels.rungs", "kernels.host", "kernels.engine", "microscope", "numba", "cupy"
-sys.exit(", ".join(name for name in sys.modules if name.startswith(shut)))
+sys.exit(", ".join(name for name in sys.modules if name.startswith(shut)) or 0)
 """
 
 

@@ -95,7 +95,8 @@ from kernels.lab.plots.wide import wide_loads
 
 __all__ = [
     "A", "B", "C", "CPP", "ENGINE_TITLES", "HATCH", "INK", "LIBRARY", "MEMORY", "NUMBA", "PALETTE",
-    "THREAD", "TILE", "TITLES", "Bar", "Picture", "absorbed", "attention_matrices", "attention_speeds",
+    "THREAD", "TILE", "TITLES", "Bar", "Picture", "absorbed", "attention_matrices",
+    "attention_speeds",
     "attention_tiles", "attention_traffic", "bandwidth", "bank_layouts", "bit_formats",
     "block_loads", "block_order", "break_even", "call_costs", "canvas", "causal_tiles", "cells",
     "circular_buffer", "climb", "copy_paths", "demand", "detection", "dies", "divergence",
