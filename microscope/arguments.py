@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from . import memory, values, xoroshiro
+from .device_arrays import DeviceArray
 from .errors import KernelError
 from .memory import Array
 from .source import Code
@@ -12,6 +13,8 @@ from .source import Code
 
 def host_array(a):
     """An argument's array on the host: Numba's and CuPy's device arrays are copied there."""
+    if isinstance(a, DeviceArray):
+        return a.memory
     if isinstance(a, np.ndarray) or np.isscalar(a):
         return a
     if hasattr(a, "copy_to_host"):

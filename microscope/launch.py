@@ -50,11 +50,16 @@ class Launch(Session):
         Dynamic shared memory of a block.
     limits : Limits, optional
         How long its loops may run; `LIMITS` if left out.
+    debug : bool
+        Whether the kernel was compiled with ``debug=True``: a division by zero is an error then.
     """
 
-    def __init__(self, compiled, grid, block, arguments, tracer, shared_bytes, limits=None):
+    def __init__(
+        self, compiled, grid, block, arguments, tracer, shared_bytes, limits=None, debug=False
+    ):
         super().__init__(grid, block, tracer, shared_bytes, limits or LIMITS)
         self.compiled, self.arguments = compiled, arguments
+        self.debug = debug
         self.threads = block[0] * block[1] * block[2]
 
     def run(self, blocks: np.ndarray | range, schedule: str) -> None:
@@ -371,11 +376,19 @@ def execute(function, grid, block, given: tuple, shared_bytes: int = 0) -> None:
     _check_dynamic(shared_bytes)
     arguments = signatures.applied(function, code.name, bind(code, given, host_array))
     compiled = compiled_for(function, code, arguments)
-    launch = Launch(compiled, grid, block, arguments, None, shared_bytes)
+    launch = Launch(
+        compiled, grid, block, arguments, None, shared_bytes, debug=_debugs(function)
+    )
     for a in given:
         if hasattr(a, "blank"):
             a.blank = False
     launch.run(range(grid[0] * grid[1] * grid[2]), "lockstep")
+
+
+def _debugs(kernel) -> bool:
+    """Say whether a kernel was compiled so that a division by zero is an error."""
+    options = getattr(kernel, "targetoptions", {})
+    return bool(options.get("debug")) and not options.get("fastmath")
 
 
 def _check_dynamic(shared_bytes) -> None:
@@ -452,7 +465,9 @@ def trace(
         tracer.problem((Kind.SHARED_LIMIT,), Problem(Kind.SHARED_LIMIT, message=str(error)), 1)
         return tracer.finish()
     compiled = compiled_for(kernel, code, arguments)
-    launch = Launch(compiled, grid, block, arguments, tracer, shared_bytes, limits)
+    launch = Launch(
+        compiled, grid, block, arguments, tracer, shared_bytes, limits, _debugs(kernel)
+    )
     for path in sorted(compiled.written):
         buffer = item_at(arguments, path).buffer
         if buffer not in tracer.races:

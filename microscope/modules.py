@@ -89,9 +89,11 @@ def make_complex(parts: list):
     single = dtypes <= {values.FLOAT32, *map(np.dtype, values.FITS_FLOAT32)}
     kind = np.complex64 if single and values.FLOAT32 in dtypes else np.complex128
     real, *imaginary = parts
-    result = np.asarray(real).astype(kind)
-    if imaginary:
-        result = result + np.asarray(imaginary[0]).astype(kind) * kind(1j)
+    shape = np.broadcast_shapes(*map(np.shape, parts))
+    result = np.zeros(shape, kind)
+    result.real = real
+    if imaginary:  # no sum, which would lose the sign of a zero
+        result.imag = imaginary[0]
     return result[()]
 
 
