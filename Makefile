@@ -19,19 +19,19 @@ help:  ## say what each command does
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1@\2/p' Makefile | awk -F@ '{printf "%-17s %s\n", $$1, $$2}'
 
 serve:  ## the book and its live kernels on this machine (PORT=8000)
-	@$(RUN) book/serve.py --port="$(PORT)"
+	@$(RUN) -m book.serve --port="$(PORT)"
 
 lab:  ## JupyterLab on the chapters
 	@$(RUN) -m jupyterlab --allow-root --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/chapters
 
 book:  ## the static book, in _build/html
-	@$(RUN) book/book.py
+	@$(RUN) -m book.build
 
 pdf:  ## the built book as one PDF, in _build (needs Chromium)
-	@$(RUN_TEST) book/pdf.py
+	@$(RUN_TEST) -m book.pdf
 
 offline:  ## the built book and a small server as one archive, in _build
-	@$(PYTHON) book/offline.py
+	@$(PYTHON) -m book.offline
 
 cuda:  ## the CUDA C++ program of kernels/program, in _build/program (needs CMake and nvcc)
 	@for tool in cmake nvcc; do command -v $$tool >/dev/null || { \
@@ -53,19 +53,19 @@ test:  ## the whole test suite in two processes (ARGS="-k name" narrows it, in o
 	@$(RUN_TEST) -m pytest $(or $(ARGS),-n 2 --dist loadfile --no-loadscope-reorder)
 
 browser:  ## fetch a browser for the tests, where the machine has none
-	@$(RUN_TEST) book/browser.py
+	@$(RUN_TEST) -m book.browser
 
 test-colab:  ## the chapters under Colab's versions, GPU and CPU image (minutes; not in `make test`)
-	@$(PYTHON) book/colab.py $(ARGS)
+	@$(PYTHON) -m book.colab $(ARGS)
 
 test-hosts:  ## the chapters as other processors, locales and Pythons run them (half an hour)
 	@$(RUN_TEST) -m tests.chapters.hosts $(ARGS)
 
 adopt:  ## make the course yours: REPO=owner/name
-	@$(PYTHON) book/adopt.py "$(REPO)"
+	@$(PYTHON) -m book.adopt "$(REPO)"
 
 lock:  ## bring the locks up to pyproject.toml (needs uv; ARGS=--upgrade: to the newest)
-	@$(PYTHON) book/lock.py $(ARGS)
+	@$(PYTHON) -m book.lock $(ARGS)
 
 format:  ## format Python and JavaScript
 	@$(RUN_TEST) -m ruff check --quiet --select I --fix .
@@ -73,16 +73,16 @@ format:  ## format Python and JavaScript
 	@$(RUN_TEST) -c 'import subprocess; subprocess.run(["oxfmt", "."], check=True)' >/dev/null
 
 cells:  ## copy the kernels into the chapters' kernel cells
-	@$(RUN) book/cells.py
+	@$(RUN) -m book.cells
 
 pictures:  ## draw the widgets for readers without scripts (needs Chromium)
-	@$(RUN_TEST) book/pictures.py
+	@$(RUN_TEST) -m book.pictures
 
 vendor:  ## fetch the pinned scripts of the pages anew (needs npm)
-	@$(PYTHON) book/vendor.py
+	@$(PYTHON) -m book.vendor
 
 fonts:  ## cut the pages' fonts anew (needs npm and uv)
-	@uv run --quiet book/fonts.py
+	@uv run --quiet --no-project --with "fonttools[woff]>=4.60" -m book.fonts
 
 clean:  ## remove what was built, keep the environment
 	@rm -rf _build .pytest_cache .ruff_cache .hypothesis

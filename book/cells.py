@@ -1,7 +1,7 @@
 """Copy kernels into the chapters: a kernel cell is the text of one function of one file.
 
 A cell whose metadata has ``"kernel": "kernels/rungs/naive.py::naive"`` holds exactly that top-level
-function, decorators included. ``python book/cells.py`` writes such cells anew;
+function, decorators included. ``python -m book.cells`` writes such cells anew;
 ``--check`` only says which of them differ.
 """
 

@@ -12,7 +12,7 @@ import os
 import subprocess
 import sys
 
-import env
+from book import env
 
 #: The newest Python that Colab's versions have packages for.
 NEWEST = (3, 13)

@@ -1,7 +1,3 @@
-# /// script
-# requires-python = ">=3.11"
-# dependencies = ["fonttools[woff]>=4.60"]
-# ///
 """Cut the fonts of the pages from their packages on npm: `make fonts` (needs npm and uv).
 
 What is kept is committed, as are the scripts of book/vendor.py. Each font is cut to the letters
@@ -18,7 +14,8 @@ from pathlib import Path
 from fontTools import subset
 from fontTools.ttLib import TTFont
 from fontTools.varLib.instancer import instantiateVariableFont
-from vendor import ROOT, Package, fetch
+
+from book.vendor import ROOT, Package, fetch
 
 FOLDER = ROOT / "book" / "static" / "fonts"
 ASCII = "".join(map(chr, range(0x20, 0x7F)))

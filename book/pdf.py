@@ -14,9 +14,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pikepdf
-from browser import NoBrowser, launch
-from paper.compose import compose
 from playwright.sync_api import Browser, Error, sync_playwright
+
+from book.browser import NoBrowser, launch
+from book.paper.compose import compose
 
 ROOT = Path(__file__).resolve().parents[1]
 BOOK = ROOT / "_build" / "html"

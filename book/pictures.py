@@ -1,7 +1,7 @@
 """Draw each chapter's widgets once and keep the pictures, for readers whose browser runs no script.
 
-`make pictures` (it needs Chromium) writes `book/static/stills/PAGE-KIND.svg`; `pages.widgets` puts
-them into the pages. A picture follows the reader's light or dark by itself.
+`make pictures` (it needs Chromium) writes `book/static/stills/PAGE-KIND.svg`; `book.pages.widgets`
+puts them into the pages. A picture follows the reader's light or dark by itself.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from browser import NoBrowser, launch
-from pages.widgets import FOLDER, name_of, style
+from book.browser import NoBrowser, launch
+from book.pages.widgets import FOLDER, name_of, style
 
 ROOT = Path(__file__).resolve().parents[1]
 #: What the page around a widget gives it: the colours of book.css.
@@ -97,7 +97,7 @@ def main() -> None:
 
     from playwright.sync_api import sync_playwright
 
-    from book import build
+    from book.build import build
 
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         try:

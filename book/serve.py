@@ -20,7 +20,7 @@ from jupyter_server.serverapp import ServerApp
 from tornado.web import RedirectHandler, StaticFileHandler
 from traitlets.config import Config
 
-from book import ROOT, build, pages_python
+from book.build import ROOT, build, pages_python
 
 HOST = "127.0.0.1"
 

@@ -184,7 +184,9 @@ class DeviceArray:
 
     def _without_copy(self, made: np.ndarray) -> DeviceArray:
         if made.size and not np.shares_memory(made, self.memory):
-            raise NotImplementedError("this array has gaps, so that a copy would be needed: make one")
+            raise NotImplementedError(
+                "this array has gaps, so that a copy would be needed: make one"
+            )
         return self._part(made)
 
     def squeeze(self, axis=None, stream=0) -> DeviceArray:

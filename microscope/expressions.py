@@ -153,7 +153,9 @@ class Expressions(Access):
         if m.array is not None:
             zero = zero & m.array
         if np.any(zero):
-            block, thread, _ = self.lanes.first(np.asarray(zero).reshape(np.shape(zero) or (1,) * 4))
+            block, thread, _ = self.lanes.first(
+                np.asarray(zero).reshape(np.shape(zero) or (1,) * 4)
+            )
             raise raised(
                 ZeroDivisionError,
                 f"line {n.lineno}: {ast.unparse(n)} divides by zero in thread {thread} of block "

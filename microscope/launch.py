@@ -9,7 +9,8 @@ import sys
 import time
 import types
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -368,6 +369,9 @@ def execute(function, grid, block, given: tuple, shared_bytes: int = 0) -> None:
         For a configuration no GPU takes, and for what a kernel must never do.
     """
     code = code_of(function)
+    for traces, schedule in _recordings:
+        seen = trace(function, grid, block, *given, schedule=schedule, shared_bytes=shared_bytes)
+        traces.append(seen)
     grid, block = dimensions("grid", grid), dimensions("block", block)
     why = block_problem(block)
     if why:
@@ -376,9 +380,7 @@ def execute(function, grid, block, given: tuple, shared_bytes: int = 0) -> None:
     _check_dynamic(shared_bytes)
     arguments = signatures.applied(function, code.name, bind(code, given, host_array))
     compiled = compiled_for(function, code, arguments)
-    launch = Launch(
-        compiled, grid, block, arguments, None, shared_bytes, debug=_debugs(function)
-    )
+    launch = Launch(compiled, grid, block, arguments, None, shared_bytes, debug=_debugs(function))
     for a in given:
         if hasattr(a, "blank"):
             a.blank = False
@@ -389,6 +391,31 @@ def _debugs(kernel) -> bool:
     """Say whether a kernel was compiled so that a division by zero is an error."""
     options = getattr(kernel, "targetoptions", {})
     return bool(options.get("debug")) and not options.get("fastmath")
+
+
+_recordings: list[tuple[list[Trace], str]] = []
+
+
+@contextmanager
+def recording(schedule: str = "lockstep") -> Iterator[list[Trace]]:
+    """Trace every launch of a with block; the launches have their effects as well.
+
+    Parameters
+    ----------
+    schedule : str
+        As `trace` takes it; the launches themselves run in lockstep.
+
+    Yields
+    ------
+    list of Trace
+        Grows by one with each launch of a kernel that this package's ``cuda.jit`` has made.
+    """
+    entry: tuple[list[Trace], str] = ([], schedule)
+    _recordings.append(entry)
+    try:
+        yield entry[0]
+    finally:
+        _recordings.remove(entry)
 
 
 def _check_dynamic(shared_bytes) -> None:
@@ -465,9 +492,7 @@ def trace(
         tracer.problem((Kind.SHARED_LIMIT,), Problem(Kind.SHARED_LIMIT, message=str(error)), 1)
         return tracer.finish()
     compiled = compiled_for(kernel, code, arguments)
-    launch = Launch(
-        compiled, grid, block, arguments, tracer, shared_bytes, limits, _debugs(kernel)
-    )
+    launch = Launch(compiled, grid, block, arguments, tracer, shared_bytes, limits, _debugs(kernel))
     for path in sorted(compiled.written):
         buffer = item_at(arguments, path).buffer
         if buffer not in tracer.races:

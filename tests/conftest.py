@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,7 +15,6 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "book"))
 BROWSERLESS = "no browser: "
 PYTHONLESS = "no Python for pages: "
 #: Milliseconds that a browser test waits before it gives up; what passes does not wait so long.
@@ -86,8 +84,8 @@ def playwright() -> Iterator:
 
 @pytest.fixture(scope="session")
 def browser(playwright) -> Iterator:
-    """Chromium, as book/browser.py finds it; where CI is set its absence is a failure."""
-    from browser import NoBrowser, launch
+    """Chromium, as `book.browser` finds it; where CI is set its absence is a failure."""
+    from book.browser import NoBrowser, launch
 
     try:
         chromium = launch(playwright)

@@ -5,5 +5,5 @@
 `library` compiles what every start imports of Python's own.
 `inpage/` runs inside that Python: the cells, their outputs, the widgets. `page/` are the scripts:
 ``worker.js`` holds the Python, the others the page; nothing of it loads before a reader runs a
-cell. `pages.engine` puts the buttons into the pages.
+cell. `book.pages.engine` puts the buttons into the pages.
 """

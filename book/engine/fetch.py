@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import vendor
+from book import vendor
 
 ROOT = Path(__file__).resolve().parents[2]
 KEPT = ROOT / "_build" / "page-python"

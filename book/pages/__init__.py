@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -21,10 +20,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
-SITE = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(SITE.parent))
-
-from . import (  # noqa: E402
+from . import (
     calibration,
     code,
     engine,
@@ -47,6 +43,8 @@ from . import (  # noqa: E402
     widgets,
     your_gpu,
 )
+
+BOOK = Path(__file__).resolve().parents[1]
 
 
 def finish_page(
@@ -118,17 +116,18 @@ def load(app: Sphinx, script: str, **attributes: str) -> None:
     app.add_js_file(f"book/{script}.js", loading_method="defer", **attributes)
 
 
-def watch_pictures(app: Sphinx, page: str, source: list[str]) -> None:
-    """Let a page be built anew when its pictures are."""
+def watch_widgets(app: Sphinx, page: str, source: list[str]) -> None:
+    """Let a page be built anew when its pictures are, or the records that its widgets show."""
     stills = widgets.FOLDER
-    for path in (stills, *stills.glob(f"{page.rpartition('/')[2]}-*.svg")):
+    pictures = stills.glob(f"{page.rpartition('/')[2]}-*.svg")
+    for path in (stills, *pictures, *widgets.sources(source[0])):
         app.env.note_dependency(str(path))
 
 
 def add_static(app: Sphinx) -> None:
     """Put the course's own files and the vendored ones into the built book, on every build."""
     static = Path(app.outdir) / "_static"
-    for source, name in ((SITE / "static", "book"), (SITE / "vendor", "vendor")):
+    for source, name in ((BOOK / "static", "book"), (BOOK / "vendor", "vendor")):
         shutil.copytree(source, static / name, dirs_exist_ok=True)
     widgets.write(static / "book")
     fonts.write(static / "book")
@@ -137,9 +136,9 @@ def add_static(app: Sphinx) -> None:
 def use_own_files(app: Sphinx, config: Config) -> None:
     """Name the templates, the logo and the favicon, wherever the pages lie."""
     config.html_additional_pages = {"404": "404.html"}
-    config.templates_path = [str(SITE / "templates")]
-    config.html_logo = str(SITE / "static" / "logo.svg")
-    config.html_favicon = str(SITE / "static" / "favicon.svg")
+    config.templates_path = [str(BOOK / "templates")]
+    config.html_logo = str(BOOK / "static" / "logo.svg")
+    config.html_favicon = str(BOOK / "static" / "favicon.svg")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
@@ -150,7 +149,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     engine.setup(app)
     app.connect("config-inited", use_own_files, priority=100)
     app.connect("builder-inited", add_static)
-    app.connect("source-read", watch_pictures)
+    app.connect("source-read", watch_widgets)
     app.connect("source-read", predict.watch)
     app.connect("doctree-read", progress.collect)
     app.connect("env-get-outdated", progress.outdated)

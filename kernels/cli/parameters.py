@@ -10,7 +10,6 @@ import click
 from kernels import host
 from kernels.distributed.algorithms import ALGORITHMS
 from kernels.distributed.grid import Grid
-from kernels.host.earlier import RENAMED
 from kernels.rungs.order import LADDER, Rung
 
 WAY_OUT = "use a whole number of at least 1, such as 1024"
@@ -102,8 +101,7 @@ def rung_options(command: Any) -> Any:
         values = f"{', '.join(values)} or {last}"
         told = f"{' and '.join(rung.name for rung in rungs)}: {values}."
         kind = Whole(name, f"use {values}")
-        earlier = (f"--{was}" for was, now in RENAMED.items() if now == name)
-        command = click.option(f"--{name}", *earlier, name, type=kind, help=told)(command)
+        command = click.option(f"--{name}", name, type=kind, help=told)(command)
     return command
 
 

@@ -1,9 +1,9 @@
 """Tile sizes that `python -m kernels tune` found on this machine, kept in one file per GPU.
 
 The files are the reader's own. They lie in the course's folder (`kernels.basics.application`), or
-in the one that ``KERNELS_TUNED`` names; files that earlier versions kept elsewhere are found. A
-rung that is called without options takes those found here for its language, its number format and
-the class of its shape; options that are given always win.
+in the one that ``KERNELS_TUNED`` names. A rung that is called without options takes those found
+here for its language, its number format and the class of its shape; options that are given always
+win.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import json
 import os
 import warnings
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from math import log2
 from pathlib import Path
@@ -22,18 +22,18 @@ from kernels.basics.application import application_folder
 from kernels.basics.files import replace_text, slug
 from kernels.engine import on_gpu
 from kernels.engine.device import device
-from kernels.host.earlier import kernel_of, renamed
 
 __all__ = [
+    "Stamp",
     "Tuned",
     "TunedError",
     "folder",
-    "held",
     "known",
     "options",
     "path",
     "read",
     "shape_class",
+    "stamp",
     "write",
 ]
 
@@ -94,17 +94,6 @@ def path(gpu: str | None = None) -> Path:
     return folder() / f"{slug(gpu or device().name)}.json"
 
 
-def held(gpu: str | None = None) -> Path:
-    """The file to read: `path`, or else what an earlier version left with the settings."""
-    file = path(gpu)
-    if os.environ.get("KERNELS_TUNED") or file.exists():
-        return file
-    import click  # for this alone: who runs the course in a page does without
-
-    earlier = Path(click.get_app_dir("tile-by-tile")) / "tuned" / file.name
-    return earlier if earlier.exists() else file
-
-
 def shape_class(M: int, N: int, K: int) -> str:
     """The class of a shape: each size rounded to a power of two, such as ``"128x8192x8192"``."""
     return "x".join(str(min(max(2 ** round(log2(n)), SMALLEST), LARGEST)) for n in (M, N, K))
@@ -147,7 +136,7 @@ def read(file: Path, gpu: str) -> list[Tuned]:
 
 
 def _checked(entry: Mapping[str, Any]) -> Tuned:
-    """An entry in today's words, its types looked at: what comes from a file may hold anything."""
+    """An entry, its types looked at: what comes from a file may hold anything."""
     found = Tuned(**entry)
     wrong = [name for name in ("rung", "engine", "dtype", "shape") if type(getattr(found, name))
              is not str]  # fmt: skip
@@ -157,8 +146,6 @@ def _checked(entry: Mapping[str, Any]) -> Tuned:
         type(name) is str and type(value) is int for name, value in found.options.items()
     ):
         raise ValueError("options are not whole numbers by name")
-    rung, options = kernel_of(found.rung, found.options), renamed(found.options)
-    found = replace(found, rung=rung, options=options)
     if shape_class(*found.size) != found.shape:
         raise ValueError(f"size {found.size} is not of class {found.shape}")
     if not 0 < found.seconds < 3600 or type(found.provenance) is not dict:
@@ -173,7 +160,7 @@ def _line(error: Exception) -> str:
 def write(found: Tuned, gpu: str) -> Path:
     """Store what was found for a GPU beside what its file holds; the same key is replaced."""
     file = path(gpu)
-    kept = {entry.key: entry for entry in read(held(gpu), gpu)} | {found.key: found}
+    kept = {entry.key: entry for entry in read(file, gpu)} | {found.key: found}
     text = {"format": FORMAT, "gpu": gpu, "tuned": [asdict(entry) for entry in kept.values()]}
     replace_text(file, json.dumps(text, indent=1, ensure_ascii=False) + "\n")
     return file
@@ -189,20 +176,40 @@ def known() -> tuple[Tuned, ...]:
     """All that was tuned on this GPU; a file that is none is left out with a warning, once."""
     if not on_gpu:
         return ()
-    gpu = device().name
-    file = held(gpu)
+    found = stamp()
+    return _read_once(found, device().name) if found else ()
+
+
+#: The name of a file, when it was last written (in nanoseconds), and its bytes.
+Stamp = tuple[str, int, int] | None
+
+
+def stamp() -> Stamp:
+    """What changes with the file of this GPU's options; None while there is no such file.
+
+    Whoever keeps something that follows from the options keeps it with this.
+    """
+    if not on_gpu:
+        return None
+    file = _file(os.environ.get("KERNELS_TUNED"), device().name)
     try:
-        stamp = file.stat().st_mtime_ns
+        found = os.stat(file)
     except OSError:
-        return ()
-    return _read_once(file, gpu, stamp)
+        return None
+    return file, found.st_mtime_ns, found.st_size
 
 
 @lru_cache(maxsize=4)
-def _read_once(file: Path, gpu: str, stamp: int) -> tuple[Tuned, ...]:
+def _file(folder: str | None, gpu: str) -> str:
+    """The name of a GPU's file, found once: every product asks whether it has changed."""
+    return str(path(gpu))
+
+
+@lru_cache(maxsize=4)
+def _read_once(stamp: tuple[str, int, int], gpu: str) -> tuple[Tuned, ...]:
     """What a file holds, read again when it changes."""
     try:
-        return tuple(read(file, gpu))
+        return tuple(read(Path(stamp[0]), gpu))
     except TunedError as error:
         warnings.warn(f"tuned options are left out: {error}", stacklevel=4)
         return ()

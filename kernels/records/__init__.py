@@ -3,7 +3,8 @@
 from kernels.records.record import (
     DEFAULT_GPU,
     FOLDER,
-    MEASURED,
+    KEY,
+    MissingField,
     Record,
     RecordError,
     Row,
@@ -20,7 +21,8 @@ from kernels.records.table import Table
 __all__ = [
     "DEFAULT_GPU",
     "FOLDER",
-    "MEASURED",
+    "KEY",
+    "MissingField",
     "Record",
     "RecordError",
     "Row",

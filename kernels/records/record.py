@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,21 +26,18 @@ from kernels.basics.files import check_folder as check_folder
 from kernels.basics.units import percent, quantity
 from kernels.engine import on_gpu
 from kernels.engine.device import device
-from kernels.host.earlier import kernel_of, renamed
-from kernels.records import counters
 from kernels.rungs.order import LADDER
 
 DEFAULT_GPU = "h200"
 FOLDER = ROOT / "chapters" / "records"
 #: The record of several GPUs of one machine: ``"h200x2"``.
 SEVERAL = re.compile(r"(.*[a-z0-9])x(\d+)")
-#: What a measurement found; every other field of a row says what was measured.
-MEASURED = frozenset(counters.NAMES) | frozenset(
-    "seconds gflops cublas_gflops bytes_per_second share_of_copy correct flushed date cycles ns "
-    "registers local_bytes blocks_per_sm occupancy library cores "
-    "begins ends end findings lines max_error max_relative_error "
-    "unguarded_seconds guard_cost copied loop today backend wgpu "
-    "share_of_bound received counted said took left_processes left_bytes path peer".split()
+#: The fields that say what a row measured, its options besides; every other one is a finding.
+KEY = frozenset(
+    "rung engine dtype M N K out_dtype gpus index "
+    "what n block cache stride threads reads offset axes launches "
+    "arguments space bytes level direction memory streams stream strips strip "
+    "kernel tool version heads D causal product how calls a b algorithm grid fault".split()
 )
 #: The figure a table is there to give, and its unit, for one-line reading.
 HEADLINE = {"gflops": ("FLOP/s", 1e9), "bytes_per_second": ("B/s", 1), "ns": ("s", 1e-9)}
@@ -59,6 +57,10 @@ def names() -> list[str]:
     return sorted(p.stem for p in folder().glob("*.json") if not SEVERAL.fullmatch(p.stem))
 
 
+class MissingField(RecordError, AttributeError):
+    """A field that a row doesn't have."""
+
+
 class Row(dict):
     """One measured row: a dictionary whose fields can also be read as attributes."""
 
@@ -66,7 +68,7 @@ class Row(dict):
         try:
             return self[name]
         except KeyError:
-            raise AttributeError(f"this row has no {name!r}; it has {', '.join(self)}") from None
+            raise MissingField(f"this row has no {name!r}; it has {', '.join(self)}") from None
 
     @property
     def median(self) -> float:
@@ -86,7 +88,8 @@ class Row(dict):
                 return quantity(self[name] * factor, unit)
         if "seconds" in self:
             return quantity(self.median, "s")
-        return ", ".join(f"{name} {self[name]}" for name in self if name in MEASURED - {"date"})
+        skipped = KEY | {"date", "options"}
+        return ", ".join(f"{name} {self[name]}" for name in self if name not in skipped)
 
     def __str__(self) -> str:
         told = [f"{key}={value}" for key, value in key_of(self)]
@@ -96,9 +99,8 @@ class Row(dict):
 
 def key_of(row: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
     """What a row measured, without what was found: two rows with one key are one measurement."""
-    key = {name: value for name, value in row.items() if name not in MEASURED}
-    options = key.pop("options", {})
-    return tuple(sorted((k, str(v)) for k, v in {**key, **options}.items()))
+    key = {name: value for name, value in row.items() if name in KEY}
+    return tuple(sorted((k, str(v)) for k, v in {**key, **row.get("options", {})}.items()))
 
 
 def field_of(row: Mapping[str, Any], name: str) -> Any:
@@ -246,8 +248,9 @@ class Record:
     ) -> list[Row]:
         """The timing rows of one size for a chart of the ladder.
 
-        Of every rung, in each language, the fastest of the measured tiles (the shape of a block
-        that has no tile is the default one); then other libraries, and cuBLAS last.
+        Of every rung, in each language, the fastest of the measured tiles whose product was right
+        (the shape of a block that has no tile is the default one); then other libraries, and cuBLAS
+        last.
         """
 
         def shown(row: Row) -> bool:
@@ -255,7 +258,7 @@ class Record:
             return block is None or block == LADDER[row["rung"]].defaults["block"]
 
         best: dict[tuple[str, str], Row] = {}
-        rows = self.rows("timings", M=M, N=N or M, K=K or M, dtype=dtype)
+        rows = self.rows("timings", M=M, N=N or M, K=K or M, dtype=dtype, correct=True)
         for row in filter(shown, rows):
             key = row["rung"], row["engine"]
             if key not in best or row["gflops"] > best[key]["gflops"]:
@@ -316,35 +319,37 @@ def read(path: Path) -> Record:
         )
     rest = {name: data.pop(name, empty) for name, empty in (("device", {}), ("earlier", []))}
     provenance = data.pop("provenance")
-    tables = {name: [renewed(row) for row in rows] for name, rows in data.items()}
+    tables = {name: [Row(row) for row in rows] for name, rows in data.items()}
     return Record(path.stem, provenance, rest["device"], tables, rest["earlier"])
 
 
-def renewed(row: Mapping[str, Any]) -> Row:
-    """A row of a file, its options by the names that they have today.
+def by_key(table: str, rows: Iterable[Row]) -> dict[tuple[tuple[str, Any], ...], Row]:
+    """The rows of a table by what they measured; of two that measured the same, the last.
 
-    Where the kernel is another rung's today, `today` says which; a `split` of 1 is then left out.
+    A warning says so: perhaps `KEY` lacks the field that tells them apart.
     """
-    if not row.get("options"):
-        return Row(row)
-    options, today = renamed(row["options"]), kernel_of(row.get("rung", ""), row["options"])
-    if today == row.get("rung"):
-        return Row({**row, "options": options})
-    if options["split"] == 1:
-        del options["split"]
-    return Row({**row, "options": options, "today": today})
+    found: dict[tuple[tuple[str, Any], ...], Row] = {}
+    for row in rows:
+        key = key_of(row)
+        if key in found:
+            differ = [name for name in row if row[name] != found[key].get(name)]
+            what = " ".join(f"{name}={value}" for name, value in key)
+            warnings.warn(
+                f"{table} holds {what} twice, and the last is kept: if one of "
+                f"{', '.join(differ) or 'no fields'} says what was measured, add it to "
+                "kernels.records.record.KEY",
+                stacklevel=3,
+            )
+        found[key] = row
+    return found
 
 
 def merge(old: Record, new: Record) -> Record:
     """A record with the rows of both; where both measured the same thing, the new run's row."""
     tables: dict[str, list[Row]] = {}
     for table in {**old.tables, **new.tables}:
-        measured = new.tables.get(table, ())
-        # What another rung computes today is replaced as soon as that rung is measured.
-        anew = {row.get("rung") for row in measured}
-        kept = [row for row in old.tables.get(table, ()) if row.get("today") not in anew - {None}]
-        rows = {key_of(row): row for row in (*kept, *measured)}
-        tables[table] = list(rows.values())
+        kept, measured = (by_key(table, record.tables.get(table, ())) for record in (old, new))
+        tables[table] = list({**kept, **measured}.values())
     dates = {row.get("date") for rows in tables.values() for row in rows}
     runs = [run for run in (old.provenance, *old.earlier) if run.get("date") in dates]
     earlier = [run for run in runs if run.get("date") != new.provenance.get("date")]

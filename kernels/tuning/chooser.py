@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from math import prod
 
 from kernels import host, records
 from kernels.basics.files import slug
@@ -57,9 +58,9 @@ class Choice:
 def choose(M: int, N: int, K: int, engine: str = "", dtype: str = "float32") -> Choice:
     """The version to use for A (M×K) and B (K×N).
 
-    Options tuned on this GPU for this class of shapes come first; then the fastest version that
-    this GPU's record holds for the class; then the version with the least predicted time among
-    those that the record measures.
+    The fastest of what was measured on this GPU for this class of shapes: the versions in its
+    record, and the options that `tune` stored. Where nothing was, the version with the least
+    predicted time among those that the record measures.
 
     Parameters
     ----------
@@ -82,25 +83,28 @@ def choose(M: int, N: int, K: int, engine: str = "", dtype: str = "float32") -> 
     check_sizes(M=M, N=N, K=K)
     if engine:
         host.check_engine(engine)
-    return _choose(M, N, K, (engine,) if engine else ("cpp", "numba"), dtype)
+    engines = (engine,) if engine else ("cpp", "numba")
+    return _choose(M, N, K, engines, dtype, tuned.stamp())
 
 
 @lru_cache(maxsize=256)
-def _choose(M: int, N: int, K: int, engines: tuple[str, ...], dtype: str) -> Choice:
+def _choose(
+    M: int, N: int, K: int, engines: tuple[str, ...], dtype: str, stamp: tuned.Stamp
+) -> Choice:
+    """The choice, made anew when `stamp` says that the file of tuned options has changed."""
     rungs = candidates(dtype, engines)
     if not rungs:
         raise LookupError(f"no rung takes {dtype} here in {' or '.join(engines)}: use float32")
-    return (
-        _tuned(rungs, M, N, K, dtype)
-        or _recorded(rungs, M, N, K, dtype)
-        or _predicted(rungs, M, N, K)
-    )
+    measured = _tuned(rungs, M, N, K, dtype), _recorded(rungs, M, N, K, dtype)
+    # Of equals the tuned one: `min` returns the first.
+    fastest = min(filter(None, measured), key=lambda found: found[0], default=None)
+    return fastest[1] if fastest else _predicted(rungs, M, N, K)
 
 
 def candidates(dtype: str, engines: tuple[str, ...]) -> list[tuple[Rung, str]]:
     """The rungs, with the language of each, that may be chosen here."""
     names = list(LADDER)
-    worth = names[names.index(FROM) :] if FROM in names else names
+    worth = names[names.index(FROM) :]
     return [
         (LADDER[name], engine)
         for name in worth
@@ -121,7 +125,11 @@ def _fits(rung: str, options: Values, M: int, N: int) -> bool:
     return True
 
 
-def _tuned(rungs: list[tuple[Rung, str]], M: int, N: int, K: int, dtype: str) -> Choice | None:
+#: Seconds per multiply-add, and the choice: sizes of one class differ, so their seconds say little.
+Ranked = tuple[float, Choice]
+
+
+def _tuned(rungs: list[tuple[Rung, str]], M: int, N: int, K: int, dtype: str) -> Ranked | None:
     """The fastest of what `tune` stored for this class of shapes."""
     if not on_gpu:
         return None
@@ -135,11 +143,13 @@ def _tuned(rungs: list[tuple[Rung, str]], M: int, N: int, K: int, dtype: str) ->
     ]
     if not found:
         return None
-    best = min(found, key=lambda entry: entry.seconds)
-    return Choice(best.rung, best.engine, best.options, "tuned", best.seconds)
+    pace, best = min(
+        ((entry.seconds / prod(entry.size), entry) for entry in found), key=lambda pair: pair[0]
+    )
+    return pace, Choice(best.rung, best.engine, best.options, "tuned", best.seconds)
 
 
-def _recorded(rungs: list[tuple[Rung, str]], M: int, N: int, K: int, dtype: str) -> Choice | None:
+def _recorded(rungs: list[tuple[Rung, str]], M: int, N: int, K: int, dtype: str) -> Ranked | None:
     """The fastest version that the record of this GPU holds for this class of shapes."""
     here = slug(device().name) if on_gpu else records.DEFAULT_GPU
     if here not in records.names():
@@ -147,7 +157,7 @@ def _recorded(rungs: list[tuple[Rung, str]], M: int, N: int, K: int, dtype: str)
     kind, known = tuned.shape_class(M, N, K), {(rung.name, engine) for rung, engine in rungs}
     rows = [
         row
-        for row in map(_runnable, records.load(here).rows("timings", dtype=dtype))
+        for row in records.load(here).rows("timings", dtype=dtype, correct=True)
         if (row.rung, row.engine) in known
         and row.options in LADDER[row.rung].chosen(row.engine)
         and tuned.shape_class(row.M, row.N, row.K) == kind
@@ -161,14 +171,8 @@ def _recorded(rungs: list[tuple[Rung, str]], M: int, N: int, K: int, dtype: str)
         key=lambda size: sum(abs(a - b) / b for a, b in zip(size, (M, N, K), strict=True)),
     )
     best = min((row for row in rows if (row.M, row.N, row.K) == size), key=lambda row: row.median)
-    return Choice(best.rung, best.engine, best.options, "recorded", best.median)
-
-
-def _runnable(row: records.Row) -> records.Row:
-    """A row as the rung that has its kernel today."""
-    if "today" not in row:
-        return row
-    return records.Row({**row, "rung": row.today, "options": {"split": 1, **row.options}})
+    choice = Choice(best.rung, best.engine, best.options, "recorded", best.median)
+    return best.median / prod(size), choice
 
 
 def _predicted(rungs: list[tuple[Rung, str]], M: int, N: int, K: int) -> Choice:

@@ -188,7 +188,7 @@ def search(
     if not todo.kept:
         raise RuntimeError(f"no set of options is left to measure: {todo.pruned[0].reason}")
     gpu = about["gpu"]
-    tuned.read(tuned.held(gpu), gpu)  # a file that cannot be added to is told of before, not after
+    tuned.read(tuned.path(gpu), gpu)  # a file that cannot be added to is told of before, not after
     file, same = unfinished(gpu), _identity(todo, about)
     done = _resume(file, same)
     defaults = todo.rung.default(todo.engine)

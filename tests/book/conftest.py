@@ -1,4 +1,4 @@
-"""What the tests of the site share: the built books, and the scripts of book/ as modules."""
+"""What the tests of the site share: the built books, and `make serve`."""
 
 from __future__ import annotations
 
@@ -16,13 +16,12 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 FIXTURE = Path(__file__).parent / "fixture"
-SERVE = (sys.executable, str(ROOT / "book" / "serve.py"))
-sys.path.insert(0, str(ROOT / "book"))
+SERVE = (sys.executable, "-m", "book.serve")
 
 
 def built(source: Path, name: str, tmp_path_factory: pytest.TempPathFactory, python=None) -> Path:
     """Build a book, once for all processes that share a run; `python` is its pages' own."""
-    from book import build
+    from book.build import build
 
     folder = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
@@ -70,7 +69,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         port = str(probe.getsockname()[1])
     output = str(tmp_path_factory.mktemp("served"))
     command = [*SERVE, "--port", port, "--source", str(FIXTURE), "--output", output]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     said = (re.search(r"(http\S+)book/\?token=(\S+)", line) for line in process.stdout)
     address = next(filter(None, said))
     yield Served(process, address[1], address[2])

@@ -8,8 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import adopt
 import pytest
+
+from book import adopt
 
 ROOT = Path(__file__).parents[2]
 TOLD = "run `make adopt`: it writes each page's badges and set-up cell"

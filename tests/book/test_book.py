@@ -10,13 +10,13 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from adopt import adopted
 from bs4 import BeautifulSoup
-from pages import code, text, widgets
 from pygments import highlight
 from pygments.lexers import PythonLexer
 
-import book as builder
+from book import build as builder
+from book.adopt import adopted
+from book.pages import code, text, widgets
 from kernels.lab import widgets as course
 from kernels.lab.notebooks import widget_html
 from kernels.lab.pages import has_quiz

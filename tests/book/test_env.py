@@ -8,9 +8,10 @@ import sys
 import tomllib
 from pathlib import Path
 
-import env
 import pytest
 import yaml
+
+from book import env
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "locks"

@@ -13,9 +13,10 @@ import zipfile
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-import browser as chromium
-import env
 import pytest
+
+from book import browser as chromium
+from book import env
 
 ROOT = Path(__file__).parents[2]
 TESTS = """

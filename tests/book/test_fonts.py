@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-import fonts
 import pytest
 from bs4 import BeautifulSoup
 
+from book import fonts
 from tests.pages import PAGES
 
 #: Letters that the typefaces lack: a browser takes them from another font.

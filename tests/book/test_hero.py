@@ -5,14 +5,14 @@ from __future__ import annotations
 import gzip
 
 import pytest
-from pages import hero
 
+from book.pages import hero
 from kernels import records
 from kernels.basics.units import percent
 from kernels.rungs import order
 
-SITE = hero.FOLDER.parent
-FOLDER = SITE.parent / "kernels" / "rungs"
+BOOK = hero.FOLDER.parent
+FOLDER = BOOK.parent / "kernels" / "rungs"
 CHOSEN = "document.querySelector('.hero input:checked').id"
 BAR = """getComputedStyle(document.querySelector('.hero .fill')).transform"""
 
@@ -32,7 +32,7 @@ def test_every_number_is_the_record_s():
 
 
 def test_the_first_screen_is_light():
-    texts = [hero.markup(records.load()), (SITE / "static" / "hero.js").read_text("utf-8")]
+    texts = [hero.markup(records.load()), (BOOK / "static" / "hero.js").read_text("utf-8")]
     assert len(gzip.compress("".join(texts).encode())) < 10_000
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 from bs4 import BeautifulSoup
-from pages import legible
 
+from book.pages import legible
 from tests.pages import PAGES
 
 LEAST = 11  # pixels on a telephone

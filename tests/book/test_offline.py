@@ -16,8 +16,9 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import offline
 import pytest
+
+from book import offline
 
 PACK = (sys.executable, str(Path(offline.__file__)))
 STARTS = ("start.sh", "start.command")

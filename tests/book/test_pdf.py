@@ -9,12 +9,13 @@ from collections import Counter
 from contextlib import nullcontext
 from pathlib import Path
 
-import pdf as printer
 import pikepdf
 import pypdfium2
 import pytest
 from bs4 import BeautifulSoup
-from paper.compose import compose, contents, read
+
+from book import pdf as printer
+from book.paper.compose import compose, contents, read
 
 PRINT = (sys.executable, str(Path(printer.__file__)))
 #: A front page with folded tables, a chapter with all there is, a page of forms, and one that has
@@ -259,7 +260,7 @@ def test_a_target_that_cannot_be_written_is_one_line(run, small_book, tmp_path, 
 
 
 def test_no_browser_is_one_line(small_book, monkeypatch):
-    from browser import NoBrowser
+    from book.browser import NoBrowser
 
     def none(_):
         raise NoBrowser("no Chromium or Chrome is on this machine: `make browser`")
@@ -273,7 +274,7 @@ def test_no_browser_is_one_line(small_book, monkeypatch):
 
 
 def test_an_old_browser_is_one_line(small_book):
-    from browser import NoBrowser
+    from book.browser import NoBrowser
 
     class Old:
         version = "120.0.1"

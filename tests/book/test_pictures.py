@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree
 
-import pictures
+from book import pictures
 
 
 def test_every_picture_is_what_its_widget_draws(browser, book):

@@ -6,8 +6,8 @@ import tomllib
 
 import pytest
 from bs4 import BeautifulSoup
-from pages import floorplan, place
 
+from book.pages import floorplan, place
 from kernels.lab import reading
 from tests.pages import CHAPTERS, lay_out
 

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 import tomllib
 from collections import Counter
 
 import pytest
 from bs4 import BeautifulSoup
 
+from book.pages import predict, truths
 from kernels.lab.pages import CHAPTERS as FOLDER
 from kernels.lab.pages import chapter_of
 from tests.book.test_browser import Listener
-from tests.pages import CHAPTERS, ROOT, lay_out
-
-sys.path.insert(0, str(ROOT / "book"))
-from pages import predict, truths  # noqa: E402
+from tests.pages import CHAPTERS, lay_out
 
 KEY = "tile-by-tile.progress"
 ASKING = sorted(path.stem for path in (FOLDER / "predictions").glob("*.toml"))

@@ -2,8 +2,8 @@
 
 import pytest
 from bs4 import BeautifulSoup
-from pages import slim
 
+from book.pages import slim
 from kernels.lab import plots
 
 

@@ -6,8 +6,8 @@ import gzip
 import re
 
 import pytest
-from pages import styles
 
+from book.pages import styles
 from tests.pages import PAGES, lay_out
 
 LARGEST = 36_000  # bytes, compressed: the sheets it is made of have 80 000

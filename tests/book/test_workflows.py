@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from engine import fetch
+
+from book.engine import fetch
 
 ROOT = Path(__file__).parents[2]
 ACTIONLINT = Path(__file__).parent / "vendor" / "actionlint"

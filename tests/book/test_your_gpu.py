@@ -33,7 +33,7 @@ const told = async (f) => { try { await f(); return "nothing"; } catch (e) { ret
 @pytest.fixture(scope="module")
 def software(browser):
     """A Chromium that offers WebGPU on the CPU."""
-    from browser import FLAGS, installed
+    from book.browser import FLAGS, installed
 
     chromium = browser.browser_type.launch(executable_path=installed(), args=[*FLAGS, *SOFTWARE])
     yield chromium

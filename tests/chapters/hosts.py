@@ -22,6 +22,7 @@ from pathlib import Path
 
 from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
 
+from book import env
 from kernels.lab.notebooks import ROOT, chapters
 from kernels.lab.pages import is_deeper
 from tests.chapters.compare import compare
@@ -106,9 +107,6 @@ def hosts() -> list[Host]:
 
 def pythons(folder: Path) -> list[Host]:
     """The other supported Pythons on `PATH`, each with an environment of its own in `folder`."""
-    sys.path.insert(0, str(ROOT / "book"))
-    import env
-
     found = []
     for minor in range(env.OLDEST[1], env.NEWEST[1] + 1):
         name = f"python3.{minor}"

@@ -1,11 +1,11 @@
 """What a stored chapter may contain, checked without running it."""
 
-import importlib.util
 import re
 
 import nbformat
 import pytest
 
+from book import cells
 from kernels.lab.notebooks import CHAPTERS, GPU_TAG, ROOT, normalise
 from tests.chapters.figures import Figure, figures, files, shown, unheld
 
@@ -19,16 +19,6 @@ SPACED = re.compile(r"(?<![\w.,])[1-9]\d{0,2}[ \u00a0\u202f]\d{3}(?!\w)")
 #: Words for the machine that ran a cell: on the published page, they'd be taken for the reader's.
 HERE = re.compile(r"measured here|size here|this machine's GPU", re.IGNORECASE)
 MACHINE = re.compile(r"/(?:home|root|Users|tmp|work|mnt|var|opt)/\w|[A-Z]:\\\\?Users|ipykernel_\d")
-
-
-def load_cells():
-    spec = importlib.util.spec_from_file_location("site_cells", ROOT / "book" / "cells.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-site_cells = load_cells()
 
 
 @pytest.fixture(params=NOTEBOOKS, ids=lambda path: path.stem)
@@ -49,13 +39,13 @@ def outputs_text(cell):
 
 
 def test_kernel_cells_are_their_files(notebook):
-    different = [cell.id for cell, _ in site_cells.stale(notebook)]
+    different = [cell.id for cell, _ in cells.stale(notebook)]
     assert not different, f"run `make cells`: {', '.join(different)}"
 
 
 def test_a_changed_kernel_cell_is_seen():
     cell = nbformat.v4.new_code_cell("x = 1", metadata={"kernel": "kernels/rungs/naive.py::naive"})
-    found = site_cells.stale(nbformat.v4.new_notebook(cells=[cell]))
+    found = cells.stale(nbformat.v4.new_notebook(cells=[cell]))
     assert found[0][1].startswith("@cuda.jit\ndef naive(A, B, C):")
     assert found[0][1].endswith("C[row, col] = acc")
 
@@ -65,8 +55,8 @@ def test_a_changed_kernel_cell_is_seen():
     [("kernels/nowhere.py::x", "no file"), ("kernels/rungs/naive.py::naiv", "naive$")],
 )
 def test_an_unknown_kernel_is_named(name, told):
-    with pytest.raises(site_cells.KernelNotFound, match=told):
-        site_cells.kernel_text(name)
+    with pytest.raises(cells.KernelNotFound, match=told):
+        cells.kernel_text(name)
 
 
 #: Python that a Markdown cell shows: the lines that are new, of a kernel that stands elsewhere.

@@ -103,6 +103,24 @@ def test_no_traceback_reaches_the_shell():
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
 
 
+@pytest.mark.parametrize("line", ["--debug pages", "pages --debug"])
+def test_a_defect_says_that_it_is_one_and_shows_where_on_request(capsys, monkeypatch, line):
+    monkeypatch.setattr(cli.app.cli.commands["pages"], "callback", lambda: {}["no such key"])
+    code, _, error = call(capsys, "pages")
+    assert (code, error) == (
+        1, "error: KeyError: 'no such key' (a defect of the course: "
+        "`python -m kernels --debug ...` shows where)\n",
+    )  # fmt: skip
+    code, _, error = call(capsys, line)
+    assert code == 1 and error.startswith("Traceback") and '{}["no such key"]' in error
+
+
+def test_a_foreseen_error_shows_where_on_request_too(capsys):
+    code, _, error = call(capsys, "run tiled 0 --debug")
+    *trace, last = error.splitlines()
+    assert code == 2 and trace[0].startswith("Traceback") and last.startswith("error: size must be")
+
+
 @pytest.mark.parametrize("engine", ["banana", pytest.param("gpu", marks=without_gpu)])
 def test_an_engine_that_is_not_there_is_one_line(engine):
     done = subprocess.run(

@@ -134,3 +134,13 @@ def test_a_record_without_a_row_says_which():
     poor = Record("poor", tables={"profiles": [], "timings": [], "bandwidth": []})
     with pytest.raises(RecordError, match="copy"):
         factcheck.finding(claims.claim("s2-global-bandwidth"), poor)
+
+
+def test_a_missing_field_cannot_judge_and_a_defect_is_no_missing_field(monkeypatch):
+    claim = MEASURED[0]
+    monkeypatch.setitem(factcheck.FINDINGS, claim.id, lambda record: Row(rung="naive").gflops)
+    with pytest.raises(RecordError, match=f"cannot judge {claim.id}: this row has no 'gflops'"):
+        factcheck.finding(claim, RECORD)
+    monkeypatch.setitem(factcheck.FINDINGS, claim.id, lambda record: record.tabels)
+    with pytest.raises(AttributeError, match="tabels"):
+        factcheck.finding(claim, RECORD)

@@ -147,23 +147,27 @@ def test_merging_keeps_old_rows_with_their_own_provenance():
     assert again.earlier == [], "no row of the older runs is left"
 
 
-def test_rows_of_an_earlier_edition_are_read_in_today_s_words(folder):
-    about = {"gpu": "a GPU", "date": "2001-01-01 00:00 UTC"}
-    tile = {"BM": 128, "BN": 128, "BK": 16, "WM": 64, "WN": 64, "TM": 16, "TN": 8}
+def test_rows_that_only_findings_tell_apart_are_one_and_a_lost_row_is_told():
+    row = synthetic.timing("tiled", "numba", 32, 4096)
+    found = Row(row | {"share_of_best": 0.5, "a_new_count": 3})
+    about = {"gpu": "a GPU", "date": synthetic.DATE}
+    merged = records.merge(
+        Record("a", about, {}, {"timings": [found]}),
+        Record("a", about, {}, {"timings": [Row(found | {"a_new_count": 4})]}),
+    )
+    assert [row.a_new_count for row in merged.rows("timings")] == [4]
+    twice = {"timings": [found, Row(found | {"a_new_setting": 1})]}
+    with pytest.warns(UserWarning, match="timings holds .* tile=32 twice.* a_new_setting .*KEY"):
+        records.merge(Record("a", about, {}, {}), Record("a", about, {}, twice))
 
-    def row(rung, **options):
-        return synthetic.timing("tiled", "numba", 32, 4096) | {"rung": rung, "options": options}
 
-    old = [row("swizzled", **tile, GROUP=8, split=split) for split in (1, 4)]
-    records.write(Record("old", about, {}, {"timings": [Row(r) for r in old]}))
-    one, four = records.load("old").rows("timings")
-    assert one.options == tile | {"group": 8} and four.options == tile | {"group": 8, "split": 4}
-    assert one.rung == four.rung == "swizzled" and one.today == four.today == "split_k"
-    assert records.load("old").timing("swizzled") == one, "the default has no split"
-    # Where the four rungs of today are measured, nothing is left of the one.
-    new = [Row(row("swizzled", **tile, group=8)), Row(row("split_k", **tile, group=8, split=1))]
-    merged = records.merge(records.load("old"), Record("old", about, {}, {"timings": new}))
-    assert merged.rows("timings") == new
+def test_a_wrong_product_is_on_no_ladder():
+    record = synthetic.record()
+    right = record.ladder()
+    best = max((row for row in right if row.rung == "tiled"), key=lambda row: row.gflops)
+    wrong = Row(best | {"gflops": 1e9, "correct": False, "options": {"tile": 8}})
+    record.tables["timings"].append(wrong)
+    assert record.ladder() == right
 
 
 def test_an_interrupted_write_leaves_the_old_file(folder, monkeypatch):
@@ -237,6 +241,8 @@ def test_stored_records_are_whole():
         assert not missing, f"{path.name}: its provenance has no {missing}"
         wrong = [row for row in record.tables["timings"] if not row.correct]
         assert not wrong, f"{path.name}: kernels with a wrong result: {wrong}"
+        for table, rows in record.tables.items():
+            assert len({records.key_of(row) for row in rows}) == len(rows), f"{path.name}: {table}"
         dates = {run["date"] for run in [record.provenance, *record.earlier]}
         other = {row["date"] for rows in record.tables.values() for row in rows} - dates
         assert not other, f"{path.name}: rows of {other}, when no run of its provenance was made"

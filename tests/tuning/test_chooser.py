@@ -67,16 +67,10 @@ def test_the_fastest_recorded_version_of_the_class_is_taken():
 
 
 @without_gpu
-def test_a_row_of_an_earlier_edition_is_the_rung_that_has_its_kernel_today():
-    thin, four = THIN[0], LADDER["split_k"].chosen("numba")[1]
-    old = {"GROUP" if name == "group" else name: value for name, value in four.items()}
-    record(
-        measured("swizzled", "numba", thin, 3000.0, old),
-        measured("swizzled", "numba", thin, 2000.0, {**old, "split": 1}),
-        measured("warp_tiled", "numba", thin, 1000.0),
-    )
-    found = choose(*thin)
-    assert (found.rung, found.options, found.why) == ("split_k", four, "recorded")
+def test_a_wrong_product_is_never_chosen():
+    wrong = measured("split_k", "numba", THIN[0], 9000.0) | {"correct": False}
+    record(Row(wrong), measured("warp_tiled", "numba", THIN[0], 1000.0))
+    assert choose(*THIN[0]).rung == "warp_tiled"
 
 
 @without_gpu
@@ -108,7 +102,10 @@ def test_small_products_get_small_tiles():
     assert choose(64, 64, 64).options["BM"] == 64
 
 
-def test_what_was_tuned_here_comes_first(monkeypatch):
+@pytest.fixture
+def on_a_gpu(monkeypatch):
+    """A GPU without a record, as the chooser sees it."""
+
     class Here:
         name = "NVIDIA Test 1"
         compute_capability = (9, 0)
@@ -118,17 +115,45 @@ def test_what_was_tuned_here_comes_first(monkeypatch):
         monkeypatch.setattr(module, "on_gpu", True)
         monkeypatch.setattr(module, "device", lambda: Here)
     tuned._read_once.cache_clear()
+    tuned._file.cache_clear()
+    yield Here
+    tuned._file.cache_clear()
+
+
+def tune(rung, size, seconds, engine="numba", options=None):
+    tuned.write(
+        tuned.Tuned(
+            rung, engine, "float32", tuned.shape_class(*size), options or {}, list(size), seconds,
+            9.0, 9, {"gpu": "NVIDIA Test 1"},
+        ),
+        "NVIDIA Test 1",
+    )  # fmt: skip
+
+
+def test_what_was_tuned_here_comes_before_predictions(on_a_gpu):
     for engine, seconds in (("numba", 2e-3), ("cpp", 1e-3)):
-        tuned.write(
-            tuned.Tuned(
-                "warp_tiled", engine, "float32", "128x8192x8192", {"BM": 64}, [128, 8192, 8192],
-                seconds, 5e-3, 9, {"gpu": Here.name},
-            ),
-            Here.name,
-        )  # fmt: skip
+        tune("warp_tiled", (128, 8192, 8192), seconds, engine, {"BM": 64})
     found = choose(130, 8000, 8000)
     assert (found.rung, found.engine, found.why) == ("warp_tiled", "cpp", "tuned")
     assert choose(130, 8000, 8000, engine="numba").engine == "numba"
+
+
+def test_of_sizes_of_one_class_the_faster_rate_wins_not_the_smaller_product(on_a_gpu):
+    tune("thread_tiled", (3000,) * 3, 5.4e-3)  # 10 TFLOP/s
+    tune("warp_tiled", (4096,) * 3, 6.9e-3)  # 20 TFLOP/s
+    assert choose(4096, 4096, 4096).rung == choose(3000, 3000, 3000).rung == "warp_tiled"
+
+
+def test_a_slow_rung_that_was_tuned_does_not_outrank_the_record(on_a_gpu, monkeypatch):
+    about = {"gpu": on_a_gpu.name, "date": synthetic.DATE}
+    rows = [measured("warp_tiled", "numba", (4096,) * 3, 20_000.0)]
+    records.write(Record("test-1", about, {}, {"timings": rows}))
+    tune("thread_tiled", (3000,) * 3, 5.4e-3)  # 10 TFLOP/s
+    assert str(choose(4096, 4096, 4096)).startswith("warp_tiled") and (
+        choose(4096, 4096, 4096).why == "recorded"
+    )
+    tune("thread_tiled", (3000,) * 3, 1.8e-3)  # 30 TFLOP/s: the file has changed, and so the choice
+    assert choose(4096, 4096, 4096).rung == "thread_tiled"
 
 
 def test_what_cannot_be_launched_is_passed_over(monkeypatch):
@@ -144,9 +169,9 @@ def test_what_cannot_be_launched_is_passed_over(monkeypatch):
     monkeypatch.setattr(chooser, "on_gpu", True)
     monkeypatch.setattr(tuned, "known", lambda: entries)
     every = [(rung, "numba") for rung in LADDER.values()]
-    assert chooser._tuned(every, 16384, 64, 64, "float32").rung == "split_k"
+    assert chooser._tuned(every, 16384, 64, 64, "float32")[1].rung == "split_k"
     # More rows than 65535 blocks of 64 rows have.
-    assert chooser._tuned(every, 5_000_000, 64, 64, "float32").rung == "vectorized"
+    assert chooser._tuned(every, 5_000_000, 64, 64, "float32")[1].rung == "vectorized"
     entries.pop()
     assert chooser._tuned(every, 5_000_000, 64, 64, "float32") is None
 
@@ -211,7 +236,7 @@ def test_the_choice_reaches_80_percent_of_cublas_at_every_thin_or_odd_shape(shap
     if not known.rows("timings", M=M, N=N, K=K):
         pytest.skip("no record of this shape yet: run `make bench` on that GPU")
     both = [(rung, engine) for rung in LADDER.values() for engine in rung.engines]
-    found = chooser._recorded(both, M, N, K, "float32")
-    rows = map(chooser._runnable, known.rows("timings", M=M, N=N, K=K, engine=found.engine))
+    _, found = chooser._recorded(both, M, N, K, "float32")
+    rows = known.rows("timings", M=M, N=N, K=K, engine=found.engine)
     (row,) = (r for r in rows if (r.rung, r.options) == (found.rung, found.options))
     assert row.correct and row.share >= 0.8

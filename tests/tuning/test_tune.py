@@ -2,10 +2,8 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 
-import click
 import numpy as np
 import pytest
 
@@ -246,12 +244,6 @@ def stored(**changes):
     return found
 
 
-def test_a_file_of_an_earlier_edition_is_read_in_today_s_words():
-    stored(rung="swizzled", options={"BM": 64, "GROUP": 4, "split": 2})
-    (found,) = tuned.read(tuned.path(ABOUT["gpu"]), ABOUT["gpu"])
-    assert (found.rung, found.options) == ("split_k", {"BM": 64, "group": 4, "split": 2})
-
-
 BAD = {
     "half": lambda text: text[: len(text) // 2],
     "empty": lambda text: "",
@@ -280,22 +272,15 @@ def test_a_file_that_tune_did_not_write_is_one_line(how, on_a_gpu):
         assert tuned.known() == ()
 
 
-def test_a_file_of_an_earlier_version_is_found_and_what_is_tuned_now_lies_beside_it(
-    on_a_gpu, monkeypatch, tmp_path
-):
-    monkeypatch.delenv("KERNELS_TUNED")
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "settings"))
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    monkeypatch.setenv("HOME", str(tmp_path))
+def test_the_stamp_changes_with_the_file_and_with_the_folder(on_a_gpu, monkeypatch, tmp_path):
+    assert tuned.stamp() is None
     found = stored()
-    new = tuned.path()
-    earlier = Path(click.get_app_dir("tile-by-tile")) / "tuned" / new.name
-    earlier.parent.mkdir(parents=True, exist_ok=True)
-    new.rename(earlier)
-    assert tuned.known() == (found,)
-    other = replace(found, dtype="float16")
-    tuned.write(other, on_a_gpu.name)
-    assert tuned.held() == new and tuned.known() == (found, other)
+    before = tuned.stamp()
+    assert before == tuned.stamp() and tuned.known() == (found,)
+    tuned.write(replace(found, dtype="float16"), on_a_gpu.name)
+    assert tuned.stamp() != before and len(tuned.known()) == 2
+    monkeypatch.setenv("KERNELS_TUNED", str(tmp_path / "elsewhere"))
+    assert tuned.stamp() is None and tuned.known() == ()
 
 
 def test_bytes_that_are_no_text_are_one_line(on_a_gpu):

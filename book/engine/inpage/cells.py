@@ -18,7 +18,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from inpage import needs, outputs, widgets
+from . import needs, outputs, widgets
 
 NAME = re.compile(r"<cell (\d+)>")
 

@@ -17,15 +17,6 @@ from pathlib import Path
 from kernels.basics.application import application_folder
 
 FORMAT = 1
-#: Exercises by a former name, and what they are called now.
-RENAMED = {
-    "bench-patch": "smallest-tile",
-    "corridor": "bytes-in-flight",
-    "patch": "four-sums",
-    "patch-reads": "tile-reads",
-    "slots-of-the-ring": "stages-that-fit",
-    "two-benches": "two-buffers",
-}
 
 
 class BrokenProgress(ValueError):
@@ -79,8 +70,7 @@ def read(where: Path) -> dict[str, Entry]:
         raise BrokenProgress(f"{where} is no progress of this course, or of another version")
     if not isinstance(found.get("exercises"), dict):
         raise BrokenProgress(f"{where} holds no exercises")
-    kept = {RENAMED.get(name, name): value for name, value in found["exercises"].items()}
-    return {name: _entry(where, name, value) for name, value in kept.items()}
+    return {name: _entry(where, name, value) for name, value in found["exercises"].items()}
 
 
 def _entry(where: Path, name: str, value) -> Entry:

@@ -8,8 +8,8 @@ from pathlib import Path
 from types import MappingProxyType
 
 import pytest
-from engine import fetch
 
+from book.engine import fetch
 from tests.book.conftest import FIXTURE, ROOT, built
 from tests.book.engine import standins
 from tests.book.engine.host import hosted

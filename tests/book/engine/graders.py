@@ -57,7 +57,7 @@ def main() -> None:
     from tests.book.engine.pages import notebooks, opened
 
     with sync_playwright() as playwright:
-        from browser import launch
+        from book.browser import launch
 
         book: Path = notebooks.ROOT / "_build" / "html"
         with opened(launch(playwright), book, "10-practice") as page:

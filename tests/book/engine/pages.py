@@ -8,7 +8,6 @@ Cells whose outputs are a GPU's, or a time, have to end without an error.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,12 +17,10 @@ from typing import Any
 
 import nbformat
 
+from book.engine import pack
+from book.engine.inpage import needs
 from kernels.lab import notebooks
 from tests.book.engine.host import hosted
-
-sys.path.insert(0, str(notebooks.ROOT / "book"))
-from engine import pack  # noqa: E402
-from engine.inpage import needs  # noqa: E402
 
 #: Cells that cannot give what is stored, by page, with the reason.
 EXPLAINED = {
@@ -129,8 +126,9 @@ def main() -> None:
     parser.add_argument("--only", default="", help="the pages whose names begin so")
     parser.add_argument("--book", type=Path, default=notebooks.ROOT / "_build" / "html")
     options = parser.parse_args()
-    from browser import launch
     from playwright.sync_api import sync_playwright
+
+    from book.browser import launch
 
     with sync_playwright() as playwright:
         browser = launch(playwright)

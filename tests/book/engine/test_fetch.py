@@ -13,10 +13,9 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-import vendor
-from engine import fetch
 
-import book
+from book import build, vendor
+from book.engine import fetch
 
 WHEELS = {
     "numpy": b"a wheel",
@@ -165,11 +164,11 @@ def test_a_book_without_it_says_why_and_none_is_published(monkeypatch, capsys):
     def gone():
         raise fetch.NoEngine("there is no network")
 
-    monkeypatch.setattr(book.fetch, "fetch", gone)
+    monkeypatch.setattr(build.fetch, "fetch", gone)
     monkeypatch.setenv("PAGE_PYTHON", "")
-    assert book.pages_python() is None
+    assert build.pages_python() is None
     said = capsys.readouterr().out
     assert said == "The pages will not run Python by themselves: there is no network.\n"
     monkeypatch.setenv("PAGE_PYTHON", "required")
     with pytest.raises(SystemExit, match="is required: there is no network"):
-        book.pages_python()
+        build.pages_python()

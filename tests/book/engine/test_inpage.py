@@ -8,15 +8,15 @@ import subprocess
 import sys
 
 import pytest
-from engine import pack
-from engine.inpage import needs
 
+from book.engine import pack
+from book.engine.inpage import needs
 from kernels.lab.notebooks import CHAPTERS
 from tests.book.conftest import ROOT
 
 RUN = """
 import json, os, sys
-from inpage import cells
+from book.engine.inpage import cells
 page = cells.Page(lambda message: os.write(1, message.encode() + b"\\n"))
 right = []
 for i, told in enumerate(json.loads(sys.argv[1])):
@@ -33,8 +33,7 @@ def run(*sources: str | tuple[str, int, bool], hears: tuple = ()):
 
     A cell is its source, or its source, its number and whether the reader asked for it.
     """
-    folders = [str(ROOT / "book" / "engine"), str(ROOT)]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(folders), "KERNELS_ENGINE": "cpu"}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "KERNELS_ENGINE": "cpu"}
     done = subprocess.run(
         [sys.executable, "-c", RUN, json.dumps(sources), json.dumps(hears)],
         capture_output=True, text=True, env=environment, check=True,

@@ -6,7 +6,8 @@ import io
 import zipfile
 
 import pytest
-from engine import fetch, library, pack
+
+from book.engine import fetch, library, pack
 
 
 @pytest.fixture(scope="module")

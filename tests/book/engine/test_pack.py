@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from engine import archives, fetch, library, pack
 
+from book.engine import archives, fetch, library, pack
 from tests.book.conftest import ROOT
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 import zipfile
 
-import offline
 import pytest
 
+from book import offline
 from tests.book.engine.conftest import PATIENCE, run, write
 from tests.book.engine.test_live import KERNEL
 from tests.book.test_offline import free_port, started

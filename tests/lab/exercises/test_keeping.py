@@ -75,16 +75,6 @@ FORGED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("old", keeping.RENAMED)
-def test_what_was_solved_under_a_former_name_stays_solved(old, file):
-    file.parent.mkdir()
-    entry = {"tries": 2, "solved": "2026-01-01"}
-    file.write_text(json.dumps({"format": 1, "exercises": {old: entry}}))
-    kept = keeping.record()
-    assert not kept.note and old not in exercises.EXERCISES
-    assert vars(kept.entries[keeping.RENAMED[old]]) == entry
-
-
 @pytest.mark.parametrize("what", FORGED)
 def test_a_broken_file_is_told_and_left_alone(what, file):
     text, told = FORGED[what]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,12 +12,11 @@ from kernels.lab.notebooks import widget_html
 from tests.pages import settle
 
 ROOT = Path(__file__).parents[3]
-sys.path.insert(0, str(ROOT / "book"))
 
 
 def page_of(widget, mode: str) -> str:
     """A page that holds the stored state of one widget, made by the site's own code."""
-    from pages import fonts, widgets
+    from book.pages import fonts, widgets
 
     state = widget.get_state()
     kind = state["_anywidget_id"].rpartition(".")[2]

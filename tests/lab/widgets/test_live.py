@@ -60,9 +60,9 @@ def use_the_player(page, root: str) -> None:
 
 
 def test_in_a_live_page_the_button_launches_the_kernel(browser, folder, tmp_path):
-    command = [sys.executable, str(ROOT / "book/serve.py"), "--port", free_port()]
+    command = [sys.executable, "-m", "book.serve", "--port", free_port()]
     command += ["--source", str(folder), "--output", str(tmp_path)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     try:
         said = (re.search(r"(http\S+)book/\?token=(\S+)", line) for line in process.stdout)
         address = next(filter(None, said))

@@ -13,7 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from engine import fetch, pack
+from book.engine import fetch, pack
 
 COLOUR = re.compile(r"\x1b\[[\d;]*m")
 ROOT = Path(__file__).resolve().parents[1]
