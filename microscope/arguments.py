@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from . import memory, values, xoroshiro
-from .device_arrays import DeviceArray
+from .device_arrays import DeviceArray, Interface, from_interface
 from .errors import KernelError
 from .memory import Array
 from .source import Code
@@ -17,6 +17,8 @@ def host_array(a):
         return a.memory
     if isinstance(a, np.ndarray) or np.isscalar(a):
         return a
+    if isinstance(getattr(a, "__cuda_array_interface__", None), Interface):
+        return from_interface(a).memory
     if hasattr(a, "copy_to_host"):
         return _as_on_device(a, a.copy_to_host())
     if hasattr(a, "__cuda_array_interface__") and hasattr(a, "get"):

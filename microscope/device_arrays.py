@@ -1,17 +1,27 @@
 """Arrays in "device memory", with what numba-cuda's own offer to host code, and no more.
 
-They are no NumPy arrays: there is no arithmetic on the host, an index or a slice is a view, ``.T`` is
-a copy, and the contents come back through `copy_to_host`. What works here works on a GPU.
+They are no NumPy arrays: there is no arithmetic on the host, a slice is a view, ``.T`` is a copy,
+and the contents come back through `copy_to_host`. What works here works on a GPU.
 """
 
 from __future__ import annotations
 
-import ctypes
 import types
 
 import numpy as np
 
 from . import xoroshiro
+
+GAPS = "this array has gaps, so that a copy would be needed: make one on the host"
+
+
+class Interface(dict):
+    """What a CUDA array interface says, and whose it is.
+
+    Attributes
+    ----------
+    array : DeviceArray
+    """
 
 
 class DeviceArray:
@@ -59,14 +69,16 @@ class DeviceArray:
     @property
     def __cuda_array_interface__(self) -> dict:
         interface = self.memory.__array_interface__
-        return {
-            "shape": self.shape,
-            "strides": None if self.memory.flags.c_contiguous else self.strides,
-            "data": (interface["data"][0] if self.size else 0, False),
-            "typestr": self.dtype.str,
-            "stream": getattr(self.stream, "handle", None),
-            "version": 3,
-        }
+        found = Interface(
+            shape=self.shape,
+            strides=None if self.memory.flags.c_contiguous else self.strides,
+            data=(interface["data"][0] if self.size else 0, False),
+            typestr=self.dtype.str,
+            stream=getattr(self.stream, "handle", None),
+            version=3,
+        )
+        found.array = self
+        return found
 
     def is_c_contiguous(self) -> bool:
         """Say whether rows follow each other without gaps."""
@@ -180,10 +192,14 @@ class DeviceArray:
 
     def ravel(self, order: str = "C", stream=0) -> DeviceArray:
         """The same elements along one axis: a view."""
+        if not (self.is_c_contiguous() or self.is_f_contiguous()):
+            raise NotImplementedError(GAPS)
         return self._without_copy(self.memory.reshape(-1, order=order))
 
     def _without_copy(self, made: np.ndarray) -> DeviceArray:
-        if made.size and not np.shares_memory(made, self.memory):
+        gaps = not (self.is_c_contiguous() or self.is_f_contiguous())
+        moved = made.size and not np.shares_memory(made, self.memory)
+        if moved or made.shape != self.shape and gaps:
             raise NotImplementedError(
                 "this array has gaps, so that a copy would be needed: make one"
             )
@@ -214,17 +230,6 @@ class DeviceArray:
         if axes is not None and set(axes) != {0, 1}:
             raise ValueError(f"axes {axes!r}: name each of the two axes once")
         return DeviceArray(np.array(self.memory.T, order="C"), self.stream)
-
-    @property
-    def _numba_type_(self):
-        """What Numba's `typeof` asks of an array."""
-        from numba.cuda.np import numpy_support
-        from numba.cuda.types import Array
-
-        spread = self.size and 0 in self.strides
-        layout = "A" if spread else "C" if self.is_c_contiguous() else ""
-        layout = layout or ("F" if self.is_f_contiguous() else "A")
-        return Array(numpy_support.from_dtype(self.dtype), self.ndim, layout)
 
     def __repr__(self) -> str:
         return f"<device array, shape {self.shape}, {self.dtype}: copy_to_host() shows it>"
@@ -279,18 +284,9 @@ def from_interface(obj) -> DeviceArray:
         raise NotImplementedError("an array with a mask can't be passed to a kernel")
     if isinstance(obj, np.ndarray):
         return DeviceArray(np.asarray(obj).view(np.ndarray), owner=obj)
-    dtype, shape, strides = np.dtype(found["typestr"]), found["shape"], found.get("strides")
-    owner = getattr(obj, "_arr", None)
-    if found["typestr"][1] == "V" and isinstance(owner, DeviceArray):
-        dtype = owner.dtype
-    empty = np.empty(shape, dtype)
-    if not empty.size:
-        return DeviceArray(empty, owner=obj)
-    steps = strides or empty.strides
-    below = sum((n - 1) * -s for n, s in zip(shape, steps, strict=True) if s < 0)
-    extent = sum((n - 1) * abs(s) for n, s in zip(shape, steps, strict=True)) + dtype.itemsize
-    raw = (ctypes.c_byte * extent).from_address(found["data"][0] - below)
-    return DeviceArray(np.ndarray(shape, dtype, np.frombuffer(raw, np.uint8), below, steps), 0, obj)
+    if isinstance(found, Interface):
+        return DeviceArray(found.array.memory, found.array.stream, obj)
+    raise TypeError(f"{type(obj).__name__} lies on a GPU: copy it to the host first")
 
 
 def to_device(obj, stream=0, copy: bool = True, to: DeviceArray | None = None) -> DeviceArray:

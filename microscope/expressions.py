@@ -11,7 +11,7 @@ import numpy as np
 
 from . import functions, groups, intrinsics, memory, names, values
 from .access import Access
-from .device_arrays import DeviceArray
+from .device_arrays import DeviceArray, Interface, from_interface
 from .errors import KernelError, Unsupported, raised
 from .iterables import Range
 from .lanes import Mask
@@ -102,6 +102,8 @@ class Expressions(Access):
                     ) from None
                 raise KernelError(f"line {n.lineno}: {ast.unparse(n)} does not exist") from None
         v = names.known(v)
+        if isinstance(getattr(v, "__cuda_array_interface__", None), Interface):
+            v = from_interface(v)
         if isinstance(v, DeviceArray):  # the array itself: what others store there shows
             low = memory.base_address(v.memory) % memory.ALIGNMENT if v.size else 0
             v = memory.of_argument(v.memory, ast.unparse(n), low)

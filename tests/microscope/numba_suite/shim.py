@@ -13,8 +13,14 @@ from unittest import mock
 
 from microscope import api
 
+DRIVER: tuple = ()  #: errors of a driver that is not there
 ROOT = Path(__file__).parents[3]
-KEPT = ("HAS_NUMBA", "config_default_cc", "numba_cuda_default_ptx_cc", "implementation")
+#: Names of ``numba.cuda`` that stay: of its compiler, which is another matter.
+KEPT = """
+    HAS_NUMBA config_default_cc numba_cuda_default_ptx_cc implementation compile compile_ptx
+    compile_all compile_for_current_device compile_ptx_for_current_device CUSource PTXSource LTOIR
+    Cubin Fatbin Archive Object LinkableCode
+""".split()
 
 
 def install() -> None:
@@ -25,16 +31,22 @@ def install() -> None:
     """
     for part in ("", ".matcher", ".options", ".parser", ".finput"):  # what reads machine code
         sys.modules.setdefault(f"filecheck{part}", mock.MagicMock())
+    import numba
     import numba.cuda
     import numba.cuda.bf16
     import numba.cuda.extending
     import numba.cuda.random
     import numba.cuda.testing
+    from cuda.pathfinder import DynamicLibNotFoundError
     from numba.cuda.cudadrv import devices
+    from numba.cuda.cudadrv.error import CudaSupportError
     from numba.cuda.cudadrv.runtime import runtime
+    from numba.cuda.tests import support
     from numba.cuda.types import Type
 
     warnings.simplefilter("ignore")
+    global DRIVER
+    DRIVER = (Driver, CudaSupportError, DynamicLibNotFoundError)
     cuda = numba.cuda
     for name, theirs in list(vars(cuda).items()):
         if name.startswith("_") or isinstance(theirs, (types.ModuleType, Type)):
@@ -48,14 +60,48 @@ def install() -> None:
         if not name.startswith("__") and not module:
             setattr(cuda, name, mine)
     cuda.__getattr__ = api.__getattr__
-    gpu = types.SimpleNamespace(compute_capability=(9, 0), name=b"H200", id=0)
-    context = types.SimpleNamespace(device=gpu)
-    devices.get_context = cuda.current_context = lambda number=None: context
+    devices.get_context = cuda.current_context = lambda number=None: Context()
+    support.MemoryLeakMixin.setUp = support.MemoryLeakMixin.tearDown = lambda self: None
     type(runtime).get_version = lambda self: (13, 0)
 
     builtins.exec = execute
     subprocess.Popen.__init__ = _begin
+    api.Device.compute_capability = (9, 0)
+    numba.vectorize, numba.guvectorize = api.vectorize, api.guvectorize
+    for name in ("gpu_data", "device_ctypes_pointer"):
+        setattr(api.DeviceArray, name, property(_driver))
+    for name in ("overloads", "_compile_for_args", "extensions"):
+        setattr(api.Kernel, name, property(_driver))
+        setattr(api.DeviceFunction, name, property(_driver))
+    api.DeviceArray._numba_type_ = property(_type_of)
     api.Kernel.inspect_asm = api.Kernel.inspect_llvm = _machine_code
+
+
+def _type_of(a):
+    """What Numba's `typeof` asks of a device array."""
+    from numba.cuda.np import numpy_support
+    from numba.cuda.types import Array
+
+    spread = a.size and 0 in a.strides
+    layout = "A" if spread else "C" if a.is_c_contiguous() else "F" if a.is_f_contiguous() else "A"
+    return Array(numpy_support.from_dtype(a.dtype), a.ndim, layout)
+
+
+class Driver(Exception):
+    """A test asks for something of the driver, or of the compiler's inner life."""
+
+
+class Context:
+    """A context of the driver, of which no more is known than its device."""
+
+    device = types.SimpleNamespace(compute_capability=(9, 0), name=b"H200", id=0)
+
+    def __getattr__(self, name: str):
+        raise Driver(f"the context's {name}")
+
+
+def _driver(self):
+    raise Driver("memory of the driver, or what the compiler has made")
 
 
 class MachineCode(Exception):
