@@ -55,7 +55,7 @@ def table(source: str, record: Record) -> str:
         found = finding(claim, record)
         by = "" if found else f" *({claim.judged_by})*"
         told = " ".join(filter(None, (claim.fact, found.text if found else "")))
-        link = f"[chapter {int(claim.where[:2])}]({claim.where})"
+        link = f"[chapter {int(claim.where[2:4])}]({claim.where})"
         said = f"{claim.claim}: {quoted(claim)}"
         lines.append(f"| {said} | **{claim.verdict}** | {told}{by} | {link} |")
     return "\n".join(lines)

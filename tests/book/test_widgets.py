@@ -11,7 +11,7 @@ from bs4 import BeautifulSoup
 
 from kernels import records
 from kernels.lab import notebooks, widgets
-from kernels.lab.pages import has_quiz
+from kernels.lab.pages import address_of, has_quiz
 from tests.book.test_browser import PROFILES, Listener
 from tests.lab.widgets import keys
 from tests.pages import CHAPTERS, mount_all
@@ -20,7 +20,7 @@ from tests.records import synthetic
 
 def kinds(book, name: str) -> list[str]:
     """The widgets that a page shows."""
-    return re.findall(r'data-kind="(\w+)"', (book / f"chapters/{name}.html").read_text("utf-8"))
+    return re.findall(r'data-kind="(\w+)"', (book / f"{address_of(name)}.html").read_text("utf-8"))
 
 
 def test_every_kind_of_widget_is_used_on_some_page(book):
@@ -34,7 +34,7 @@ def test_every_kind_of_widget_is_used_on_some_page(book):
 def test_every_widget_of_a_page_works_by_keys(browser, book, chapter, width, mode):
     page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=mode)
     listener = Listener(page)
-    page.goto((book / f"chapters/{chapter}.html").as_uri())
+    page.goto((book / f"{address_of(chapter)}.html").as_uri())
     mount_all(page)
     page.locator(".guess .show").evaluate_all("(all) => all.forEach((show) => show.click())")
     for kind in (shown := kinds(book, chapter)):

@@ -67,7 +67,7 @@ def headings(page: str) -> set[str]:
 @pytest.mark.parametrize("claim", claims.claims(), ids=lambda claim: claim.id)
 def test_every_claim_leads_to_a_heading(claim):
     page, _, heading = claim.where.partition("#")
-    assert page.startswith(f"{int(page[:2]):02}-")
+    assert (CHAPTERS / page).is_file()
     assert heading in headings(page)
 
 
@@ -78,7 +78,7 @@ def test_every_row_says_something_and_names_the_chapter_it_leads_to(claim):
         line for line in factcheck.table(claim.source, RECORD).splitlines()
         if line.startswith(f"| {claim.claim}: “")
     )  # fmt: skip
-    assert f"[chapter {int(claim.where[:2])}]({claim.where})" in row
+    assert f"[chapter {int(claim.where[2:4])}]({claim.where})" in row
 
 
 @pytest.mark.parametrize("claim", claims.claims(), ids=lambda claim: claim.id)
