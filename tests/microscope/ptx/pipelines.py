@@ -1,4 +1,4 @@
-"""Random pipelines: stages, boxes, formats, sizes that do not divide, one block or two a cluster."""
+"""Random pipelines: stages, formats, sizes that do not divide, one block or two a cluster."""
 
 from dataclasses import dataclass
 
