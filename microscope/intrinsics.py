@@ -88,6 +88,8 @@ def shared_array(run, n, m):
     if array is None:
         shape, dtype, alignment = _declaration(run, n, m)
         if shape == (0,):
+            if run.only_types:
+                run.compiled.alignment = max(run.compiled.alignment, alignment)
             array = _dynamic(run, dtype)
         else:
             array = _static(run, n, shape, dtype, alignment)

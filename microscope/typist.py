@@ -709,6 +709,7 @@ class Typist(Statements):
         self.compiled.cooperative |= callee.compiled.cooperative
         self.compiled.asynchronous |= callee.compiled.asynchronous
         self.compiled.cluster = max(self.compiled.cluster, callee.compiled.cluster)
+        self.compiled.alignment = max(self.compiled.alignment, callee.compiled.alignment)
         for path in callee.compiled.written:
             self.writes(item_at(list(given.values()), path))
         return self.returned(callee, list(given.values()))

@@ -45,6 +45,8 @@ FUNCTIONS = {
     **fragments.FUNCTIONS,
     **products.FUNCTIONS,
 }
+#: Instructions that any array knows how to do, their arguments not of one kind.
+OF_ARRAYS = {"store_pair": 5}
 WAITS = {**barriers.WAITS, **clusters.WAITS, **products.WAITS}
 
 
@@ -61,11 +63,18 @@ def waits(target) -> bool:
 
 def is_asynchronous(target) -> bool:
     """Say whether a kernel with it runs warp by warp."""
-    return is_instruction(target) and target.name.removeprefix(PREFIX) not in arithmetic.FUNCTIONS
+    if not is_instruction(target):
+        return False
+    name = target.name.removeprefix(PREFIX)
+    return name not in arithmetic.FUNCTIONS and name not in OF_ARRAYS
 
 
 def call(run, target, n: ast.Call, m):
     """Run an instruction that does not wait, or find the type of any."""
+    name = target.name.removeprefix(PREFIX)
+    if name in OF_ARRAYS:
+        FUNCTIONS[name](run, n, m, *run.exactly(n, m, OF_ARRAYS[name]))
+        return None
     name, arguments = _prepared(run, target, n, m)
     if run.only_types:
         results = [values.sample(np.dtype(kind.name)) for kind in target.gives]
