@@ -1,7 +1,7 @@
 """Who may import whom: nothing imports upwards or in a circle; the microscope needs NumPy alone.
 
-The floors are the folders of ``kernels/``, above the microscope; ``python -m tests.test_floors``
-draws them.
+The floors are the folders of ``kernels/``, above the microscope; the authors' tools stand on the
+library, and the command line on all. ``python -m tests.test_floors`` draws them.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
+
+import microscope
 
 ROOT = Path(__file__).parents[1]
 #: The folders from the ground up; those that share a floor do not import each other.
@@ -25,15 +27,17 @@ FLOORS = [
     ("webgpu", "distributed", "frameworks"),
     ("records",),
     ("measure",),
+    ("budget",),
     ("tuning",),
     ("lab",),
+    ("authoring",),
     ("cli",),
 ]
 #: The face of the course, above all floors.
 FACE = ("kernels", "kernels.__main__")
 MODULES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
-    for folder in ("kernels", "microscope")
+    for folder in ("kernels", "microscope", "authoring")
     for path in sorted((ROOT / folder).rglob("*.py"))
 }
 
@@ -72,7 +76,7 @@ def within(module: str) -> list[str]:
 
 def test_every_folder_has_a_floor():
     folders = {path.name for path in (ROOT / "kernels").iterdir() if any(path.glob("*.py"))}
-    assert folders | {"microscope"} == {folder for floor in FLOORS for folder in floor}
+    assert folders | {"microscope", "authoring"} == {folder for floor in FLOORS for folder in floor}
 
 
 @pytest.mark.parametrize("module", [name for name in MODULES if name not in FACE])
@@ -95,6 +99,32 @@ def test_the_microscope_needs_numpy_alone(module):
     outside = {name.partition(".")[0] for name in imports(module)} - {"microscope"}
     assert outside <= {"numpy", *sys.stdlib_module_names}
     assert all(name.startswith("microscope") for name in within(module))
+
+
+def outsiders() -> list[Path]:
+    """The files that use the microscope as any other package would."""
+    own = ROOT / "tests" / "microscope"
+    paths = [
+        p
+        for top in ("kernels", "authoring", "tests", "book", "chapters")
+        for p in (ROOT / top).rglob("*.py")
+    ]
+    return sorted(p for p in paths if own not in p.parents)
+
+
+def test_others_use_only_the_public_face_of_the_microscope():
+    inner = []
+    for path in outsiders():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names if "." in alias.name]
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                public = microscope.__all__ if node.module == "microscope" else ()
+                names = [f"{node.module}.{a.name}" for a in node.names if a.name not in public]
+            where = f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 0)}"
+            inner += [f"{where}: {name}" for name in names if name.startswith("microscope.")]
+    assert not inner
 
 
 def drawing() -> str:

@@ -20,7 +20,7 @@ from typing import Any
 from kernels import ptx
 from kernels.basics.files import ROOT
 from kernels.ptx.instruction import Instruction
-from microscope.api import DeviceFunction
+from microscope import cuda as interpreter
 
 __all__ = [
     "Loop", "caption", "compile_cpp", "compile_kernel", "compile_numba", "inner_loop", "load",
@@ -148,7 +148,7 @@ def with_numba(kernel: Any, index: str = "uint32") -> FunctionType:
     names |= {
         name: cuda.jit(device=True, inline="always")(with_numba(called, index))
         for name in function.__code__.co_names
-        if isinstance(called := function.__globals__.get(name), DeviceFunction)
+        if isinstance(called := function.__globals__.get(name), interpreter.DeviceFunction)
     }
     cells = tuple(CellType(numba_of(cell.cell_contents)) for cell in function.__closure__ or ())
     return FunctionType(

@@ -11,7 +11,7 @@ from functools import cached_property
 
 from kernels.engine import on_gpu
 from kernels.ptx.operands import Numbers, Scalar, Special
-from microscope import names
+from microscope import Intrinsic, also_known
 
 __all__ = ["Capability", "Instruction", "assembly", "made"]
 
@@ -19,7 +19,7 @@ Capability = tuple[int, int]
 
 
 @dataclass(eq=False)
-class Instruction(names.Intrinsic):
+class Instruction(Intrinsic):
     """One PTX instruction (or two that belong together) as a function of kernels.
 
     Attributes
@@ -82,7 +82,7 @@ def made(instruction: Instruction):
     """Return an instruction as kernels here name it, and tell the microscope what it is."""
     if not on_gpu:
         return instruction
-    names.also_known(instruction.numba, instruction)
+    also_known(instruction.numba, instruction)
     return instruction.numba
 
 

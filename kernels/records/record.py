@@ -24,9 +24,6 @@ from kernels.basics import data_sheets
 from kernels.basics.files import ROOT, replace_text, slug
 from kernels.basics.files import check_folder as check_folder
 from kernels.basics.units import percent, quantity
-from kernels.engine import on_gpu
-from kernels.engine.device import device
-from kernels.rungs.order import LADDER
 
 DEFAULT_GPU = "h200"
 FOLDER = ROOT / "chapters" / "records"
@@ -57,6 +54,10 @@ def names() -> list[str]:
     return sorted(p.stem for p in folder().glob("*.json") if not SEVERAL.fullmatch(p.stem))
 
 
+class MissingField(RecordError, AttributeError):
+    """A field that a row doesn't have."""
+
+
 class Row(dict):
     """One measured row: a dictionary whose fields can also be read as attributes."""
 
@@ -64,7 +65,7 @@ class Row(dict):
         try:
             return self[name]
         except KeyError:
-            raise AttributeError(f"this row has no {name!r}; it has {', '.join(self)}") from None
+            raise MissingField(f"this row has no {name!r}; it has {', '.join(self)}") from None
 
     @property
     def median(self) -> float:
@@ -231,6 +232,8 @@ class Record:
         RecordError
             When no row matches.
         """
+        from kernels.rungs.order import LADDER  # whoever only reads needs no kernel
+
         if rung not in LADDER:
             engine = "library"
         else:
@@ -248,6 +251,8 @@ class Record:
         (the shape of a block that has no tile is the default one); then other libraries, and cuBLAS
         last.
         """
+
+        from kernels.rungs.order import LADDER  # whoever only reads needs no kernel
 
         def shown(row: Row) -> bool:
             block = row["options"].get("block")
@@ -379,4 +384,7 @@ def listed(names: Iterable[str]) -> str:
 
 
 def _own_gpu() -> str | None:
+    from kernels.engine import on_gpu
+    from kernels.engine.device import device
+
     return slug(device().name) if on_gpu else None
