@@ -265,6 +265,11 @@ class Rung:
         """The value of each option that is not given (but see `choices`)."""
         return {each.name: each.default for each in fields(self.Options)}
 
+    @property
+    def in_microscope(self) -> bool:
+        """Whether the microscope runs its Numba kernel: in float32, on every machine."""
+        return "numba" in self.engines and self.dtypes == ("float32",)
+
     def versions(self) -> Iterator[tuple[str, Values]]:
         """Yield (engine, options) of every version of it that is tested and measured."""
         for engine in self.engines:

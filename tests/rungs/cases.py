@@ -25,7 +25,7 @@ SMALL = ("swapped", "naive", "tiled")
 SETTINGS = tuple(
     (name, options)
     for name, rung in LADDER.items()
-    if "numba" in rung.engines and rung.dtypes == ("float32",)
+    if rung.in_microscope
     for options in rung.chosen("numba")
 )
 #: Every version of every rung: (name, engine, number format, options).
