@@ -9,7 +9,7 @@ from enum import Enum
 
 import numpy as np
 
-from . import functions, groups, intrinsics, memory, names, values
+from . import functions, groups, intrinsics, memory, names, ptx, values
 from .access import Memory
 from .errors import KernelError, OutOfBounds, Unsupported
 from .iterables import Range
@@ -411,6 +411,8 @@ class Expressions:
         target = self.callee(n.func)
         if target is None:
             return self.method(n, m)
+        if ptx.is_instruction(target):
+            return ptx.call(self, target, n, m)
         if isinstance(target, names.Intrinsic):
             return intrinsics.call(self, target.name, n, m)
         return functions.python_call(self, target, n, m)

@@ -15,6 +15,7 @@ from .atomics import atomic
 from .errors import KernelError, StopRun, Unsupported
 from .functions import math_function
 from .memory import Array
+from .ptx.blocks import KEY
 from .sites import WARP, Kind, Problem
 
 BARRIERS = {
@@ -102,8 +103,13 @@ def _static(run, n, shape, dtype, alignment) -> Array:
         s.static_bytes = base + math.prod(shape) * dtype.itemsize
         _check_shared(run, n)
     array = run.memory.shared_array(shape, dtype, base)
+    if KEY in run.shared:
+        block = run.shared[KEY]
+        array.buffer.flat = block.place(base, array.buffer.flat.nbytes).view(dtype)
     if run.tracer is not None:
         run.tracer.watch(array.buffer, s.warps_per_block)
+        if KEY in run.shared:
+            run.shared[KEY].watch(run.tracer, array.buffer)
     return array
 
 
@@ -124,6 +130,9 @@ def _dynamic(run, dtype) -> Array:
         run.tracer.watch(buffer, s.warps_per_block)
         if len(views) > 1:
             run.tracer.watch_together([run.shared[k].buffer for k in views], s.warps_per_block)
+        if KEY in run.shared:
+            for k in views:
+                run.shared[KEY].watch(run.tracer, run.shared[k].buffer)
     return array
 
 

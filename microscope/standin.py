@@ -84,8 +84,9 @@ def _available() -> bool:
 def stand_in_for_numba() -> Iterator[None]:
     """Let ``from numba import cuda`` give the interpreter, for the time of a with block.
 
-    What is imported meanwhile keeps it, and ``cuda.is_available()`` says yes until the end. Kernels that are decorated with signatures need this where
-    there is no GPU: numba-cuda would compile them at once, for the GPU of the machine.
+    What is imported meanwhile keeps it, and ``cuda.is_available()`` says yes until the end. Kernels
+    that are decorated with signatures need this where there is no GPU: numba-cuda would compile
+    them at once, for the GPU of the machine.
     """
     try:
         numba = importlib.import_module("numba")

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import flow, functions, groups, intrinsics, memory, signatures, values
+from . import flow, functions, groups, intrinsics, memory, ptx, signatures, values
 from .abstract_memory import AbstractMemory, sample_array, stand_in
 from .compiled import Compiled
 from .errors import KernelError, Unsupported
@@ -644,6 +644,11 @@ class Typist(Statements):
             return np.int32(1) if intrinsics.BARRIERS[target.name] else None
         if target is None and groups.is_sync(n):
             self.compiled.cooperative = True
+        if ptx.is_asynchronous(target):
+            self.compiled.asynchronous = True
+            self.compiled.cluster = max(self.compiled.cluster, target.choices.get("blocks", 1))
+        if ptx.is_instruction(target):
+            return ptx.infer(self, target, n, m)
         if target is print:
             functions.check_print(n, self.arguments(n, m))
             return None
@@ -664,6 +669,8 @@ class Typist(Statements):
             callee = self.version(target, code, given, result, n)  # it may need their numbers
         self.compiled.calls[n] = callee.compiled
         self.compiled.cooperative |= callee.compiled.cooperative
+        self.compiled.asynchronous |= callee.compiled.asynchronous
+        self.compiled.cluster = max(self.compiled.cluster, callee.compiled.cluster)
         for path in callee.compiled.written:
             self.memory.writes(item_at(list(given.values()), path))
         return self.returned(callee, list(given.values()))

@@ -9,22 +9,23 @@ from kernels import records
 from kernels.basics.units import percent
 from kernels.budget import counts as sources
 from kernels.budget import versions
-from kernels.budget.ceilings import UNITS, Budget
+from kernels.budget.ceilings import Budget
 from kernels.host.rung import ENGINE_TITLES
 from kernels.records.counters import STALL_WORDS
 from kernels.rungs.order import LADDER
 
 __all__ = ["about", "sentence", "waiting"]
 
-#: What a kernel needs of each unit, for one FMA of a warp.
+#: What a kernel waits for, and what it needs of it for one FMA of a warp.
 NEEDS = {
-    "issue": "{0.instructions:.3g} instructions",
-    "wavefronts": "{0.wavefronts:.3g} wavefronts of L1 and shared memory",
-    "fp32": "{0.fp32:.3g} FMAs on the FP32 lanes",
-    "tensor": "{0.tensor:.3g} cycles of the tensor cores",
-    "l2": "{0.l2_bytes:.3g} bytes from L2",
-    "dram": "{0.dram_bytes:.3g} bytes from DRAM",
-    "latency": "{0.wait:.3g} cycles of a warp's own waiting, shared by {0.warps:.3g} warps",
+    "issue": "issue slots: {0.instructions:.3g} instructions per FMA take",
+    "wavefronts": "L1 and shared memory: {0.wavefronts:.3g} wavefronts per FMA take",
+    "fp32": "the FP32 lanes: {0.fp32:.3g} FMAs for each that the product needs take",
+    "tensor": "the tensor cores: an FMA takes",
+    "l2": "L2: {0.l2_bytes:.3g} bytes per FMA take",
+    "dram": "DRAM: {0.dram_bytes:.3g} bytes per FMA take",
+    "latency": "data on its way: {0.wait:.3g} cycles of a warp per FMA, spread over {0.warps:.3g} "
+    "warps, take",
 }
 
 
@@ -39,13 +40,12 @@ def sentence(budget: Budget, measured: float | None = None, rest: str = "") -> s
     rest : str
         The stall that most of the remaining time goes to, a key of `STALL_WORDS`.
     """
-    need = NEEDS[budget.verdict].format(budget.counts)
-    told = f"For each FMA it needs {need}: {budget.cycles:.3g} cycles of an SM"
+    told = f"It waits for {NEEDS[budget.verdict].format(budget.counts)} {budget.cycles:.3g} cycles"
     if measured is None:
-        return f"{told}, and no other limit is higher."
-    told += f", {percent(budget.reached(measured))} of the {measured:.3g} measured."
-    if rest and budget.reached(measured) < 0.95:
-        told += f" Beside that, its warps wait most for {STALL_WORDS[rest]}."
+        return f"{told} of an SM at least."
+    told += f" of the {measured:.3g} that an SM spends on it ({percent(budget.reached(measured))})."
+    if rest and budget.reached(measured) < 0.9:
+        told += f" For the rest, its warps wait most for {STALL_WORDS[rest]}."
     return told
 
 
@@ -78,8 +78,8 @@ def waiting(rung: str, record: records.Record | None = None, size: int = 2048) -
         row, same = versions.profile_of(record, rung, engine, options, size**3)
         if row is None or not same or row["M"] != size:
             continue
-        budget, told = about(row, *versions.bounds(record, row.get("dtype", "float32")))
-        lines.append(f"{ENGINE_TITLES[engine]} waits for {UNITS[budget.verdict]}. {told}")
+        _, told = about(row, *versions.bounds(record, row.get("dtype", "float32")))
+        lines.append(f"{ENGINE_TITLES[engine]}: {told}")
     if not lines:
         raise LookupError(
             f"no profile of {rung} at {size}³ on the {record.name}: profile it on that GPU, with "

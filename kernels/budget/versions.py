@@ -112,12 +112,28 @@ def version(
     record: records.Record,
     shape: tuple[int, int, int] = (4096, 4096, 4096),
     dtype: str = "",
+    machine_of: product.Machine | None = None,
 ) -> Version:
     """What is known of a version of a rung for products of about a shape.
 
     Counts are those of the profile that is nearest in size. Where the record has a profile of other
     options alone, its instructions stand in; wavefronts are then traced, where the rung has a
     Numba kernel.
+
+    Parameters
+    ----------
+    rung : Rung
+    engine : str
+    options : mapping of str to int
+        All of them.
+    record : Record
+        The one with the profiles.
+    shape : tuple of int
+        M, N, K.
+    dtype : str
+        By default the rung's first.
+    machine_of : Machine, optional
+        Another GPU than the record's: then its counts stand in.
 
     Raises
     ------
@@ -134,20 +150,23 @@ def version(
             f"no profile of {rung.name} in {engine} on the {record.name}: there is no count to "
             "start from"
         )
-    gpu = machine(record)
+    gpu = machine_of or machine(record)
+    elsewhere = machine_of is not None and machine_of.gpu.name != machine(record).gpu.name
     chosen = rung.Options(**options)
-    resident = _resident(record, rung, engine, options, gpu.gpu)
+    resident = _resident(None if elsewhere else record, rung, engine, options, gpu.gpu)
     warps = resident * -(-chosen.threads // 32)
-    known = sources.of_profile(row, gpu.gpu.warps_per_sm)
+    known = sources.of_profile(row, machine(record).gpu.warps_per_sm)
     if not same:
         known = _of_others(known, rung, options, row)
     budget = Budget(known, limits.of_gpu(gpu.gpu, dtype))
-    if same:
+    if elsewhere:
+        pace = product.from_counts(budget, warps, f"profile on the {record.name}")
+    elif same:
         profiled = rung.Options(**row["options"])
         pace = product.from_profile(row, budget, profiled, gpu, resident)
     else:
         pace = product.from_counts(budget, warps, "profile of other options")
-    return Version(budget, pace, resident, row if same else None)
+    return Version(budget, pace, resident, row if same and not elsewhere else None)
 
 
 def _of_others(
@@ -165,10 +184,10 @@ def _of_others(
 
 
 def _resident(
-    record: records.Record, rung: Rung, engine: str, options: Mapping[str, int], gpu: Gpu
+    record: records.Record | None, rung: Rung, engine: str, options: Mapping[str, int], gpu: Gpu
 ) -> int:
     """Blocks that an SM holds: as the driver said of the compiled kernel, else as estimated."""
-    for row in record.tables.get("resources", ()):
+    for row in record.tables.get("resources", ()) if record else ():
         if (row["rung"], row["engine"], row["options"]) == (rung.name, engine, dict(options)):
             return row["blocks_per_sm"]
     chosen = rung.Options(**options)

@@ -10,6 +10,7 @@ import click
 from kernels.basics.errors import foreseen, one_line
 from kernels.cli.bench import bench
 from kernels.cli.compare import compare
+from kernels.cli.explain import explain
 from kernels.cli.info import info
 from kernels.cli.pages import pages, readme
 from kernels.cli.parameters import WAY_OUT
@@ -29,7 +30,8 @@ def cli() -> None:
     """Tile by Tile: run, trace and measure the kernels of the course."""
 
 
-for command in (info, run, compare, trace, profile, tune_rung, bench, record, readme, pages):
+COMMANDS = (info, run, compare, trace, explain, profile, tune_rung, bench, record, readme, pages)
+for command in COMMANDS:
     cli.add_command(command)
 
 

@@ -164,8 +164,8 @@ def test_latency_by_littles_law():
 def test_the_verdict_differs_by_language():
     told = verdict.waiting("naive", records.load("h200"))
     numba, cpp = told.splitlines()
-    assert numba.startswith("Numba waits for issue slots. For each FMA it needs 25 instructions")
-    assert cpp.startswith("CUDA C++ waits for wavefronts of L1 and shared memory.")
+    assert numba.startswith("Numba: It waits for issue slots: 25 instructions per FMA take 6.26")
+    assert cpp.startswith("CUDA C++: It waits for L1 and shared memory: 2 wavefronts per FMA take")
     with pytest.raises(LookupError, match="python -m kernels profile naive --size 512"):
         verdict.waiting("naive", records.load("h200"), 512)
 
