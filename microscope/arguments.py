@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from . import memory, values, xoroshiro
+from .device_arrays import DeviceArray, Interface, from_interface
 from .errors import KernelError
 from .memory import Array
 from .ptx import tensor_maps
@@ -13,8 +14,12 @@ from .source import Code
 
 def host_array(a):
     """An argument's array on the host: Numba's and CuPy's device arrays are copied there."""
+    if isinstance(a, DeviceArray):
+        return a.memory
     if isinstance(a, np.ndarray) or np.isscalar(a):
         return a
+    if isinstance(getattr(a, "__cuda_array_interface__", None), Interface):
+        return from_interface(a).memory
     if hasattr(a, "copy_to_host"):
         return _as_on_device(a, a.copy_to_host())
     if hasattr(a, "__cuda_array_interface__") and hasattr(a, "get"):

@@ -73,6 +73,7 @@ def gridsize(run, n, m):
 
 def _first_axes(run, n, m, axes):
     (ndim,) = run.exactly(n, m, 1)
+    run.must_be_known(ndim, n.args[0])
     if isinstance(ndim, np.ndarray) or int(ndim) not in (1, 2, 3):
         raise Unsupported(n.lineno, f"{ast.unparse(n)}: the argument is 1, 2 or 3")
     return axes[0] if ndim == 1 else tuple(axes[: int(ndim)])
@@ -200,9 +201,10 @@ def _declaration(run, n, m):
     if dtype is None or dtype.kind not in "biufc":
         raise Unsupported(n.lineno, f"{ast.unparse(n)}: the dtype must be a type like float32")
     alignment = dtype.itemsize
-    if "alignment" in given:
-        asked = run.evaluate(given["alignment"], m)
-        if isinstance(asked, np.ndarray) or asked < 1 or int(asked) & (int(asked) - 1):
+    asked = run.evaluate(given["alignment"], m) if "alignment" in given else None
+    if asked is not None:
+        whole = isinstance(asked, (np.integer, int)) and asked > 0
+        if not whole or int(asked) & (int(asked) - 1):
             raise Unsupported(n.lineno, f"{ast.unparse(n)}: the alignment must be a power of two")
         alignment = max(alignment, int(asked))
     return tuple(int(s) for s in shape), dtype, alignment

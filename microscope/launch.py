@@ -55,14 +55,19 @@ class Launch(Session):
         Dynamic shared memory of a block.
     limits : Limits, optional
         How long its loops may run; `LIMITS` if left out.
+    debug : bool
+        Whether the kernel was compiled with ``debug=True``: a division by zero is an error then.
     """
 
-    def __init__(self, compiled, grid, block, arguments, tracer, shared_bytes, limits=None):
+    def __init__(
+        self, compiled, grid, block, arguments, tracer, shared_bytes, limits=None, debug=False
+    ):
         limits = limits or LIMITS
         if compiled.asynchronous:
             limits = replace(limits, shared_bytes=max(limits.shared_bytes, MOST_SHARED))
         super().__init__(grid, block, tracer, shared_bytes, limits)
         self.compiled, self.arguments = compiled, arguments
+        self.debug = debug
         self.threads = block[0] * block[1] * block[2]
 
     def run(self, blocks: np.ndarray | range, schedule: str, landing: str) -> None:
@@ -407,11 +412,17 @@ def execute(function, grid, block, given: tuple, shared_bytes: int = 0) -> None:
     arguments = signatures.applied(function, code.name, bind(code, given, host_array))
     compiled = compiled_for(function, code, arguments)
     _check_dynamic(shared_bytes, compiled)
-    launch = Launch(compiled, grid, block, arguments, None, shared_bytes)
+    launch = Launch(compiled, grid, block, arguments, None, shared_bytes, debug=_debugs(function))
     for a in given:
         if hasattr(a, "blank"):
             a.blank = False
     launch.run(range(grid[0] * grid[1] * grid[2]), "lockstep", "earliest")
+
+
+def _debugs(kernel) -> bool:
+    """Say whether a kernel was compiled so that a division by zero is an error."""
+    options = getattr(kernel, "targetoptions", {})
+    return bool(options.get("debug")) and not options.get("fastmath")
 
 
 _recordings: list[tuple[list[Trace], str]] = []
@@ -522,7 +533,7 @@ def trace(
     except KernelError as error:
         tracer.problem((Kind.SHARED_LIMIT,), Problem(Kind.SHARED_LIMIT, message=str(error)), 1)
         return tracer.finish()
-    launch = Launch(compiled, grid, block, arguments, tracer, shared_bytes, limits)
+    launch = Launch(compiled, grid, block, arguments, tracer, shared_bytes, limits, _debugs(kernel))
     for path in sorted(compiled.written):
         buffer = item_at(arguments, path).buffer
         if buffer not in tracer.races:

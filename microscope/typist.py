@@ -664,7 +664,7 @@ class Typist(Statements):
         try:
             callee = self.version(target, code, plain, result, n)
         except Unsupported:
-            if not any(type(v) is Literal for v in given.values()):
+            if not any(map(_has_literal, given.values())):
                 raise
             callee = self.version(target, code, given, result, n)  # it may need their numbers
         self.compiled.calls[n] = callee.compiled
@@ -678,9 +678,8 @@ class Typist(Statements):
     def version(self, target, code: Code, given: dict, result, n: ast.Call) -> Typist:
         """A device function gone through for some types of arguments, and a declared result."""
         key = (result, *map(type_of, given.values()))
-        if (code.function, key) in self.versions and not any(
-            type(v) is Literal for v in given.values()
-        ):
+        literal = any(map(_has_literal, given.values()))
+        if (code.function, key) in self.versions and not literal:
             return self.versions[code.function, key]
         for caller in (*self.stack, self):
             if caller.compiled.code.function is code.function and caller.key == key:
@@ -698,12 +697,12 @@ class Typist(Statements):
                 return caller
         origins: dict[memory.Buffer, frozenset] = {}
         env = {
-            name: v if type(v) is Literal else stand_in(v, (k,), origins)
+            name: v if _has_literal(v) else stand_in(v, (k,), origins)
             for k, (name, v) in enumerate(given.items())
         }
         callee = Typist(Compiled(code, declared=result), env, origins, (*self.stack, self))
         callee.run()
-        if not any(type(v) is Literal for v in env.values()):
+        if not literal:
             self.versions[code.function, key] = callee
         return callee
 
@@ -748,6 +747,11 @@ class Typist(Statements):
                     f"{ast.unparse(n)} must be known when the kernel is compiled: use a number, a "
                     "global, or a kernel made by a function",
                 )
+
+
+def _has_literal(v) -> bool:
+    """Say whether a number that the compiler knows is a value, or an item of it."""
+    return type(v) is Literal or isinstance(v, tuple) and any(map(_has_literal, v))
 
 
 def _types(env: dict) -> dict:
