@@ -86,7 +86,7 @@ class Repository:
         Parameters
         ----------
         path : str
-            The page's path in the repository, such as `chapters/03-naive.ipynb`.
+            The page's path in the repository, such as `chapters/ch03_naive/03-naive.ipynb`.
         """
         links = [
             f"[Open in Colab](https://colab.research.google.com/github/{self.name}/blob/{BRANCH}/{path})",
@@ -120,7 +120,7 @@ def write_notebook(path: Path, repository: Repository) -> None:
     text = "".join(cells[0]["source"])
     if cells[0]["cell_type"] != "markdown" or not text.startswith("# "):
         raise SystemExit(f"{path.name}: the first cell must be Markdown and open with '# title'")
-    badges = repository.badges(f"chapters/{path.name}")
+    badges = repository.badges(f"chapters/{path.parent.name}/{path.name}")
     if BADGES.search(text):
         text = BADGES.sub(lambda _: badges, text)
     else:
@@ -174,7 +174,7 @@ def adopt(name: str | None = None, root: Path = ROOT) -> Repository:
             badges = new.badges(page.relative_to(root).as_posix())
             text = BADGES.sub(lambda _, badges=badges: badges, text)
         save(page, text)
-    for chapter in sorted((root / "chapters").glob("*.ipynb")):
+    for chapter in sorted((root / "chapters").glob("*/*.ipynb")):
         write_notebook(chapter, new)
     return new
 

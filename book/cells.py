@@ -57,7 +57,7 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="only say which differ")
     check = parser.parse_args().check
     differing = 0
-    for path in sorted((ROOT / "chapters").glob("*.ipynb")):
+    for path in sorted((ROOT / "chapters").glob("*/*.ipynb")):
         notebook = nbformat.read(path, as_version=4)
         try:
             found = stale(notebook)

@@ -139,7 +139,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Print the built book as one PDF.")
     parser.add_argument("--book", type=Path, default=BOOK, help="the folder of the built pages")
     parser.add_argument("--output", type=Path, default=ROOT / "_build" / "tile-by-tile.pdf")
-    parser.add_argument("--only", nargs="+", metavar="PAGE", help="such as chapters/03-naive")
+    parser.add_argument(
+        "--only", nargs="+", metavar="PAGE", help="such as chapters/ch03_naive/03-naive"
+    )
     options = parser.parse_args()
     if not (options.book / "index.html").is_file():
         sys.exit(f"no book is built in {options.book}: `make book` first")

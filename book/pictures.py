@@ -73,7 +73,7 @@ def draw(browser: Any, book: Path) -> dict[str, str]:
     """
     pictures = {}
     page = browser.new_page(viewport={"width": 720, "height": 900}, color_scheme="light")
-    for path in sorted((book / "chapters").glob("*.html")):
+    for path in sorted((book / "chapters").glob("ch*/*.html")):
         page.goto(path.as_uri())
         page.evaluate("delete document.documentElement.dataset.parts")  # all of it is laid out
         kinds: list[str] = []

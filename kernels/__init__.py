@@ -5,10 +5,14 @@
 >>> from kernels import matmul                  # the fastest of them for the shape: matmul(A, B)
 """
 
-from kernels import lab
-from kernels.engine import cuda, cupy, float32, float64, int32, on_gpu, uint32
-from kernels.rungs.order import LADDER, Rung
-from kernels.tuning.chooser import choose, matmul
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kernels import lab
+    from kernels.engine import cuda, cupy, float32, float64, int32, on_gpu, uint32
+    from kernels.rungs.order import LADDER, Rung
+    from kernels.tuning.chooser import choose, matmul
 
 __all__ = [
     "LADDER",
@@ -24,3 +28,25 @@ __all__ = [
     "on_gpu",
     "uint32",
 ]
+
+#: Where the names above are. They are imported when they are asked for: a folder below needs none
+#: of them, and an engine that isn't there is an error of whoever asks for it.
+PLACES = {
+    "kernels.engine": ("cuda", "cupy", "float32", "float64", "int32", "on_gpu", "uint32"),
+    "kernels.rungs.order": ("LADDER", "Rung"),
+    "kernels.tuning.chooser": ("choose", "matmul"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "lab":
+        return import_module("kernels.lab")
+    for module, names in PLACES.items():
+        if name in names:
+            found = globals()[name] = getattr(import_module(module), name)
+            return found
+    raise AttributeError(f"module 'kernels' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

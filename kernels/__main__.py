@@ -2,7 +2,15 @@
 
 import sys
 
-from kernels.cli import main
+from kernels.basics.errors import foreseen, one_line
 
 if __name__ == "__main__":
+    try:
+        from kernels.cli import main
+    except Exception as error:
+        # The engine is chosen by importing it, and KERNELS_ENGINE may ask for one that isn't there.
+        if not foreseen(error):
+            raise
+        print(f"error: {one_line(error)}", file=sys.stderr)
+        sys.exit(2)
     sys.exit(main())

@@ -1,9 +1,10 @@
 """The kernel microscope: run a Numba CUDA kernel without a GPU and see what every warp does.
 
 >>> from microscope import trace
->>> trace(kernel, grid, block, A, B, C).summary()      # doctest: +SKIP
+>>> trace(kernel, grid, block, A, B, C).table()        # doctest: +SKIP
 
-`api` is the ``cuda`` of machines without a GPU. Only NumPy and the standard library are needed.
+What stands in `__all__` is all that other packages use. `cuda` is the ``numba.cuda`` of machines
+without a GPU; only NumPy and the standard library are needed.
 
 What a kernel may use, and what is refused with which line, is a table: ``chapters/interpreter.md``,
 written by ``python -m tests.microscope.constructs``. Numba's types hold: promotion, integer
@@ -15,18 +16,40 @@ It sees less than a GPU does in that
     atomic are taken to inform every block that reads later.
 """
 
-from . import api as api  # so that the interpreter knows what `cuda` means
+from . import api as cuda
 from .errors import KernelError, OutOfBounds, Unsupported
-from .launch import trace
+from .launch import recording, trace
 from .limits import LIMITS, Limits
-from .sites import Heat, Kind, Problem, Request, Site, Work
+from .names import Intrinsic, also_known
+from .requests import global_cost, shared_cost
+from .sites import (
+    BANK_BYTES,
+    BANKS,
+    LINE,
+    SECTOR,
+    WARP,
+    Heat,
+    Kind,
+    Problem,
+    Request,
+    Site,
+    Work,
+)
+from .source import code_of
+from .standin import stand_in_for_numba
 from .trace import Trace
 
 __all__ = [
+    "BANKS",
+    "BANK_BYTES",
     "LIMITS",
+    "LINE",
+    "SECTOR",
+    "WARP",
     "Heat",
-    "Kind",
+    "Intrinsic",
     "KernelError",
+    "Kind",
     "Limits",
     "OutOfBounds",
     "Problem",
@@ -35,5 +58,12 @@ __all__ = [
     "Trace",
     "Unsupported",
     "Work",
+    "also_known",
+    "code_of",
+    "cuda",
+    "global_cost",
+    "recording",
+    "shared_cost",
+    "stand_in_for_numba",
     "trace",
 ]

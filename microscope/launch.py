@@ -9,7 +9,8 @@ import sys
 import time
 import types
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -363,6 +364,9 @@ def execute(function, grid, block, given: tuple, shared_bytes: int = 0) -> None:
         For a configuration no GPU takes, and for what a kernel must never do.
     """
     code = code_of(function)
+    for traces, schedule in _recordings:
+        seen = trace(function, grid, block, *given, schedule=schedule, shared_bytes=shared_bytes)
+        traces.append(seen)
     grid, block = dimensions("grid", grid), dimensions("block", block)
     why = block_problem(block)
     if why:
@@ -376,6 +380,31 @@ def execute(function, grid, block, given: tuple, shared_bytes: int = 0) -> None:
         if hasattr(a, "blank"):
             a.blank = False
     launch.run(range(grid[0] * grid[1] * grid[2]), "lockstep")
+
+
+_recordings: list[tuple[list[Trace], str]] = []
+
+
+@contextmanager
+def recording(schedule: str = "lockstep") -> Iterator[list[Trace]]:
+    """Trace every launch of a with block; the launches have their effects as well.
+
+    Parameters
+    ----------
+    schedule : str
+        As `trace` takes it; the launches themselves run in lockstep.
+
+    Yields
+    ------
+    list of Trace
+        Grows by one with each launch of a kernel that this package's ``cuda.jit`` has made.
+    """
+    entry: tuple[list[Trace], str] = ([], schedule)
+    _recordings.append(entry)
+    try:
+        yield entry[0]
+    finally:
+        _recordings.remove(entry)
 
 
 def _check_dynamic(shared_bytes) -> None:

@@ -10,7 +10,7 @@ CONTENTS = (ROOT / "_toc.yml").read_text(encoding="utf-8")
 #: Every page by its path without a suffix, the first page first.
 PAGES = re.findall(r"^\s*-?\s*(?:root|file): (\S+)$", CONTENTS, re.MULTILINE)
 #: The names of the pages that run, core and deeper: notebooks, numbered.
-CHAPTERS = [name.removeprefix("chapters/") for name in PAGES if re.match(r"chapters/\d\d-", name)]
+CHAPTERS = [name.rpartition("/")[2] for name in PAGES if re.match(r"chapters/ch\d\d_", name)]
 MOUNT = "document.querySelectorAll('.widget-fallback button').forEach((each) => each.click())"
 
 

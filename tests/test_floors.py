@@ -13,17 +13,21 @@ from pathlib import Path
 
 import pytest
 
+import microscope
+
 ROOT = Path(__file__).parents[1]
 #: The folders from the ground up; those that share a floor do not import each other.
 FLOORS = [
     ("microscope",),
     ("basics",),
     ("engine",),
+    ("ptx",),
     ("host",),
     ("rungs", "patterns", "primitives"),
     ("webgpu", "distributed", "frameworks"),
     ("records",),
     ("measure",),
+    ("budget",),
     ("tuning",),
     ("lab",),
     ("cli",),
@@ -94,6 +98,30 @@ def test_the_microscope_needs_numpy_alone(module):
     outside = {name.partition(".")[0] for name in imports(module)} - {"microscope"}
     assert outside <= {"numpy", *sys.stdlib_module_names}
     assert all(name.startswith("microscope") for name in within(module))
+
+
+def outsiders() -> list[Path]:
+    """The files that use the microscope as any other package would."""
+    own = ROOT / "tests" / "microscope"
+    paths = [
+        p for top in ("kernels", "tests", "book", "chapters") for p in (ROOT / top).rglob("*.py")
+    ]
+    return sorted(p for p in paths if own not in p.parents)
+
+
+def test_others_use_only_the_public_face_of_the_microscope():
+    inner = []
+    for path in outsiders():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names if "." in alias.name]
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                public = microscope.__all__ if node.module == "microscope" else ()
+                names = [f"{node.module}.{a.name}" for a in node.names if a.name not in public]
+            where = f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 0)}"
+            inner += [f"{where}: {name}" for name in names if name.startswith("microscope.")]
+    assert not inner
 
 
 def drawing() -> str:

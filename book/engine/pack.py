@@ -29,7 +29,7 @@ FROM_COURSE = (
     "kernels/**/*.*",
     "microscope/**/*.py",
     "chapters/records/*",
-    "chapters/quizzes/*",
+    "chapters/*/quiz.toml",
     "index.md",
 )
 #: What no cell reaches: the command line.

@@ -2,7 +2,7 @@
 
 A page's body is a tree, which `code`, `text`, `slim`, `opening`, `hero`, `place`, `legible`,
 `predict`, `quiz`, `widgets`, `your_gpu`, `progress`, `calibration`, `ways`, `engine` and
-`floorplan` change in turn. `maths` writes formulas, `moved` leads old addresses on, `head`
+`floorplan` change in turn. `maths` writes formulas, `head`
 describes a page and chooses its scripts, `fonts` holds its letters, `search` and `glossary` its
 words, `theme` drops what no page uses, and `styles` makes one style sheet of what is left.
 """
@@ -19,6 +19,9 @@ from bs4 import BeautifulSoup
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
+from sphinx.util import logging
+
+from kernels.lab import pages as chapters
 
 from . import (
     calibration,
@@ -30,7 +33,6 @@ from . import (
     hero,
     legible,
     maths,
-    moved,
     opening,
     place,
     predict,
@@ -106,7 +108,7 @@ def finish_page(
         load(app, "live")
         engine.equip(body)
         floorplan.dress(body, page)
-    context["body"] = str(body) + moved.leave(app, page)
+    context["body"] = str(body)
 
 
 def load(app: Sphinx, script: str, **attributes: str) -> None:
@@ -114,10 +116,11 @@ def load(app: Sphinx, script: str, **attributes: str) -> None:
     app.add_js_file(f"book/{script}.js", loading_method="defer", **attributes)
 
 
-def watch_pictures(app: Sphinx, page: str, source: list[str]) -> None:
-    """Let a page be built anew when its pictures are."""
+def watch_widgets(app: Sphinx, page: str, source: list[str]) -> None:
+    """Let a page be built anew when its pictures are, or the records that its widgets show."""
     stills = widgets.FOLDER
-    for path in (stills, *stills.glob(f"{page.rpartition('/')[2]}-*.svg")):
+    pictures = stills.glob(f"{page.rpartition('/')[2]}-*.svg")
+    for path in (stills, *pictures, *widgets.sources(source[0])):
         app.env.note_dependency(str(path))
 
 
@@ -127,6 +130,13 @@ def add_static(app: Sphinx) -> None:
     shutil.copytree(BOOK / "static", static / "book", dirs_exist_ok=True)
     widgets.write(static / "book")
     fonts.write(static / "book")
+
+
+def tell_gaps(app: Sphinx) -> None:
+    """Warn of each part that a chapter lacks: the build fails with these lines."""
+    if Path(app.srcdir) == chapters.CHAPTERS.parent:
+        for line in chapters.missing():
+            logging.getLogger(__name__).warning(line)
 
 
 def use_own_files(app: Sphinx, config: Config) -> None:
@@ -141,11 +151,11 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """Register the extension with Sphinx."""
     code.setup(app)
     maths.setup(app)
-    moved.setup(app)
     engine.setup(app)
     app.connect("config-inited", use_own_files, priority=100)
+    app.connect("builder-inited", tell_gaps)
     app.connect("builder-inited", add_static)
-    app.connect("source-read", watch_pictures)
+    app.connect("source-read", watch_widgets)
     app.connect("source-read", predict.watch)
     app.connect("doctree-read", progress.collect)
     app.connect("env-get-outdated", progress.outdated)

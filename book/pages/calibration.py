@@ -10,7 +10,6 @@ from sphinx.application import Sphinx
 
 from kernels.lab.pages import chapter_of
 
-from . import moved
 from .predict import anchor
 from .truths import read
 
@@ -26,12 +25,12 @@ STRIP = (
 
 
 def boxes(app: Sphinx) -> list[dict[str, Any]]:
-    """Every Predict box: its chapter, the names that its guess is kept under, and the answers."""
+    """Every Predict box: its chapter, the name that its guess is kept under, and the answers."""
     return [
         {
             "page": chapter_of(page),
             "title": app.env.titles[chapter_of(page)].astext(),
-            "ids": [anchor(box), *moved.former(app, page, anchor(box))],
+            "id": anchor(box),
             "kinds": [each.kind for each in box.fields],
             "is": [each.answer for each in box.fields],
         }

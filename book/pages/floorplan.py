@@ -6,20 +6,20 @@ the speed of the link to another GPU.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from bs4 import BeautifulSoup, Tag
+from sphinx.util import logging
 
 from kernels import records
 from kernels.basics.units import quantity
 from kernels.lab import gpus
-from kernels.lab.pages import chapter_of
+from kernels.lab.pages import folder_of, path_of, settings
 
-FILE = Path(__file__).resolve().parents[1] / "places.toml"
+logger = logging.getLogger(__name__)
+
 COLUMNS = 11  # of SMs
 STACKS = 6  # of global memory
 PARTS = 4  # of an SM
@@ -95,9 +95,13 @@ PLACES = {
 
 def dress(body: Tag, page: str) -> None:
     """Put the plan under the title of a chapter's page, and under what runs it."""
-    name = chapter_of(page.rpartition("/")[2])
-    lit = tomllib.loads(FILE.read_text("utf-8")).get(name)
-    if not lit:
+    name = page.rpartition("/")[2]
+    if not path_of(name).is_file():
+        return
+    lit = settings(name).get("place")
+    if lit not in PLACES:
+        there = f"{folder_of(name).name}/chapter.toml"
+        logger.warning("%s has place = %r: choose one of %s", there, lit, ", ".join(PLACES))
         return
     device = records.load().device
     place = PLACES[lit]

@@ -7,7 +7,7 @@ from typing import Any
 from bs4 import BeautifulSoup, Tag
 
 from kernels.lab import reading
-from kernels.lab.notebooks import CHAPTERS
+from kernels.lab.pages import path_of
 from kernels.lab.reading import LINES, PREDICTION, WORD, WORDS
 
 #: What a reader may pass over: exercises' answers, and what has a time of its own.
@@ -39,7 +39,7 @@ def lengths(body: Tag, page: str) -> dict[str, int]:
     """The minutes of each section: together the page's, with the exercises' apart."""
     inner = [each for each in body.select("section[id]") if len(each.find_parents("section")) == 1]
     weights = {each["id"]: weight(each) for each in inner}
-    path = CHAPTERS / f"{page.rpartition('/')[2]}.ipynb"
+    path = path_of(page.rpartition("/")[2])
     if not path.exists():
         return shares(weights, round(sum(weights.values())))
     known = reading.read(path)

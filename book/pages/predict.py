@@ -9,15 +9,13 @@ import html
 import json
 import math
 import re
-from pathlib import Path
 
 from bs4 import BeautifulSoup, Tag
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
-from kernels.lab.pages import CHAPTERS, chapter_of
+from kernels.lab.pages import chapter_of, path_of, predictions_of
 
-from . import moved
 from .truths import Box, Field, read
 
 #: A bar of a chart, as `slim` writes it: a closed path with four corners.
@@ -36,13 +34,13 @@ logger = logging.getLogger(__name__)
 
 
 def anchor(box: Box) -> str:
-    """The name of a box in its page; `moved.toml` has the names that it had before."""
+    """The name of a box in its page."""
     return f"predict-{box.id.removesuffix('-predict').removeprefix('predict-')}"
 
 
 def watch(app: Sphinx, page: str, source: list[str]) -> None:
     """Let a page be built anew when what its boxes ask changes."""
-    path = Path(app.srcdir) / f"chapters/predictions/{page.rpartition('/')[2]}.toml"
+    path = predictions_of(page.rpartition("/")[2])
     if path.is_file():
         app.env.note_dependency(str(path))
 
@@ -58,8 +56,7 @@ def dress(body: Tag, page: str, app: Sphinx) -> bool:
         return False
     cells = dict(zip(shown(name), body.select("div.cell"), strict=True))
     for box, place in zip(boxes, places, strict=True):
-        was = moved.former(app, page, anchor(box))
-        ask(place, box, page, was)
+        ask(place, box, page)
         veil(place, box, cells)
         for number, each in enumerate(box.fields):
             if "bar" in each.said and isinstance(each.answer, float):
@@ -73,7 +70,7 @@ def dress(body: Tag, page: str, app: Sphinx) -> bool:
 
 def shown(name: str) -> list[str]:
     """The names of the code cells that a page shows, in their order."""
-    notebook = json.loads((CHAPTERS / f"{name}.ipynb").read_text("utf-8"))
+    notebook = json.loads(path_of(name).read_text("utf-8"))
     return [
         cell["id"]
         for cell in notebook["cells"]
@@ -81,7 +78,7 @@ def shown(name: str) -> list[str]:
     ]
 
 
-def ask(place: Tag, box: Box, page: str, was: list[str]) -> None:
+def ask(place: Tag, box: Box, page: str) -> None:
     """Put the fields of a box under its question."""
     name = anchor(box)
     place["id"], place["role"], place["aria-labelledby"] = name, "group", f"{name}-title"
@@ -90,7 +87,7 @@ def ask(place: Tag, box: Box, page: str, was: list[str]) -> None:
     judged = json.dumps([each.answer for each in box.fields])
     fields = "".join(control(name, number, each) for number, each in enumerate(box.fields))
     form = (
-        f'<form class="guess" data-page="{chapter_of(page)}" data-was="{" ".join(was)}" '
+        f'<form class="guess" data-page="{chapter_of(page)}" '
         f"data-is='{judged}' novalidate>{fields}"
         '<div class="acts"><button>Commit</button>'
         '<button type="button" class="show">Show me</button></div>'

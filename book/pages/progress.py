@@ -1,8 +1,7 @@
 """What a reader can tick off: the exercises and the quizzes of all chapters, for progress.js.
 
 An exercise counts for its chapter, on whichever of the chapter's pages it stands: its tick is kept
-under the name of the core page, so that it lasts when the exercise moves to a deeper page. It lasts
-when the exercise gets another title, too: `moved` knows the old one.
+under the name of the core page, so that it lasts when the exercise moves to a deeper page.
 """
 
 from __future__ import annotations
@@ -16,10 +15,8 @@ from bs4 import BeautifulSoup, Tag
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from kernels.lab.pages import EXERCISE, chapter_of
+from kernels.lab.pages import EXERCISE, chapter_of, folder_of
 from kernels.lab.widgets import quiz
-
-from . import moved
 
 PAGE = "chapters/progress"
 
@@ -31,7 +28,6 @@ def collect(app: Sphinx, doctree: nodes.document) -> None:
         {
             "id": section["ids"][0],
             "title": section.next_node(nodes.title).astext(),
-            "was": moved.former(app, page, section["ids"][0]),
         }
         for section in doctree.findall(nodes.section)
         if isinstance(section.parent, nodes.section)  # the title of a page has a number, too
@@ -42,10 +38,9 @@ def collect(app: Sphinx, doctree: nodes.document) -> None:
 
 def box(page: str, exercise: dict[str, Any]) -> str:
     """The box to tick of an exercise on a page."""
-    was = f' data-was="{" ".join(exercise["was"])}"' if exercise["was"] else ""
     return (
         f'<input type="checkbox" data-page="{chapter_of(page)}" '
-        f'data-exercise="{exercise["id"]}"{was} '
+        f'data-exercise="{exercise["id"]}" '
         f'aria-label="{html.escape("Done: " + exercise["title"])}">'
     )
 
@@ -79,7 +74,7 @@ def chapters_of(app: Sphinx) -> list[dict[str, Any]]:
             for exercise in app.env.metadata[part].get("exercises", [])
         ]
         name = page.rpartition("/")[2]
-        questions = quiz.load(name) if (quiz.FOLDER / f"{name}.toml").is_file() else []
+        questions = quiz.load(name) if (folder_of(name) / "quiz.toml").is_file() else []
         rights = {
             question["id"]: [option["right"] for option in question["options"]].index(True)
             for question in questions

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-import posixpath
 
 from bs4 import Tag
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util import logging
+
+from kernels.lab.pages import address_of
 
 logger = logging.getLogger(__name__)
 
@@ -25,13 +26,15 @@ def link(body: Tag, page: str, app: Sphinx) -> None:
 
 def address(question: dict[str, str], page: str, app: Sphinx) -> str:
     """The address of the section that a question names, from the page that asks it."""
-    name = posixpath.join(posixpath.dirname(page), question["page"])
+    asked = question["page"]
+    name = page if page.rpartition("/")[2] == asked else address_of(asked)
     heading = question["section"].replace("`", "")
     for section in app.env.get_doctree(name).findall(nodes.section):
         title = (
             section.next_node(nodes.title).astext().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
         )
         if title == heading:
-            return f"{'' if name == page else question['page'] + '.html'}#{section['ids'][0]}"
+            there = "" if name == page else app.builder.get_relative_uri(page, name)
+            return f"{there}#{section['ids'][0]}"
     logger.warning("%s: %s has no section %r for question %r", page, name, heading, question["id"])
     return "#"

@@ -1,9 +1,9 @@
 """What the Predict boxes ask, and what the recorded outputs answer.
 
-``chapters/predictions`` has a file for each page, and in it a table for each box, under the name of
-the cell that the box stands in. `ask` lists its fields. A field has a label under the name of its
-kind, and says by patterns where its answer stands; the notebook's own outputs are searched, so that
-no number is typed twice.
+A page that asks has a file ``PAGE.predict.toml`` beside it, and in it a table for each box, under
+the name of the cell that the box stands in. `ask` lists its fields. A field has a label under the
+name of its kind, and says by patterns where its answer stands; the notebook's own outputs are
+searched, so that no number is typed twice.
 
 - ``number``: `find` has a group for the figure. The answer is divided by what `over` finds, if that
   is given; ``percent = true`` turns this share into per cent. With ``sum = true``, all that `find`
@@ -32,10 +32,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kernels.lab.pages import CHAPTERS
+from kernels.lab.pages import CHAPTERS, PREDICT, path_of, predictions_of
 
 KINDS = ("number", "choice", "sketch", "words")
-TITLE = "{admonition} Predict"
 
 
 @dataclass(frozen=True)
@@ -123,22 +122,22 @@ def read(page: str, folder: Path = CHAPTERS) -> list[Box]:
     page : str
         The page's name, such as ``"04-tiled"``.
     folder : Path
-        Where the notebooks lie.
+        Where the chapters lie.
 
     Raises
     ------
     KeyError
         For a box without an entry, or an entry that names a cell which the page hasn't.
     """
-    path = folder / "predictions" / f"{page}.toml"
+    path = predictions_of(page, folder)
     if not path.is_file():
         return []
     entries = tomllib.loads(path.read_text("utf-8"))
-    cells = json.loads((folder / f"{page}.ipynb").read_text("utf-8"))["cells"]
+    cells = json.loads(path_of(page, folder).read_text("utf-8"))["cells"]
     named = {cell["id"]: cell for cell in cells}
     boxes = []
     for place, cell in enumerate(cells):
-        if TITLE not in "".join(cell["source"]):
+        if PREDICT not in "".join(cell["source"]):
             continue
         entry = entries[cell["id"]]
         after = (each["id"] for each in cells[place:] if each.get("outputs"))

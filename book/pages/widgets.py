@@ -1,4 +1,4 @@
-"""Widgets in a page: the state that a notebook stores, with today's scripts, style and still.
+"""Widgets in a page: the state that a notebook stores, with today's records, scripts and style.
 
 The scripts become classic ones, which a page that is opened as a file can load, too: the common
 script once, and those of the widgets that the page has.
@@ -14,6 +14,7 @@ from typing import Any
 from bs4 import BeautifulSoup, Tag
 from sphinx.util import logging
 
+from kernels import records
 from kernels.lab import widgets
 from kernels.lab.widgets import base
 from kernels.lab.widgets.stills import still
@@ -34,6 +35,8 @@ NOTE = (
     "Here is what it starts with.",
     "Draw the figure",
 )
+#: The kinds of the widgets in a notebook's text, where quotes are escaped.
+STORED = re.compile(r'data-kind=\\"(\w+)')
 SIZE = re.compile(r'width="(\d+)" height="(\d+)"')
 
 logger = logging.getLogger(__name__)
@@ -61,7 +64,9 @@ def mount(page: Tag, name: str) -> list[str]:
             logger.warning("%s: the course has no widget %s: record the chapter anew", name, kind)
             continue
         state = widget.find("script").extract()
-        stands = picture(name, kind, kinds.count(kind)) + still(kind, json.loads(state.string))
+        traits = json.loads(state.string) | of_records(kind)
+        state.string = json.dumps(traits, ensure_ascii=False).replace("</", "<\\/")
+        stands = picture(name, kind, kinds.count(kind)) + still(kind, traits)
         note, way = NOTES.get(kind, NOTE)
         fallback = (
             f'<div class="widget-fallback"><p>{note}</p><button type="button">{way}</button>'
@@ -74,6 +79,18 @@ def mount(page: Tag, name: str) -> list[str]:
             output.replace_with(widget)
         kinds.append(kind)
     return kinds
+
+
+def of_records(kind: str) -> dict[str, Any]:
+    """What a kind of widget shows of the records there are."""
+    return getattr(widgets, kind).of_records()
+
+
+def sources(text: str) -> list[Path]:
+    """The files that the widgets of a stored page take figures from, and their folder."""
+    if not any(kind in widgets.__all__ and of_records(kind) for kind in STORED.findall(text)):
+        return []
+    return [records.folder(), *records.folder().glob("*.json")]
 
 
 def name_of(page: str, kind: str, number: int) -> str:

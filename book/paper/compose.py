@@ -21,7 +21,7 @@ from . import folds
 STYLE = Path(__file__).with_name("paper.css")
 #: What only a screen has, and the rules by which a page prints alone.
 SCREEN = (
-    "script, noscript, *:not(defs) > style, button, input, a.headerlink, .live-bar, .tick, .moved, "
+    "script, noscript, *:not(defs) > style, button, input, a.headerlink, .live-bar, .tick, "
     ".only-dark, .start, .total, .widget-fallback > p, .cell-tools, .predict .stage, .calibration"
 )
 #: A place named in an attribute: clip paths and markers of drawings, labels.
@@ -95,7 +95,9 @@ def compose(book: Path, only: list[str] | None = None) -> str:
     home = front.find("meta", property="og:url")["content"]
     unknown = set(only or ()) - {page.file for page in every}
     if unknown:
-        raise ValueError(f"the book has no page {min(unknown)}: name one as chapters/03-naive")
+        raise ValueError(
+            f"the book has no page {min(unknown)}: write index or chapters/ch03_naive/03-naive"
+        )
     printed = [page for page in every if only is None or page.file in only]
     known = {page.file for page in printed}
     parts, folded, heads = [], [], []

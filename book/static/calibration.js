@@ -7,8 +7,8 @@
   const WIDEST = 16;
 
   /** Every judged field of a box that was guessed: its kind, what was said and what it is. */
-  const judged = ({ page, ids, kinds, is }) =>
-    (window.guesses.get(page, ids) ?? [])
+  const judged = ({ page, id, kinds, is }) =>
+    (window.guesses.get(page, id) ?? [])
       .slice(0, kinds.length)
       .map((said, i) => ({ kind: kinds[i], said, is: is[i] }))
       .filter(({ said, is }) => Number.isFinite(said) && Number.isFinite(is));
@@ -41,7 +41,7 @@
     const chapters = new Map();
     for (const box of boxes) chapters.set(box.title, [...(chapters.get(box.title) ?? []), ...judged(box)]);
     const all = [...chapters.values()].flat(),
-      opened = boxes.filter(({ page, ids }) => window.guesses.get(page, ids) !== undefined).length;
+      opened = boxes.filter(({ page, id }) => window.guesses.get(page, id) !== undefined).length;
     strip.querySelector(".count").textContent =
       `${opened} of ${boxes.length} predictions opened. ${all.length ? `${tell(all)}.` : "No guess to judge yet."}` +
       (window.guesses.keeps() ? "" : " This browser keeps nothing for this page.");

@@ -10,17 +10,17 @@ window.guesses = (() => {
     keeps,
 
     /** What was said to a box: a list with an answer per field, null for "show me", undefined for nothing yet. */
-    get(page, ids) {
-      const ours = part(part(read(), "predictions"), page);
-      return ids.map((id) => own(ours, id)).find((said) => said !== undefined && fits(said));
+    get(page, id) {
+      const said = own(part(part(read(), "predictions"), page), id);
+      return fits(said) ? said : undefined;
     },
 
-    put(page, ids, said) {
+    put(page, id, said) {
       const all = read(),
         predictions = part(all, "predictions"),
         ours = { ...part(predictions, page) };
-      for (const id of ids) delete ours[id];
-      if (said !== undefined) ours[ids[0]] = said;
+      if (said === undefined) delete ours[id];
+      else ours[id] = said;
       write({ ...all, predictions: { ...predictions, [page]: ours } });
     },
   };

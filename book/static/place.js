@@ -62,7 +62,7 @@
   addEventListener("resize", ask);
   if (scrollY || location.hash) ask();
 
-  const page = /(chapters\/[\w-]+)\.html$/.exec(location.pathname)?.[1];
+  const page = /(chapters\/[\w-]+\/[\w-]+)\.html$/.exec(location.pathname)?.[1];
   if (page && /\/\d\d-/.test(page))
     try {
       localStorage.setItem("tile-by-tile.place", JSON.stringify({ page, title }));

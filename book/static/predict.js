@@ -95,8 +95,7 @@
 
   function upgrade(form) {
     const box = form.closest(".predict"),
-      { page, was } = form.dataset,
-      ids = [box.id, ...was.split(" ").filter(Boolean)],
+      { page } = form.dataset,
       is = JSON.parse(form.dataset.is),
       fields = [...form.querySelectorAll(".field")],
       told = box.querySelector(".said"),
@@ -167,7 +166,7 @@
       const again = make("button", said ? "Forget this guess" : "Guess after all");
       again.type = "button";
       again.onclick = () => {
-        window.guesses.put(page, ids);
+        window.guesses.put(page, box.id);
         settle();
         form.querySelector("input, textarea").focus();
       };
@@ -175,13 +174,13 @@
     }
 
     function close(said, look) {
-      window.guesses.put(page, ids, said);
+      window.guesses.put(page, box.id, said);
       settle(said);
       if (look) told.focus();
     }
 
     const kept = () => {
-      const said = window.guesses.get(page, ids);
+      const said = window.guesses.get(page, box.id);
       const whole =
         said && said.length === fields.length && fields.every((field, i) => fits[field.dataset.asks](said[i]));
       settle(said === null || whole ? said : undefined);

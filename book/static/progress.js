@@ -5,16 +5,14 @@
 
   const { KEY, own, part, read, write, keeps } = window.kept;
 
-  /** The names of an exercise: the present one, then those that it had before. */
-  const namesOf = ({ exercise, was }) => [exercise, ...(was?.split(" ") ?? [])];
-  const isDone = (page, names) => names.some((id) => part(part(read(), "exercises"), page)[id] === true);
+  const isDone = (page, id) => part(part(read(), "exercises"), page)[id] === true;
 
-  function setDone(page, names, on) {
+  function setDone(page, id, on) {
     const all = read(),
       exercises = part(all, "exercises"),
       ours = { ...part(exercises, page) };
-    for (const id of names) delete ours[id];
-    if (on) ours[names[0]] = true;
+    if (on) ours[id] = true;
+    else delete ours[id];
     write({ ...all, exercises: { ...exercises, [page]: ours } });
   }
 
@@ -38,13 +36,13 @@
 
   function show() {
     document.querySelectorAll("input[data-exercise]").forEach((input) => {
-      input.checked = isDone(input.dataset.page, namesOf(input.dataset));
+      input.checked = isDone(input.dataset.page, input.dataset.exercise);
     });
     if (total) tell();
   }
 
   function tell() {
-    const done = chapters.flatMap(({ page, exercises }) => exercises.map(({ id, was }) => isDone(page, [id, ...was])));
+    const done = chapters.flatMap(({ page, exercises }) => exercises.map(({ id }) => isDone(page, id)));
     const scores = chapters.map(({ name, quiz }) => score(name, quiz));
     chapters.forEach(({ name }, i) => {
       const place = document.querySelector(`[data-quiz="${name}"]`);
@@ -68,7 +66,7 @@
   });
   addEventListener("change", ({ target }) => {
     if (target.dataset?.exercise === undefined) return;
-    setDone(target.dataset.page, namesOf(target.dataset), target.checked);
+    setDone(target.dataset.page, target.dataset.exercise, target.checked);
     if (total) tell();
   });
   addEventListener("storage", (event) => event.key === KEY && show()); // another page of the course

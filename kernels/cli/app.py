@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sys
+import traceback
 
 import click
 
+from kernels.basics.errors import foreseen, one_line
 from kernels.cli.bench import bench
 from kernels.cli.compare import compare
+from kernels.cli.explain import explain
 from kernels.cli.info import info
 from kernels.cli.pages import pages, readme
 from kernels.cli.parameters import WAY_OUT
@@ -18,21 +21,30 @@ from kernels.cli.trace import trace
 from kernels.cli.tune import tune_rung
 from kernels.tuning.tune import Interrupted
 
-#: What the instruments raise with a message for the reader.
-FORESEEN = (ValueError, TypeError, RuntimeError, MemoryError, LookupError, AssertionError, OSError)
+DEBUG = "--debug"
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(DEBUG, is_flag=True, expose_value=False, help="Show the traceback of every error.")
 def cli() -> None:
     """Tile by Tile: run, trace and measure the kernels of the course."""
 
 
-for command in (info, run, compare, trace, profile, tune_rung, bench, record, readme, pages):
+COMMANDS = (info, run, compare, trace, explain, profile, tune_rung, bench, record, readme, pages)
+for command in COMMANDS:
     cli.add_command(command)
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command line; every foreseen error is one line on stderr and exit code 2."""
+    """Run the command line; an error is one line on stderr, and with `DEBUG` a traceback before.
+
+    Returns
+    -------
+    int
+        The exit code: 0, 2 for a foreseen error, 1 for one that is not, 130 after Ctrl-C.
+    """
+    arguments = sys.argv[1:] if arguments is None else arguments
+    debug, arguments = DEBUG in arguments, [each for each in arguments if each != DEBUG]
     try:
         cli.main(arguments, prog_name="python -m kernels", standalone_mode=False)
         return 0
@@ -47,8 +59,10 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     except click.ClickException as error:
         told, code = _told(error), 2
-    except FORESEEN as error:
-        told, code = str(error), 2
+    except Exception as error:
+        told, code = one_line(error), 2 if foreseen(error) else 1
+        if debug:
+            traceback.print_exception(error)
     print("error: " + " ".join(told.split()), file=sys.stderr)
     return code
 

@@ -17,7 +17,6 @@ name           on a GPU                             without one
 """
 
 import os
-import sys
 import warnings
 from importlib.util import find_spec
 
@@ -59,15 +58,7 @@ def _choose(wish: str) -> str:
     return missing
 
 
-try:
-    why_cpu = _choose(os.environ.get("KERNELS_ENGINE", "").strip().lower())
-except (RuntimeError, ValueError) as error:
-    # `python -m kernels` imports this before its own error handling can run; Python's first
-    # argument is "-m" until then.
-    if sys.argv[:1] != ["-m"]:
-        raise
-    print(f"error: {error}", file=sys.stderr)
-    sys.exit(2)
+why_cpu = _choose(os.environ.get("KERNELS_ENGINE", "").strip().lower())
 on_gpu = not why_cpu
 engine_name = "gpu" if on_gpu else "cpu"
 
@@ -82,4 +73,4 @@ else:
     from numpy import float32, float64, int32, uint32
 
     from kernels.engine import cupy_stand_in as cupy
-    from microscope import api as cuda
+    from microscope import cuda

@@ -28,7 +28,7 @@ knows them, and counts one request where there is one.
 """
 
 from kernels.engine import on_gpu
-from microscope import names
+from microscope import Intrinsic, also_known
 
 __all__ = ["aligned16", "load4", "load4_guarded", "store4", "store4_guarded", "unrolled"]
 
@@ -36,7 +36,7 @@ if on_gpu:
     from kernels.engine import vector_numba
 
     for _name in __all__:
-        names.also_known(getattr(vector_numba, _name), names.Intrinsic(_name))
+        also_known(getattr(vector_numba, _name), Intrinsic(_name))
     from kernels.engine.vector_numba import (
         aligned16,
         load4,
@@ -46,7 +46,7 @@ if on_gpu:
         unrolled,
     )
 else:
-    aligned16 = names.Intrinsic("aligned16")
-    load4, load4_guarded = names.Intrinsic("load4"), names.Intrinsic("load4_guarded")
-    store4, store4_guarded = names.Intrinsic("store4"), names.Intrinsic("store4_guarded")
-    unrolled = names.Intrinsic("unrolled")
+    aligned16 = Intrinsic("aligned16")
+    load4, load4_guarded = Intrinsic("load4"), Intrinsic("load4_guarded")
+    store4, store4_guarded = Intrinsic("store4"), Intrinsic("store4_guarded")
+    unrolled = Intrinsic("unrolled")

@@ -13,7 +13,7 @@ from pathlib import Path
 from kernels.basics.files import ROOT, replace_text
 from kernels.lab import claims
 from kernels.lab.findings import FINDINGS, Finding
-from kernels.records import Record, RecordError
+from kernels.records import MissingField, Record, RecordError
 
 __all__ = ["FINDINGS", "PAGE", "VERDICTS", "finding", "table", "tally", "write"]
 
@@ -44,7 +44,7 @@ def finding(claim: claims.Claim, record: Record) -> Finding | None:
     found = FINDINGS.get(claim.id)
     try:
         return found(record) if found else None
-    except AttributeError as error:
+    except MissingField as error:
         raise RecordError(f"the record {record.name!r} cannot judge {claim.id}: {error}") from None
 
 
@@ -55,7 +55,7 @@ def table(source: str, record: Record) -> str:
         found = finding(claim, record)
         by = "" if found else f" *({claim.judged_by})*"
         told = " ".join(filter(None, (claim.fact, found.text if found else "")))
-        link = f"[chapter {int(claim.where[:2])}]({claim.where})"
+        link = f"[chapter {int(claim.where[2:4])}]({claim.where})"
         said = f"{claim.claim}: {quoted(claim)}"
         lines.append(f"| {said} | **{claim.verdict}** | {told}{by} | {link} |")
     return "\n".join(lines)

@@ -15,7 +15,15 @@ from pathlib import Path
 from typing import Any
 
 from kernels.basics.files import ROOT, replace_text
-from kernels.lab.pages import CHAPTERS, EXERCISE, is_deeper, paths
+from kernels.lab.pages import (
+    CHAPTERS,
+    EXERCISE,
+    PREDICT,
+    address_of,
+    is_deeper,
+    path_of,
+    paths,
+)
 
 #: The pace of a reader who wants to learn the text, in words per minute (Carver, *Reading Rate*,
 #: 1990: reading to learn; reading to understand is faster, 300).
@@ -157,7 +165,7 @@ def read(path: Path) -> Page:
         name=path.stem,
         words=len(WORD.findall(plain)),
         code=sum(map(_lines, code)),
-        predictions=text.count("{admonition} Predict"),
+        predictions=text.count(PREDICT),
         turns=len(re.findall(r"\*\*(?:Your turn|Break it)\b", text)),
         figures=drawn.count("figure"),
         widgets=drawn.count("widget"),
@@ -249,7 +257,9 @@ minutes  words / {WORDS} + lines / {LINES} + {PREDICTION} per prediction + {TURN
 # The first page of the book ------------------------------------------------------
 
 #: A row of a table that begins with a link to a page and ends with two columns of minutes.
-ROW = re.compile(r"^(\| \[[^\]]*\]\(chapters/([\w-]+)\.ipynb\) \|.*\|)[^|\n]*\|[^|\n]*\|$", re.M)
+ROW = re.compile(
+    r"^(\| \[[^\]]*\]\(chapters/\w+/([\w-]+)\.ipynb\) \|.*\|)[^|\n]*\|[^|\n]*\|$", re.M
+)
 MINUTES = re.compile(r"(?<=<!-- minutes -->\n).*?(?=<!-- /minutes -->)", re.DOTALL)
 DEEPER = re.compile(r"(?<=<!-- deeper -->\n).*?(?=<!-- /deeper -->)", re.DOTALL)
 ROUTES = re.compile(r"(?<=<!-- routes -->\n).*?(?=<!-- /routes -->)", re.DOTALL)
@@ -279,7 +289,7 @@ def hours(minutes: int) -> str:
 def say(folder: Path = CHAPTERS) -> list[Path]:
     """Bring the minutes that pages say of themselves up to date; return the pages that changed."""
     found = [page for page in report(folder) if page.said not in (None, page.minutes)]
-    changed = {folder / f"{page.name}.ipynb": page.minutes for page in found}
+    changed = {path_of(page.name, folder): page.minutes for page in found}
     for path, now in changed.items():
         text = path.read_text(encoding="utf-8")
         replace_text(path, SAID.sub(f"**Time:** {now} minutes", text, count=1))
@@ -310,7 +320,7 @@ def deeper(pages: list[Page]) -> str:
     if not pages:
         return ""
     rows = [
-        f"| [{page.title}](chapters/{page.name}.ipynb) "
+        f"| [{page.title}]({address_of(page.name)}.ipynb) "
         f"| {THIS_PAGE.sub('', page.opening).rstrip('.')} | {page.minutes} "
         f"| {page.exercise_minutes or '–'} |"
         for page in pages

@@ -18,7 +18,7 @@ from types import FunctionType
 from typing import Any
 
 from kernels.basics.files import ROOT
-from microscope.api import DeviceFunction
+from microscope import cuda as interpreter
 
 __all__ = [
     "Loop", "caption", "compile_cpp", "compile_kernel", "compile_numba", "inner_loop", "load",
@@ -142,7 +142,7 @@ def with_numba(kernel: Any, index: str = "uint32") -> FunctionType:
     names |= {
         name: cuda.jit(device=True, inline="always")(with_numba(called, index))
         for name in function.__code__.co_names
-        if isinstance(called := function.__globals__.get(name), DeviceFunction)
+        if isinstance(called := function.__globals__.get(name), interpreter.DeviceFunction)
     }
     return FunctionType(
         function.__code__, function.__globals__ | names, function.__name__,

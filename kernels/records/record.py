@@ -57,6 +57,10 @@ def names() -> list[str]:
     return sorted(p.stem for p in folder().glob("*.json") if not SEVERAL.fullmatch(p.stem))
 
 
+class MissingField(RecordError, AttributeError):
+    """A field that a row doesn't have."""
+
+
 class Row(dict):
     """One measured row: a dictionary whose fields can also be read as attributes."""
 
@@ -64,7 +68,7 @@ class Row(dict):
         try:
             return self[name]
         except KeyError:
-            raise AttributeError(f"this row has no {name!r}; it has {', '.join(self)}") from None
+            raise MissingField(f"this row has no {name!r}; it has {', '.join(self)}") from None
 
     @property
     def median(self) -> float:

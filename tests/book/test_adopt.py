@@ -56,13 +56,14 @@ def test_adopting_renames_everywhere_and_back_again(course):
 
 def test_every_chapter_has_its_badges_and_its_set_up_cell():
     repository = adopt.adopted()
-    chapters = sorted((ROOT / "chapters").glob("*.ipynb"))
+    chapters = sorted((ROOT / "chapters").glob("*/*.ipynb"))
     assert len(chapters) >= 4
     for chapter in chapters:
         title, setup = json.loads(chapter.read_text())["cells"][:2]
         text = "".join(title["source"])
-        assert f"/{repository.name}/blob/main/chapters/{chapter.name}" in text, TOLD
-        assert f"{repository.name}/main?labpath=chapters/{chapter.name}" in text, TOLD
+        path = chapter.relative_to(ROOT).as_posix()
+        assert f"/{repository.name}/blob/main/{path}" in text, TOLD
+        assert f"{repository.name}/main?labpath={path}" in text, TOLD
         assert setup["id"] == "set-up" and "".join(setup["source"]) == repository.set_up, TOLD
 
 
@@ -87,10 +88,14 @@ def test_a_longer_name_is_another_repository():
 
 
 def test_a_chapter_without_a_title_is_refused(course):
-    chapter = course / "chapters" / "99-untitled.ipynb"
+    chapter = course / "chapters" / "ch99_untitled" / "99-untitled.ipynb"
+    chapter.parent.mkdir()
     chapter.write_text('{"cells": [{"cell_type": "markdown", "source": ["Text."]}]}')
     with pytest.raises(SystemExit, match="99-untitled.ipynb.*title"):
         adopt.adopt(root=course)
+
+
+HERE = ROOT / "chapters" / "ch04_tiled"
 
 
 def run_set_up(folder: Path, before: str = "", after: str = "") -> subprocess.CompletedProcess:
@@ -100,7 +105,7 @@ def run_set_up(folder: Path, before: str = "", after: str = "") -> subprocess.Co
 
 
 def test_at_home_the_cell_puts_the_course_first_and_says_nothing():
-    done = run_set_up(ROOT / "chapters", after="assert sys.path[0] == str(home), sys.path[0]")
+    done = run_set_up(HERE, after="assert sys.path[0] == str(home), sys.path[0]")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
@@ -109,7 +114,7 @@ def test_another_package_of_the_name_is_named(tmp_path):
     other.mkdir(parents=True)
     (other / "__init__.py").write_text("")
     before = f"import sys; sys.path.insert(0, {str(other.parent)!r}); import kernels"
-    done = run_set_up(ROOT / "chapters", before=before)
+    done = run_set_up(HERE, before=before)
     said = done.stderr.strip().splitlines()[-1]
     assert said.startswith("ImportError: `kernels` comes from") and "restart the kernel" in said
 

@@ -19,7 +19,7 @@ from book.adopt import adopted
 from book.pages import code, text, widgets
 from kernels.lab import widgets as course
 from kernels.lab.notebooks import widget_html
-from kernels.lab.pages import has_quiz
+from kernels.lab.pages import address_of, has_quiz
 from tests.pages import CHAPTERS, PAGES
 
 ROOT = Path(__file__).parents[2]
@@ -180,7 +180,7 @@ def test_scripts_and_style_of_widgets_are_those_of_today(book):
         sheet = (book / "_static/course.css").read_text(encoding="utf-8")
         first = cls.own("css").splitlines()[0].partition("{")[0].strip()
         assert first in sheet
-    for page in (book / "chapters").glob("*.html"):
+    for page in (book / "chapters").rglob("*.html"):
         assert "export default" not in page.read_text(encoding="utf-8")
 
 
@@ -260,12 +260,12 @@ def test_a_page_offers_its_ways_to_run_and_says_what_each_asks_for(book, name):
 
 @pytest.mark.parametrize("name", [*filter(has_quiz, CHAPTERS)])
 def test_a_wrong_answer_links_a_section_that_is_there(book, name):
-    page = parse(book / f"chapters/{name}.html")
+    page = parse(book / f"{address_of(name)}.html")
     links = page.select("[data-kind=Quiz] .again a")
     assert len(links) >= 10
     for link in links:
         file, _, place = link["href"].partition("#")
-        there = parse(book / "chapters" / file) if file else page
+        there = parse((book / address_of(name)).parent / file) if file else page
         heading = there.find(id=place).find(re.compile("h[23]")).text.replace("’", "'")
         assert heading.startswith(link.text)
 

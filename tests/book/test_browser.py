@@ -6,13 +6,14 @@ import re
 
 import pytest
 
+from kernels.lab.pages import address_of
 from tests.colours import contrast
 from tests.pages import CHAPTERS, MOUNT, PAGES, lay_out, mount_all, settle
 
 FIGURES = ".widget:not([data-kind='Quiz'], [data-kind='Micro'])"
 SMALL = ".widget[data-kind='Micro']"
 #: A page with two figures far from each other, a roofline and what a warp touches.
-TWO_FIGURES = "chapters/03-naive"
+TWO_FIGURES = "chapters/ch03_naive/03-naive"
 SECTIONS = ".bd-article > section > section"
 PROFILES = [(width, mode) for width in (1280, 390) for mode in ("light", "dark")]
 
@@ -78,7 +79,7 @@ def test_without_scripts_the_page_says_what_is_missing(browser, small_book):
 
 def check_stills(page, book, name: str, row: str) -> None:
     """Open a chapter and see its widgets' numbers, as tables that fit."""
-    page.goto((book / f"chapters/{name}.html").as_uri())
+    page.goto((book / f"{address_of(name)}.html").as_uri())
     lay_out(page)
     assert page.locator(FIGURES).count()
     for widget in page.locator(FIGURES).all():
@@ -150,7 +151,7 @@ def test_the_dark_is_dark_without_scripts(browser, book):
     colours = {}
     for mode in ("light", "dark"):
         page = browser.new_context(java_script_enabled=False, color_scheme=mode).new_page()
-        page.goto((book / "chapters/04-tiled.html").as_uri())
+        page.goto((book / "chapters/ch04_tiled/04-tiled.html").as_uri())
         look = """(selector) => {
             const { color, backgroundColor } = getComputedStyle(document.querySelector(selector));
             return [color, backgroundColor];
@@ -162,7 +163,7 @@ def test_the_dark_is_dark_without_scripts(browser, book):
     assert colours["light"][1] != colours["dark"][1]
 
 
-def open_chapter(browser, book, name: str = "chapters/04-tiled"):
+def open_chapter(browser, book, name: str = "chapters/ch04_tiled/04-tiled"):
     """A chapter, all of it laid out, without its widgets."""
     page = browser.new_page(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
     page.goto((book / f"{name}.html").as_uri())
@@ -215,7 +216,7 @@ STILL = """() => new Promise((done) => {
 @pytest.mark.parametrize("way", ["address", "contents"])
 def test_a_jump_ends_at_its_heading(browser, book, way, width):
     """Whatever has yet to be laid out or mounted above it."""
-    address = (book / "chapters/04-tiled.html").as_uri()
+    address = (book / "chapters/ch04_tiled/04-tiled.html").as_uri()
     page = browser.new_page(viewport={"width": width, "height": 900})
     page.goto(address)
     names = page.eval_on_selector_all(SECTIONS, "(all) => all.map((section) => section.id)")
@@ -268,7 +269,7 @@ def test_a_form_is_there_once_its_section_is_laid_out(browser, book, idle):
     page = browser.new_page()
     if not idle:
         page.add_init_script("window.requestIdleCallback = () => {}")
-    page.goto((book / "chapters/05-memory-access.html").as_uri())
+    page.goto((book / "chapters/ch05_memory_access/05-memory-access.html").as_uri())
     every = page.eval_on_selector_all(".predict", "(all) => all.map(({ id }) => id)")
     first = page.eval_on_selector_all("form.guess", FORMS)
     assert first == every[: len(first)]
@@ -294,7 +295,7 @@ new PerformanceObserver((list) => list.getEntries().forEach(({ value, sources })
 def test_nothing_moves_while_a_page_loads_and_is_read(browser, book, name, width):
     page = browser.new_page(viewport={"width": width, "height": 900})
     page.add_init_script(SHIFTS)
-    page.goto((book / f"chapters/{name}.html").as_uri())
+    page.goto((book / f"{address_of(name)}.html").as_uri())
     page.mouse.move(width / 2, 450)
     rest = "document.documentElement.scrollHeight - innerHeight - scrollY"
     while page.evaluate(rest) > 2:
@@ -343,7 +344,7 @@ def rgb(colour: str) -> list[float]:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_link_to_the_glossary_is_calm_and_still_a_link(browser, book, scheme):
     page = browser.new_page(color_scheme=scheme, viewport={"width": 1280, "height": 900})
-    page.goto((book / "chapters/04-tiled.html").as_uri())
+    page.goto((book / "chapters/ch04_tiled/04-tiled.html").as_uri())
     look = """(link) => {
         const own = getComputedStyle(link), text = getComputedStyle(link.parentElement);
         const { textDecorationLine: line, textDecorationStyle: style, textDecorationColor } = own;

@@ -36,7 +36,9 @@ def test_every_font_has_its_licence():
 
 def test_the_letters_are_there_before_a_file_is_drawn(browser, book):
     page = browser.new_page()
-    page.goto((book / "chapters/01-hardware.html").as_uri(), wait_until="domcontentloaded")
+    page.goto(
+        (book / "chapters/ch01_hardware/01-hardware.html").as_uri(), wait_until="domcontentloaded"
+    )
     there = "[...document.fonts].filter((face) => face.status === 'loaded').length"
     assert page.evaluate(there) >= sum(map(len, fonts.CUTS.values()))
     page.close()

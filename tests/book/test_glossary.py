@@ -15,7 +15,7 @@ WORD = ".bd-article a[href*='glossary.html#']"
 def chapter(browser, book):
     def go(**options):
         page = browser.new_context(**options).new_page()
-        page.goto((book / "chapters/04-tiled.html").as_uri())
+        page.goto((book / "chapters/ch04_tiled/04-tiled.html").as_uri())
         page.locator(WORD).first.scroll_into_view_if_needed()
         return page
 
@@ -79,7 +79,7 @@ NOTES = """() => {
 
 def test_the_margin_says_what_a_word_means_where_there_is_one(browser, book):
     page = browser.new_page(viewport={"width": 1920, "height": 1000})
-    page.goto((book / "chapters/04-tiled.html").as_uri())
+    page.goto((book / "chapters/ch04_tiled/04-tiled.html").as_uri())
     mount_all(page)
     for word in page.locator(WORD).all():
         word.evaluate("(word) => word.scrollIntoView({ block: 'center', behavior: 'instant' })")

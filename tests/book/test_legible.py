@@ -91,7 +91,7 @@ def test_a_picture_that_never_shrinks_is_left_alone():
 
 def test_letters_are_raised_on_a_telephone_alone(browser, book):
     page = browser.new_page()
-    page.goto((book / "chapters/11-at-work.html").as_uri())
+    page.goto((book / "chapters/ch11_at_work/11-at-work.html").as_uri())
     raised = page.locator("figure.drawn text[style*='--letters']")
     sizes = []
     for width in (390, 1280):

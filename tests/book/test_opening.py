@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kernels.lab.pages import is_deeper
+from kernels.lab.pages import address_of, is_deeper
 from tests.pages import CHAPTERS, settle
 
 SCREENS = [(1280, 800), (390, 844)]
@@ -23,7 +23,7 @@ OPENING = """() => {
 @pytest.mark.parametrize("name", [name for name in CHAPTERS if not is_deeper(name)])
 def test_the_idea_is_on_the_first_screen_and_a_picture_on_the_second(browser, book, name):
     page = browser.new_page()
-    page.goto((book / f"chapters/{name}.html").as_uri())
+    page.goto((book / f"{address_of(name)}.html").as_uri())
     for width, height in SCREENS:
         page.set_viewport_size({"width": width, "height": height})
         settle(page)

@@ -20,7 +20,12 @@ from book.paper.compose import compose, contents, read
 PRINT = (sys.executable, str(Path(printer.__file__)))
 #: A front page with folded tables, a chapter with all there is, a page of forms, and one that has
 #: rules of its own for printing.
-CHAPTERS = ["index", "chapters/07-register-tiling", "chapters/your-gpu", "chapters/cheat-sheet"]
+CHAPTERS = [
+    "index",
+    "chapters/ch07_register_tiling/07-register-tiling",
+    "chapters/your-gpu",
+    "chapters/cheat-sheet",
+]
 MARGIN = 20 / 25.4 * 72  # points
 
 

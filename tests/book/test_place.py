@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import tomllib
-
 import pytest
 from bs4 import BeautifulSoup
 
 from book.pages import floorplan, place
 from kernels.lab import reading
+from kernels.lab.pages import address_of, settings
 from tests.pages import CHAPTERS, lay_out
 
-PAGE = "chapters/04-tiled"
+PAGE = "chapters/ch04_tiled/04-tiled"
 CURRENT = "document.querySelector('#pst-page-toc-nav [aria-current]')"
 
 
@@ -54,7 +53,7 @@ def test_the_bar_of_a_phone_says_where(opened):
 
 
 def test_the_bar_of_a_phone_shows_both_figures_of_a_number(opened):
-    page = opened("chapters/12-elsewhere", viewport={"width": 390, "height": 800})
+    page = opened("chapters/ch12_elsewhere/12-elsewhere", viewport={"width": 390, "height": 800})
     page.evaluate("document.querySelector('#a-matrix-times-a-vector').scrollIntoView()")
     page.wait_for_function("document.querySelector('.whereabouts > .section').offsetWidth > 100")
     assert page.locator(".whereabouts > span").first.inner_text() == "12"
@@ -83,7 +82,7 @@ def test_the_list_says_how_long_sections_are(opened):
 
 @pytest.mark.parametrize("page", reading.report(), ids=lambda page: page.name)
 def test_the_sections_take_as_long_as_the_page(book, page):
-    text = (book / f"chapters/{page.name}.html").read_text("utf-8")
+    text = (book / f"{address_of(page.name)}.html").read_text("utf-8")
     links = BeautifulSoup(text, "html.parser").select(".page-toc li.toc-h2 > a:has(small)")
     found = {link["href"]: int(link.small.text.removesuffix(" min")) for link in links}
     assert found.pop("#exercises", 0) in (0, page.exercise_minutes)
@@ -97,9 +96,7 @@ def test_minutes_are_divided_without_a_remainder():
 
 
 def test_every_chapter_has_its_place():
-    places = tomllib.loads(floorplan.FILE.read_text("utf-8"))
-    assert set(places) == {name for name in CHAPTERS if "deeper" not in name}
-    assert set(places.values()) == set(floorplan.PLACES)
+    assert {settings(name)["place"] for name in CHAPTERS} == set(floorplan.PLACES)
 
 
 @pytest.mark.parametrize(("width", "shown"), [(390, "narrow"), (1280, "wide")])

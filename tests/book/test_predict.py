@@ -11,31 +11,33 @@ import pytest
 from bs4 import BeautifulSoup
 
 from book.pages import predict, truths
-from kernels.lab.pages import CHAPTERS as FOLDER
-from kernels.lab.pages import chapter_of
+from kernels.lab.pages import PREDICT, address_of, chapter_of, path_of, paths, predictions_of
 from tests.book.test_browser import Listener
 from tests.pages import CHAPTERS, lay_out
 
 KEY = "tile-by-tile.progress"
-ASKING = sorted(path.stem for path in (FOLDER / "predictions").glob("*.toml"))
+ASKING = [path.stem for path in paths() if predictions_of(path.stem).is_file()]
+CLIMB = address_of("00-climb")
 FIRST = "#predict-sectors"
 
 
+def place_of(name: str) -> str:
+    return f"chapters/{name}" if name == "progress" else address_of(name)
+
+
 def soup(book, name: str) -> BeautifulSoup:
-    return BeautifulSoup((book / f"chapters/{name}.html").read_text("utf-8"), "html.parser")
+    return BeautifulSoup((book / f"{address_of(name)}.html").read_text("utf-8"), "html.parser")
 
 
 def asking_cells(name: str) -> list[str]:
     """The cells of a page with a box, once per box."""
-    cells = json.loads((FOLDER / f"{name}.ipynb").read_text("utf-8"))["cells"]
-    return [
-        cell["id"] for cell in cells for _ in range("".join(cell["source"]).count(truths.TITLE))
-    ]
+    cells = json.loads(path_of(name).read_text("utf-8"))["cells"]
+    return [cell["id"] for cell in cells for _ in range("".join(cell["source"]).count(PREDICT))]
 
 
 @pytest.mark.parametrize("name", CHAPTERS)
 def test_every_box_has_an_entry_and_every_entry_a_box(name):
-    path = FOLDER / "predictions" / f"{name}.toml"
+    path = predictions_of(name)
     entries = tomllib.loads(path.read_text("utf-8")) if path.is_file() else {}
     assert asking_cells(name) == list(entries)
 
@@ -89,7 +91,7 @@ def test_every_box_has_its_fields_and_veils_its_answer(book, name):
     for box, place in zip(boxes, dressed, strict=True):
         form = place.form
         assert json.loads(form["data-is"]) == [field.answer for field in box.fields]
-        assert form["data-page"] == f"chapters/{chapter_of(name)}"
+        assert form["data-page"] == address_of(chapter_of(name))
         assert len(form.select(".field")) == len(box.fields)
         for field in box.fields:
             veiled = shown[field.cell].select(f'.cell_output[data-veil="{place["id"]}"]')
@@ -154,7 +156,7 @@ def visit(browser, book):
         if before:
             page.add_init_script(before)
         listeners.append(Listener(page))
-        page.goto((book / f"chapters/{name}.html").as_uri())
+        page.goto((book / f"{place_of(name)}.html").as_uri())
         if kind.get("java_script_enabled", True):
             lay_out(page)
         return page
@@ -207,7 +209,7 @@ def test_whoever_does_not_want_to_guess_sees_the_answer(visit):
     assert set(veils(page, FIRST)) == {"visible"}
     assert page.inner_text(f"{FIRST} .said p").startswith("A[row, k]: 32")
     kept = page.evaluate("(key) => JSON.parse(localStorage.getItem(key))", KEY)
-    assert kept["predictions"] == {"chapters/00-climb": {"predict-sectors": None}}
+    assert kept["predictions"] == {CLIMB: {"predict-sectors": None}}
 
 
 @pytest.mark.parametrize(
@@ -425,7 +427,12 @@ def test_where_nothing_is_kept_a_guess_still_lifts_the_veil(visit):
     "kept",
     ["[]", "null", '{"format": 2}', "no JSON", '{"format": 1, "predictions": [1]}']
     + [
-        json.dumps({"format": 1, "predictions": {"chapters/00-climb": {"predict-sectors": said}}})
+        json.dumps(
+            {
+                "format": 1,
+                "predictions": {CLIMB: {"predict-sectors": said}},
+            }
+        )
         for said in ("32", 7, [], [1], ["x", "y"], {"0": 1}, [None, 1])
     ],
 )

@@ -8,18 +8,23 @@ import re
 import pytest
 from bs4 import BeautifulSoup
 
-from kernels.lab.pages import chapter_of, has_quiz
+from kernels.lab.pages import address_of, chapter_of, has_quiz
 from kernels.lab.widgets import quiz
 from tests.book.test_browser import Listener
 from tests.pages import CHAPTERS, lay_out
 
+HARDWARE = address_of("01-hardware")
 KEY = "tile-by-tile.progress"
 SET = "(pair) => localStorage.setItem(...pair)"
 GET = "(key) => JSON.parse(localStorage.getItem(key))"
 
 
+def place_of(name: str) -> str:
+    return f"chapters/{name}" if name == "progress" else address_of(name)
+
+
 def soup(book, name: str) -> BeautifulSoup:
-    return BeautifulSoup((book / f"chapters/{name}.html").read_text("utf-8"), "html.parser")
+    return BeautifulSoup((book / f"{place_of(name)}.html").read_text("utf-8"), "html.parser")
 
 
 @pytest.fixture
@@ -30,7 +35,7 @@ def visit(browser, book):
     listener = Listener(page)
 
     def go(name: str):
-        page.goto((book / f"chapters/{name}.html").as_uri())
+        page.goto((book / f"{place_of(name)}.html").as_uri())
         lay_out(page)
         return page
 
@@ -86,11 +91,11 @@ def test_a_tick_is_there_after_a_reload_and_in_the_list(visit):
     page = visit("progress")
     assert page.inner_text(".total").startswith("1 of ")
     box = page.locator("#progress input:checked")
-    assert box.get_attribute("data-page") == "chapters/01-hardware"
+    assert box.get_attribute("data-page") == HARDWARE
     box.focus()
     page.keyboard.press("Space")
     assert page.inner_text(".total").startswith("0 of ")
-    assert page.evaluate("document.activeElement.dataset.page") == "chapters/01-hardware"
+    assert page.evaluate("document.activeElement.dataset.page") == HARDWARE
     assert visit("01-hardware").locator(".tick input:checked").count() == 0
 
 
@@ -116,9 +121,9 @@ def test_the_list_tells_what_the_quizzes_keep_and_can_forget(visit):
 @pytest.mark.parametrize(
     "text",
     [
-        "", "{", "null", "[]", "7", '{"format": 2, "exercises": {"chapters/01-hardware": 1}}',
+        "", "{", "null", "[]", "7", f'{{"format": 2, "exercises": {{"{HARDWARE}": 1}}}}',
         '{"format": 1, "exercises": [], "quizzes": 3}',
-        '{"format": 1, "exercises": {"chapters/01-hardware": {"find-your-lane": "yes"}}}',
+        f'{{"format": 1, "exercises": {{"{HARDWARE}": {{"find-your-lane": "yes"}}}}}}',
         '{"format": 1, "exercises": {"__proto__": {"find-your-lane": true}}}',
         '{"format": 1, "quizzes": {"01-hardware": {"grid": {"0": 1}, "warp": "<b>"}}}',
     ],
@@ -140,7 +145,7 @@ def test_without_scripts_the_page_says_where_to_look(browser, book):
     assert "The ticks need JavaScript" in page.inner_text("article")
     assert page.locator("#progress li a").first.is_visible()
     assert not page.locator("#progress :is(input, button)").first.is_visible()
-    page.goto((book / "chapters/01-hardware.html").as_uri())
+    page.goto((book / "chapters/ch01_hardware/01-hardware.html").as_uri())
     assert page.locator(".tick").count()
     assert not page.locator(".tick").first.is_visible()
     page.context.close()

@@ -11,7 +11,7 @@ FOUND = "#pst-search-dialog .found a"
 @pytest.fixture
 def dialog(browser, book):
     page = browser.new_page(viewport={"width": 1280, "height": 800})
-    page.goto((book / "chapters/02-vector-add.html").as_uri())
+    page.goto((book / "chapters/ch02_vector_add/02-vector-add.html").as_uri())
     page.click(".search-button-field")
     yield page
     page.close()

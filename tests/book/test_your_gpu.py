@@ -452,7 +452,7 @@ def test_the_recorded_tables_are_the_record(book):
 
 def test_the_tile_player_leads_to_the_page(browser, book):
     page = browser.new_page()
-    page.goto((book / "chapters/04-tiled.html").as_uri())
+    page.goto((book / "chapters/ch04_tiled/04-tiled.html").as_uri())
     page.evaluate("document.querySelectorAll('.widget-fallback button').forEach((b) => b.click())")
     link = page.locator(".tile-player .source a").first
     assert link.text_content() == "Run on your GPU"

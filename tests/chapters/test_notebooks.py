@@ -7,11 +7,12 @@ import nbformat
 import numpy as np
 import pytest
 
-from kernels.lab.notebooks import CHAPTERS, GPU_TAG
+from kernels.lab.notebooks import GPU_TAG
+from kernels.lab.pages import paths
 from tests.chapters import hosts
 from tests.chapters.compare import compare
 
-NOTEBOOKS = sorted(CHAPTERS.glob("*.ipynb"))
+NOTEBOOKS = paths()
 #: What NumPy leaves to the processor's own library, or adds up as wide as its registers are.
 SUMS = re.compile(r" @ |\bnp\.(?:dot|einsum|linalg|matmul)\b|\.(?:dot|mean|std|var)\(")
 BLAS = np.show_config(mode="dicts")["Build Dependencies"]["blas"]["name"]

@@ -2,7 +2,6 @@
 
 import ast
 import re
-import tomllib
 from functools import cache
 
 import nbformat
@@ -10,17 +9,17 @@ import pytest
 
 from kernels.basics import data_sheets
 from kernels.lab.notebooks import CHAPTERS, ROOT
-from kernels.lab.pages import has_quiz, is_deeper, paths
+from kernels.lab.pages import has_quiz, is_deeper, missing, path_of, paths
 from kernels.records import counters
 from microscope import LIMITS
 
 CONTENTS = (ROOT / "_toc.yml").read_text(encoding="utf-8")
 #: A word of the glossary: its name, what it is, and the page that introduces it.
 ENTRY = re.compile(
-    r"^### (.+)\n\n(.+) \*\[(Chapter (\d+)(?:, deeper)?)\]\((\d\d-[\w-]+)\.ipynb\)\*$", re.MULTILINE
+    r"^### (.+)\n\n(.+) \*\[(Chapter (\d+)(?:, deeper)?)\]\(\w+/(\d\d-[\w-]+)\.ipynb\)\*$",
+    re.MULTILINE,
 )
-MOVED = tomllib.loads((CHAPTERS / "moved.toml").read_text(encoding="utf-8"))
-LINK = re.compile(r"\[([^\]]+)\]\(glossary\.md#([^)]+)\)")
+LINK = re.compile(r"\[([^\]]+)\]\(\.\./glossary\.md#([^)]+)\)")
 
 
 def page(name):
@@ -35,14 +34,9 @@ def place(heading):
     return re.sub(r"[^a-z0-9]", "", heading.lower())
 
 
-def present(anchor):
-    """The place in the glossary of what may be an old name (``chapters/moved.toml``)."""
-    return place(MOVED.get(f"glossary#{anchor}", anchor).removeprefix("glossary#"))
-
-
 @cache
 def prose(page):
-    cells = nbformat.read(CHAPTERS / f"{page}.ipynb", as_version=4).cells
+    cells = nbformat.read(path_of(page), as_version=4).cells
     return "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
 
 
@@ -63,7 +57,7 @@ def test_a_word_is_short_and_its_page_links_to_it(name, text, said, number, page
     )
     sentences = re.findall(r"[.!?:;](?= |$)", re.sub(r"`[^`]*`", "code", text))
     assert 2 <= len(sentences) <= 5 and len(text.split()) <= 70
-    linked = [found for found in LINK.findall(prose(page)) if present(found[1]) == place(name)]
+    linked = [found for found in LINK.findall(prose(page)) if place(found[1]) == place(name)]
     told = f"link the first use of {name!r} in {page}, and only that"
     assert len(linked) == 1, told
 
@@ -79,12 +73,12 @@ def test_counts_name_their_counter():
 
 @pytest.mark.parametrize("page", [path.stem for path in paths()])
 def test_links_to_the_glossary_find_their_word_and_stand_once(page):
-    linked = [present(target) for _, target in LINK.findall(prose(page))]
+    linked = [place(target) for _, target in LINK.findall(prose(page))]
     twice = sorted({word for word in linked if linked.count(word) > 1})
-    assert not twice, f"chapters/{page}.ipynb should link only the first use of {twice}"
+    assert not twice, f"{page}.ipynb should link only the first use of {twice}"
     assert linked or not has_quiz(page), (
-        f"chapters/{page}.ipynb should link the words that it teaches: "
-        "[word](glossary.md#word), defined in chapters/glossary.md"
+        f"{page}.ipynb should link the words that it teaches: "
+        "[word](../glossary.md#word), defined in chapters/glossary.md"
     )
     unknown = sorted(set(linked) - {place(name) for name, *_ in TERMS})
     assert not unknown, f"chapters/glossary.md has no entry for {unknown}"
@@ -111,7 +105,8 @@ def strings(tree):
 @cache
 def spoken():
     """What the course's own code may say."""
-    paths = [*ROOT.glob("kernels/**/*.py"), *ROOT.glob("book/*.py")]
+    roots = ("kernels", "microscope", "book")
+    paths = [path for root in roots for path in ROOT.glob(f"{root}/**/*.py")]
     parts = {
         part.strip()
         for path in paths
@@ -191,8 +186,12 @@ def test_the_evenings_add_up():
 
 def test_every_page_is_in_the_contents():
     listed = set(re.findall(r"file: chapters/(\S+)", CONTENTS))
-    written = {path.stem for path in (*CHAPTERS.glob("*.md"), *CHAPTERS.glob("*.ipynb"))}
+    written = {path.stem for path in CHAPTERS.glob("*.md")}
     assert not written - listed, f"list in _toc.yml: {sorted(written - listed)}"
+
+
+def test_no_chapter_lacks_a_part():
+    assert missing() == []
 
 
 @pytest.mark.parametrize("name", ["CONTRIBUTING.md", "chapters/instructor-guide.md"])

@@ -7,9 +7,10 @@ import pytest
 
 from book import cells
 from kernels.lab.notebooks import CHAPTERS, GPU_TAG, ROOT, normalise
+from kernels.lab.pages import paths
 from tests.chapters.figures import Figure, figures, files, shown, unheld
 
-NOTEBOOKS = sorted(CHAPTERS.glob("*.ipynb"))
+NOTEBOOKS = paths()
 PAGES = sorted([*ROOT.glob("*.md"), *CHAPTERS.glob("*.md")])
 #: A Markdown cell that invents round figures for the sake of an exercise says so with this tag.
 SUPPOSED = "supposed"

@@ -14,6 +14,7 @@ from kernels.engine import on_gpu
 from kernels.host import half
 from kernels.lab import notebooks
 from kernels.lab.notebooks import ROOT
+from kernels.lab.pages import path_of
 from kernels.measure import host_bench
 from kernels.measure.bench import ladder, run
 from kernels.rungs.order import LADDER
@@ -101,6 +102,24 @@ def test_no_traceback_reaches_the_shell():
         cwd=ROOT, capture_output=True, text=True,
     )  # fmt: skip
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+
+
+@pytest.mark.parametrize("line", ["--debug pages", "pages --debug"])
+def test_a_defect_says_that_it_is_one_and_shows_where_on_request(capsys, monkeypatch, line):
+    monkeypatch.setattr(cli.app.cli.commands["pages"], "callback", lambda: {}["no such key"])
+    code, _, error = call(capsys, "pages")
+    assert (code, error) == (
+        1, "error: KeyError: 'no such key' (a defect of the course: "
+        "`python -m kernels --debug ...` shows where)\n",
+    )  # fmt: skip
+    code, _, error = call(capsys, line)
+    assert code == 1 and error.startswith("Traceback") and '{}["no such key"]' in error
+
+
+def test_a_foreseen_error_shows_where_on_request_too(capsys):
+    code, _, error = call(capsys, "run tiled 0 --debug")
+    *trace, last = error.splitlines()
+    assert code == 2 and trace[0].startswith("Traceback") and last.startswith("error: size must be")
 
 
 @pytest.mark.parametrize("engine", ["banana", pytest.param("gpu", marks=without_gpu)])
@@ -272,10 +291,11 @@ def test_compare_keeps_number_formats_apart(capsys):
 def chapters(tmp_path, monkeypatch):
     """Two small chapters in a folder of their own; the second one can be made to fail."""
     folder = tmp_path / "chapters"
-    folder.mkdir()
     for name, source in (("01-one", "print(2 + 3)"), ("02-two", "print('two')")):
         cell = nbformat.v4.new_code_cell(source, id="only")
-        nbformat.write(nbformat.v4.new_notebook(cells=[cell]), folder / f"{name}.ipynb")
+        path = path_of(name, folder)
+        path.parent.mkdir(parents=True)
+        nbformat.write(nbformat.v4.new_notebook(cells=[cell]), path)
     find = notebooks.chapters
     monkeypatch.setattr(notebooks, "chapters", lambda only: find(only, folder))
     monkeypatch.setattr(record, "STAGING", tmp_path / "staging")
@@ -289,24 +309,24 @@ def stored(path):
 def test_record_stores_outputs(capsys, chapters):
     code, out, error = call(capsys, "record --engine cpu")
     assert code == 0, error
-    assert stored(chapters / "01-one.ipynb").outputs[0].text == "5\n"
-    assert stored(chapters / "02-two.ipynb").execution_count == 1
+    assert stored(path_of("01-one", chapters)).outputs[0].text == "5\n"
+    assert stored(path_of("02-two", chapters)).execution_count == 1
 
 
 def test_preview_leaves_the_chapters_alone(capsys, chapters, tmp_path):
     code, *_ = call(capsys, f"record --engine cpu --only 01 --preview {tmp_path / 'there'}")
     assert code == 0
-    assert stored(chapters / "01-one.ipynb").outputs == []
+    assert stored(path_of("01-one", chapters)).outputs == []
     assert stored(tmp_path / "there" / "01-one.ipynb").outputs[0].text == "5\n"
 
 
 def test_a_failing_chapter_changes_none(capsys, chapters):
     cell = nbformat.v4.new_code_cell("1 / 0", id="broken")
-    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), chapters / "02-two.ipynb")
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), path_of("02-two", chapters))
     code, _, error = call(capsys, "record --engine cpu")
     assert code == 2
     assert error == "error: 02-two, cell broken: ZeroDivisionError: division by zero\n"
-    assert stored(chapters / "01-one.ipynb").outputs == []
+    assert stored(path_of("01-one", chapters)).outputs == []
 
 
 def test_an_interrupted_recording_changes_nothing(capsys, chapters, monkeypatch):
@@ -322,7 +342,7 @@ def test_an_interrupted_recording_changes_nothing(capsys, chapters, monkeypatch)
     assert code == 130
     # Click ends the terminal's own ^C with a new line.
     assert error.strip().startswith("error: interrupted: no chapter and no record was changed")
-    assert stored(chapters / "01-one.ipynb").outputs == []
+    assert stored(path_of("01-one", chapters)).outputs == []
 
 
 def test_another_recording_meanwhile_disturbs_none(capsys, chapters, monkeypatch, tmp_path):
@@ -394,26 +414,26 @@ def a_gpu_to_record(chapters, monkeypatch, tmp_path):
 
 def test_what_was_recorded_survives_a_failing_chapter(capsys, chapters, a_gpu_to_record, tmp_path):
     measured, executed = a_gpu_to_record
-    text = (chapters / "02-two.ipynb").read_text()
+    text = (path_of("02-two", chapters)).read_text()
     cell = nbformat.v4.new_code_cell("1 / 0", id="broken")
-    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), chapters / "02-two.ipynb")
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), path_of("02-two", chapters))
     assert call(capsys, "record")[0] == 2
     assert executed == ["01-one", "02-two"]
     assert run.KEPT.exists() and not (tmp_path / "records" / "test-1.json").exists()
-    assert stored(chapters / "01-one.ipynb").outputs == []
-    (chapters / "02-two.ipynb").write_text(text)
+    assert stored(path_of("01-one", chapters)).outputs == []
+    (path_of("02-two", chapters)).write_text(text)
     code, _, error = call(capsys, "record")
     assert code == 0, error
     assert (tmp_path / "records" / "test-1.json").exists() and not run.KEPT.exists()
     assert len(measured) == 2, "asked again, it reads what was kept"
     assert executed[2:] == ["02-two"], "the first chapter was kept"
-    assert stored(chapters / "01-one.ipynb").outputs != []
+    assert stored(path_of("01-one", chapters)).outputs != []
     assert not list(record.STAGING.iterdir()), "nothing is left behind"
 
 
 def test_a_chapter_that_changed_since_is_executed_again(capsys, chapters, a_gpu_to_record):
     _, executed = a_gpu_to_record
-    one, two = chapters / "01-one.ipynb", chapters / "02-two.ipynb"
+    one, two = path_of("01-one", chapters), path_of("02-two", chapters)
     good = two.read_text()
     two.write_text(good.replace("print('two')", "1 / 0"))
     assert call(capsys, "record")[0] == 2

@@ -17,11 +17,12 @@ import pytest
 
 from kernels import engine as backend
 from kernels.lab import widgets
-from kernels.lab.notebooks import CHAPTERS, ROOT, stored_widgets
+from kernels.lab.notebooks import ROOT, stored_widgets
+from kernels.lab.pages import paths
 from kernels.lab.widgets.base import Widget
 from tests.chapters.compare import compare
 
-NOTEBOOKS = sorted(CHAPTERS.glob("*.ipynb"))
+NOTEBOOKS = paths()
 #: What anywidget asks of ``google.colab.output`` so that Colab shows a widget that is not its own.
 START_UP = """\
 import os, sys, types

@@ -49,7 +49,7 @@ def test_the_cpu_engine_needs_neither_numba_nor_cupy():
 
 @pytest.mark.skipif(on_gpu, reason="there is a GPU")
 def test_a_gpu_that_is_not_there_is_one_clear_line():
-    run = python("import kernels", KERNELS_ENGINE="gpu")
+    run = python("from kernels import cuda", KERNELS_ENGINE="gpu")
     assert run.returncode == 1
     last = run.stderr.strip().splitlines()[-1]
     assert last.startswith("RuntimeError: KERNELS_ENGINE=gpu, but ")
@@ -57,7 +57,7 @@ def test_a_gpu_that_is_not_there_is_one_clear_line():
 
 
 def test_an_unknown_engine_is_one_clear_line():
-    run = python("import kernels", KERNELS_ENGINE="tpu")
+    run = python("from kernels import cuda", KERNELS_ENGINE="tpu")
     assert run.stderr.strip().splitlines()[-1] == (
         "ValueError: KERNELS_ENGINE='tpu' is no engine: use cpu, gpu, or leave it unset"
     )

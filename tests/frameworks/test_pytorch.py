@@ -16,6 +16,7 @@ from kernels import LADDER, cupy, on_gpu  # noqa: E402
 from kernels.basics.files import ROOT  # noqa: E402
 from kernels.frameworks.pytorch import matmul  # noqa: E402
 from kernels.lab import cdiv  # noqa: E402
+from kernels.lab.pages import path_of  # noqa: E402
 
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 
@@ -58,7 +59,7 @@ def test_gradients_of_first_and_second_order_are_exact(eighths):
 
 @pytest.mark.filterwarnings("ignore:Input #. requires gradient and is not a double")
 def test_the_operator_that_the_page_writes_is_right_and_differentiable(eighths):
-    page = nbformat.read(ROOT / "chapters" / "11-at-work.ipynb", 4)
+    page = nbformat.read(path_of("11-at-work"), 4)
     (cell,) = (cell for cell in page.cells if cell.id == "your-operator")
     names = {"LADDER": LADDER, "cupy": cupy, "on_gpu": on_gpu, "cdiv": cdiv}
     exec(cell.source, names)

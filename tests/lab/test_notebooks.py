@@ -108,7 +108,9 @@ def test_a_failing_cell_is_named(tmp_path):
 
 def test_chapters_are_found_by_number(tmp_path):
     for name in ("02-b", "01-a-deeper", "01-a", "draft"):
-        chapter(tmp_path / f"{name}.ipynb")
+        folder = tmp_path / f"ch{name.removesuffix('-deeper').replace('-', '_')}"
+        folder.mkdir(exist_ok=True)
+        chapter(folder / f"{name}.ipynb")
     found = [path.stem for path in notebooks.chapters(folder=tmp_path)]
     assert found == ["01-a", "01-a-deeper", "02-b"], "a core page comes before its deeper pages"
     assert [path.stem for path in notebooks.chapters("01", tmp_path)] == ["01-a", "01-a-deeper"]

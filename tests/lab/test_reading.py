@@ -8,7 +8,7 @@ import pytest
 
 from kernels.lab import reading
 from kernels.lab.notebooks import ROOT
-from kernels.lab.pages import is_deeper, paths
+from kernels.lab.pages import is_deeper, path_of, paths
 
 LONG = " ".join(["word"] * 31) + "."
 CELLS = [
@@ -41,7 +41,8 @@ def page(tmp_path):
         for kind, text, metadata in CELLS
     ]
     cells[3]["outputs"] = OUTPUTS
-    path = tmp_path / "04-page.ipynb"
+    path = tmp_path / "ch04_page" / "04-page.ipynb"
+    path.parent.mkdir()
     path.write_text(json.dumps({"cells": cells}))
     return reading.read(path)
 
@@ -100,7 +101,7 @@ old
 <!-- minutes -->
 | chapter | after it | minutes | exercises |
 | --- | --- | ---: | ---: |
-| [4. A page](chapters/04-page.ipynb) | you can | 1 | 2 |
+| [4. A page](chapters/ch04_page/04-page.ipynb) | you can | 1 | 2 |
 <!-- /minutes -->
 """
 
@@ -109,7 +110,9 @@ def test_the_minutes_stand_in_the_tables_of_the_first_page(page, tmp_path):
     (tmp_path / "index.md").write_text(INDEX)
     path = reading.write(tmp_path, tmp_path)
     text = path.read_text()
-    assert "| [4. A page](chapters/04-page.ipynb) | you can | 10 | 24 |\n<!-- /min" in text
+    assert (
+        "| [4. A page](chapters/ch04_page/04-page.ipynb) | you can | 10 | 24 |\n<!-- /min" in text
+    )
     assert "| longer | every page, the deeper ones too, and every exercise | 35 min |\n<!--" in text
     assert "old" not in text
     reading.write(tmp_path, tmp_path)
@@ -117,7 +120,7 @@ def test_the_minutes_stand_in_the_tables_of_the_first_page(page, tmp_path):
 
 
 def test_a_page_says_its_minutes(page, tmp_path):
-    path = tmp_path / f"{page.name}.ipynb"
+    path = path_of(page.name, tmp_path)
     path.write_text(path.read_text().replace("Four words", "**Time:** 99 minutes. Four words"))
     assert reading.read(path).said == 99
     assert reading.say(tmp_path) == [path]

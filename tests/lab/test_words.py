@@ -12,13 +12,15 @@ import pytest
 
 from kernels.lab.exercises import EXERCISES
 from kernels.lab.notebooks import ROOT
-from kernels.lab.pages import CHAPTERS, paths
+from kernels.lab.pages import CHAPTERS, address_of, paths
 from kernels.lab.reading import HOUSE, RATE
 
 #: The one picture of the course that stands for something else: chapter 1's kitchen,
 #: and the list that names it.
 ANALOGY = {"plots/kitchen.py", "plots/__init__.py"}
-KITCHEN = {"chapters/01-hardware.ipynb": {"chef", "kitchen", "pantry", "van", "workbench"}}
+KITCHEN = {
+    "chapters/ch01_hardware/01-hardware.ipynb": {"chef", "kitchen", "pantry", "van", "workbench"}
+}
 TAG = re.compile(r"<(?:script|style)\b.*?</(?:script|style)>|<[^>]+>", re.DOTALL)
 LABEL = re.compile(
     r'aria-label="([^"]*)"|<text\b[^>]*>(.*?)</text>|<t[hd]\b[^>]*>(.*?)</t[hd]>', re.DOTALL
@@ -80,11 +82,11 @@ def set_tasks(chapter):
             yield from (exercise.title, *exercise.hints, exercise.after)
 
 
-PLACES = {f"chapters/{path.name}": labels(path) for path in paths()}
+PLACES = {f"{address_of(path.stem)}.ipynb": labels(path) for path in paths()}
 PLACES |= {f"chapters/{path.name}": tables(path) for path in sorted(CHAPTERS.glob("*.md"))}
 PLACES |= {"index.md": tables(ROOT / "index.md"), "README.md": tables(ROOT / "README.md")}
-PLACES |= {f"quiz {path.stem}": asked(path)
-           for path in sorted((CHAPTERS / "quizzes").glob("*.toml"))}  # fmt: skip
+PLACES |= {f"quiz {path.parent.name}": asked(path)
+           for path in sorted(CHAPTERS.glob("*/quiz.toml"))}  # fmt: skip
 PLACES |= {f"exercises {name}": set_tasks(name)
            for name in sorted({exercise.chapter for exercise in EXERCISES.values()})}  # fmt: skip
 PLACES |= {

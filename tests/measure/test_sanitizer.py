@@ -8,7 +8,7 @@ import pytest
 from kernels import lab
 from kernels.measure import sanitizer
 from kernels.measure.broken import CASES
-from microscope.sites import Kind
+from microscope import Kind
 
 RACE = """========= COMPUTE-SANITIZER
 @launch no_barrier

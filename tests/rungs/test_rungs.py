@@ -8,6 +8,7 @@ import pytest
 from kernels import LADDER, Rung, cupy, host, lab, on_gpu
 from kernels.basics.files import ROOT
 from kernels.host import rung as rungs
+from kernels.lab.pages import path_of
 from kernels.measure import oracle
 from kernels.patterns.vector_add import add, vector_add_grid_stride
 from kernels.rungs import split_k
@@ -138,7 +139,7 @@ def test_every_rung_has_its_files_and_its_place():
             assert re.search(rf"\b{name}\(", (folder / f"{name}.cu").read_text("utf-8")), told
         assert ("numba" in rung.engines) == (rung.make is not None), f"{name}.py: engines or make?"
         told = f"{name}.py names the chapter {rung.chapter!r}, which is not in chapters/"
-        assert (ROOT / "chapters" / f"{rung.chapter}.ipynb").is_file(), told
+        assert path_of(rung.chapter).is_file(), told
     for path in sorted(folder.glob("*.cu")):
         assert path.stem in LADDER, f"kernels/rungs/{path.name} is the twin of no rung"
 

@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from kernels import engine as backend
-from microscope import KernelError
-from microscope.source import code_of
+from microscope import KernelError, code_of
 
 from .exercise import KernelExercise
 from .kinds import Kind

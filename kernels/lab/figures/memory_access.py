@@ -9,8 +9,7 @@ import numpy as np
 from kernels.basics.units import percent
 from kernels.lab.figures.words import count
 from kernels.lab.widgets.micro import Frame, Grid, Micro, explore
-from microscope.requests import global_cost, shared_cost
-from microscope.sites import BANKS
+from microscope import BANKS, global_cost, shared_cost
 
 LANES = np.arange(32)
 SECTOR = 8  # floats

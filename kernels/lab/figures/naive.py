@@ -9,7 +9,7 @@ from kernels.basics.units import percent, quantity
 from kernels.lab.figures.words import brief
 from kernels.lab.widgets.micro import Frame, Grid, Micro, explore
 from kernels.records import roofline
-from microscope.requests import global_cost
+from microscope import global_cost
 
 SECTOR = 8  # floats
 

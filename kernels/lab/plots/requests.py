@@ -10,7 +10,7 @@ from matplotlib.patches import Rectangle
 
 from kernels.lab import plots
 from kernels.lab.plots.palette import INK
-from microscope.sites import BANK_BYTES, BANKS, SECTOR, Request, Site
+from microscope import BANK_BYTES, BANKS, SECTOR, Request, Site
 
 __all__ = ["describe", "request_picture"]
 

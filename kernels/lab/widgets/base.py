@@ -8,7 +8,8 @@ A widget is a folder, named like its class but ``in_this_way``, and a line in ``
 ``name/__init__.py``
     A subclass of `Widget`. Data (records, models, traces) and settings are traits tagged
     ``sync=True``; everything else happens in the script. ``shown`` lists the settings that the text
-    form shows. A bad setting is a `traitlets.TraitError` of one line.
+    form shows. A bad setting is a `traitlets.TraitError` of one line. What it shows of the records
+    comes from ``of_records``: the book takes it from the records of the day, not from the notebook.
 ``name/name.js``
     Imports from ``../common.js`` alone, and ends with ``export default { render }``;
     ``render({ model, el })`` builds the widget with `frame`, `slider`, `choice`… and returns a
@@ -65,6 +66,11 @@ class Widget(anywidget.AnyWidget):
     def __repr__(self) -> str:
         settings = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.shown)
         return f"{type(self).__name__}({settings})"
+
+    @classmethod
+    def of_records(cls) -> dict[str, Any]:
+        """The traits that follow from the records and data sheets, by name."""
+        return {}
 
     @classmethod
     def own(cls, kind: str) -> str:

@@ -20,6 +20,7 @@ import nbformat
 from book.engine import pack
 from book.engine.inpage import needs
 from kernels.lab import notebooks
+from kernels.lab.pages import address_of
 from tests.book.engine.host import hosted
 
 #: Cells that cannot give what is stored, by page, with the reason.
@@ -115,7 +116,7 @@ def opened(browser, book: Path, name: str) -> Iterator:
     with hosted(book) as address:
         page = browser.new_page()
         page.set_default_timeout(600_000)
-        page.goto(f"{address}chapters/{name}.html")
+        page.goto(f"{address}{address_of(name)}.html")
         yield page
         page.close()
 
@@ -132,7 +133,7 @@ def main() -> None:
 
     with sync_playwright() as playwright:
         browser = launch(playwright)
-        for path in sorted(notebooks.CHAPTERS.glob(f"{options.only}*.ipynb")):
+        for path in notebooks.chapters(options.only):
             with opened(browser, options.book, path.stem) as page:
                 found = [*cells(page, path)]
             counts = Counter(cell.what for cell in found)

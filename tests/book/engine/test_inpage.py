@@ -11,7 +11,7 @@ import pytest
 
 from book.engine import pack
 from book.engine.inpage import needs
-from kernels.lab.notebooks import CHAPTERS
+from kernels.lab.pages import paths
 from tests.book.conftest import ROOT
 
 RUN = """
@@ -213,7 +213,7 @@ def test_words_tell_what_a_cell_uses(source, word, there):
     assert (word in needs.words(source)) is there
 
 
-@pytest.mark.parametrize("path", sorted(CHAPTERS.glob("*.ipynb")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", paths(), ids=lambda path: path.stem)
 def test_what_sets_a_page_up_loads_nothing_to_draw_with(path):
     cells = json.loads(path.read_text("utf-8"))["cells"]
     first = next(i for i, cell in enumerate(cells) if cell["id"] in ("imports", "helpers"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import nbformat
 import pytest
 
-from tests.book.conftest import ROOT
+from kernels.lab.pages import path_of
 from tests.book.engine.pages import EXPLAINED, cells, judge, opened
 from tests.pages import CHAPTERS
 
@@ -14,7 +14,7 @@ MOST = 200
 
 
 def path(name):
-    return ROOT / "chapters" / f"{name}.ipynb"
+    return path_of(name)
 
 
 @pytest.mark.parametrize("name", CHAPTERS)

@@ -6,7 +6,7 @@ import pytest
 from kernels import cuda, lab
 from kernels.lab.exercises import EXERCISES, Kind, judge
 from kernels.lab.exercises.tasks.passes import requests, wavefronts
-from microscope.requests import shared_cost
+from microscope import shared_cost
 
 WAYS = {
     "odd": lambda i: 2 * i + 1,

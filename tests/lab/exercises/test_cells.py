@@ -41,7 +41,7 @@ def page_of(name):
     ours = [page for page in PAGES if chapter_of(page) == chapter]
     found = [page for page in ours if f"{name}.start" in marks(page)]
     assert len(found) == 1, (
-        f'give the cell of chapters/{chapter}.ipynb that sets {name} the metadata "exercise": '
+        f'give the cell of {chapter}.ipynb that sets {name} the metadata "exercise": '
         f'"{name}.start"; the pages that have such a cell: {", ".join(found) or "none"}'
     )
     return found[0]
@@ -52,7 +52,7 @@ def place(name, part):
     page = page_of(name)
     found = [i for i, mark in enumerate(every_mark(page)) if mark == f"{name}.{part}"]
     assert len(found) == 1, (
-        f'chapters/{page}.ipynb needs one cell with the metadata "exercise": "{name}.{part}", '
+        f'{page}.ipynb needs one cell with the metadata "exercise": "{name}.{part}", '
         f"and has {len(found)}"
     )
     return found[0]

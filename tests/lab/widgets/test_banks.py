@@ -7,7 +7,7 @@ import traitlets
 from kernels import cuda, float32, lab
 from kernels.lab.widgets import Banks
 from kernels.lab.widgets.banks import words
-from microscope.requests import shared_cost
+from microscope import shared_cost
 from tests.lab.widgets import keys
 from tests.lab.widgets.redraws import MOST, redraw_share
 from tests.lab.widgets.screens import BAR, height

@@ -13,11 +13,11 @@ from bs4 import BeautifulSoup
 from kernels.lab import pages
 from kernels.lab.notebooks import stored_widgets
 from kernels.lab.widgets import Quiz
-from kernels.lab.widgets.quiz import FOLDER, QuizError, load
+from kernels.lab.widgets.quiz import QuizError, load
 from kernels.lab.widgets.stills import still
 
 ROOT = Path(__file__).parents[3]
-QUIZZES = sorted(path.stem for path in FOLDER.glob("*.toml"))
+QUIZZES = [path.stem for path in pages.paths() if pages.has_quiz(path.stem)]
 KEY = "tile-by-tile.progress"
 PROFILES = [(width, mode) for width in (1280, 390) for mode in ("light", "dark")]
 OPTIONS = [
@@ -40,11 +40,8 @@ HEADING = re.compile(r"^#{2,3} (.*)", re.MULTILINE)
 
 def test_every_chapter_has_its_quiz_and_every_quiz_its_chapter():
     assert len(QUIZZES) >= 8
-    wanted = {path.stem for path in pages.paths() if pages.has_quiz(path.stem)}
-    assert wanted <= set(QUIZZES), (
-        f"write a quiz for {sorted(wanted - set(QUIZZES))}: chapters/quizzes/NN-name.toml"
-    )
-    assert set(QUIZZES) <= wanted, f"quizzes of no core page: {sorted(set(QUIZZES) - wanted)}"
+    written = {path.parent for path in pages.CHAPTERS.glob("*/quiz.toml")}
+    assert written == {pages.folder_of(name) for name in QUIZZES}
     for path in pages.paths():
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
         code = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
@@ -57,11 +54,11 @@ def test_every_chapter_has_its_quiz_and_every_quiz_its_chapter():
 @pytest.mark.parametrize("name", QUIZZES)
 def test_the_book_shows_the_questions_as_they_are_now(name):
     """A page shows what was stored when its chapter was executed."""
-    notebook = nbformat.read(ROOT / f"chapters/{name}.ipynb", as_version=4)
+    notebook = nbformat.read(pages.path_of(name), as_version=4)
     states = (state for _, state in stored_widgets(notebook) if state.get("chapter") == name)
     stored = next(states, {}).get("questions")
     assert stored == load(name), (
-        f"chapters/{name}.ipynb shows other questions than chapters/quizzes/{name}.toml: "
+        f"{name}.ipynb shows other questions than the quiz.toml beside it: "
         f"run `.venv/bin/python -m kernels record --only {name[:2]}` "
         "(without a GPU: with `--engine cpu`)"
     )
@@ -83,7 +80,7 @@ def test_every_answer_has_a_reason_of_its_own(name):
 
 
 def headings(page: str) -> list[str]:
-    cells = json.loads((ROOT / f"chapters/{page}.ipynb").read_text(encoding="utf-8"))["cells"]
+    cells = json.loads(pages.path_of(page).read_text(encoding="utf-8"))["cells"]
     texts = ("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
     return [heading for text in texts for heading in HEADING.findall(text)]
 
@@ -92,8 +89,8 @@ def headings(page: str) -> list[str]:
 def test_every_question_names_a_section_that_answers_it(name):
     for question in load(name):
         assert headings(question["page"]).count(question["section"]) == 1, (
-            f"chapters/{question['page']}.ipynb has not one section {question['section']!r}, which "
-            f"question {question['id']!r} of {name}.toml names"
+            f"{question['page']}.ipynb has not one section {question['section']!r}, which "
+            f"question {question['id']!r} of {name} names"
         )
 
 
@@ -104,7 +101,7 @@ def test_the_place_of_an_answer_tells_nothing(name):
     ]
     most = max(map(places.count, places))
     assert len(set(places)) >= 3 and most <= len(places) / 2, (
-        f"{name}.toml: let the right options stand in at least three places, at most half of them "
+        f"{name}: let the right options stand in at least three places, at most half of them "
         f"in one; question by question, they are number {[place + 1 for place in places]}"
     )
 
@@ -132,17 +129,18 @@ def toml(*, drop: str = "", change: tuple[str, str] = ("", ""), questions: int =
         (toml(change=('text = "c"', 'text = "b"')), "question 1: two options are the same"),
         (toml(drop='why = "So."'), "question 1: an option needs a 'text' and a 'why'"),
         (toml(change=('[[questions.options]]\ntext = "c"\nwhy = "So."', "")), "it has 2 options"),
-        ("questions = [", "broken.toml: "),
+        ("questions = [", "ch99_broken/quiz.toml: "),
     ],
 )
 def test_a_quiz_that_is_not_well_formed_is_named(tmp_path, text, said):
-    (tmp_path / "broken.toml").write_text(text)
+    (tmp_path / "ch99_broken").mkdir()
+    (tmp_path / "ch99_broken" / "quiz.toml").write_text(text)
     with pytest.raises(QuizError, match=re.escape(said)):
-        load("broken", tmp_path)
+        load("99-broken", tmp_path)
 
 
 def test_an_unknown_quiz_is_named_with_those_that_are_there():
-    with pytest.raises(QuizError, match="no quiz '99-none' in quizzes/: there are 01-hardware"):
+    with pytest.raises(QuizError, match="no quiz ch99_none/quiz.toml .* those of ch01_"):
         Quiz("99-none")
 
 

@@ -15,7 +15,7 @@ from kernels.host.model import Access, rows_of_warp
 from kernels.lab.widgets.tile_player import TilePlayer, source
 from kernels.measure.occupancy import occupancy
 from kernels.rungs.order import LADDER
-from microscope.sites import WARP
+from microscope import WARP
 
 TILES = range(4, 33)
 SHAPES = [(1, 1, 1), (2, 3, 5), (8, 12, 16), (13, 11, 21), (37, 53, 29), (64, 33, 1), (61, 64, 63)]

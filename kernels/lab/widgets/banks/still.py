@@ -9,8 +9,7 @@ import numpy as np
 
 from kernels.lab.widgets.banks import words
 from kernels.lab.widgets.stills import Table
-from microscope.requests import shared_cost
-from microscope.sites import BANKS
+from microscope import BANKS, shared_cost
 
 
 def still(state: dict[str, Any]) -> Iterable[Table]:

@@ -8,9 +8,9 @@ from typing import Any
 
 import traitlets as t
 
+from kernels.lab.pages import CHAPTERS, folder_of
 from kernels.lab.widgets.base import Widget
 
-FOLDER = Path(__file__).parents[4] / "chapters" / "quizzes"
 FEWEST = {"questions": 5, "options": 3}
 
 
@@ -24,7 +24,7 @@ class Quiz(Widget):
     Parameters
     ----------
     chapter : str
-        The name of a file in `chapters/quizzes`, such as ``"04-tiled"``.
+        The chapter's core page, such as ``"04-tiled"``; its folder holds a ``quiz.toml``.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Quiz(Widget):
         super().__init__(**{"chapter": chapter, "questions": load(chapter)} | settings)
 
 
-def load(chapter: str, folder: Path = FOLDER) -> list[dict[str, Any]]:
+def load(chapter: str, folder: Path = CHAPTERS) -> list[dict[str, Any]]:
     """Read and check the questions of a chapter.
 
     Returns
@@ -56,22 +56,23 @@ def load(chapter: str, folder: Path = FOLDER) -> list[dict[str, Any]]:
     QuizError
         Names the file, the question and what is wrong with it.
     """
-    path = folder / f"{chapter}.toml"
+    path = folder_of(chapter, folder) / "quiz.toml"
+    name = f"{path.parent.name}/{path.name}"
     if not path.is_file():
-        there = ", ".join(sorted(file.stem for file in folder.glob("*.toml"))) or "none"
-        raise QuizError(f"no quiz {chapter!r} in {folder.name}/: there are {there}")
+        there = ", ".join(sorted(file.parent.name for file in folder.glob("*/quiz.toml"))) or "none"
+        raise QuizError(f"no quiz {name} in {folder.name}/: there are those of {there}")
     try:
         questions = tomllib.loads(path.read_text(encoding="utf-8")).get("questions", [])
     except tomllib.TOMLDecodeError as error:
-        raise QuizError(f"{path.name}: {error}") from None
+        raise QuizError(f"{name}: {error}") from None
     if len(questions) < FEWEST["questions"]:
-        raise QuizError(f"{path.name} has {len(questions)} questions: write {FEWEST['questions']}")
+        raise QuizError(f"{name} has {len(questions)} questions: write {FEWEST['questions']}")
     names = [question.get("id") for question in questions]
     checked = []
     for number, question in enumerate(questions, 1):
         fault = _fault(question, names)
         if fault:
-            raise QuizError(f"{path.name}, question {number}: {fault}")
+            raise QuizError(f"{name}, question {number}: {fault}")
         options = [
             {"text": each["text"], "right": bool(each.get("right")), "why": each["why"]}
             for each in question["options"]

@@ -41,9 +41,12 @@ class Roofline(Widget):
     gpus = t.Dict().tag(sync=True)
 
     def __init__(self, **settings: Any) -> None:
-        known = {record.sheet: record for record in map(records.load, records.names())}
-        default = records.load().sheet if known else "h200"
-        gpus = {
+        default = records.load().sheet if records.names() else "h200"
+        super().__init__(**{"gpu": default} | self.of_records() | settings)
+
+    @classmethod
+    def of_records(cls) -> dict[str, Any]:
+        gpus: dict[str, dict[str, Any]] = {
             name: {
                 "name": sheet.name,
                 "roofs": [plain(vars(roofline.data_sheet(sheet)))],
@@ -52,13 +55,14 @@ class Roofline(Widget):
             }
             for name, sheet in data_sheets.gpus().items()
         }
-        for name, record in known.items():
+        for record in map(records.load, records.names()):
+            name = record.sheet
             shown = gpus.setdefault(name, {"name": record.provenance["gpu"], "roofs": []})
             if record.tables.get("bandwidth"):
                 shown["roofs"].append(plain(vars(roofline.recorded(record))))
             shown["points"] = points(record)
             shown["source"] = record.caption()
-        super().__init__(**{"gpu": default, "gpus": gpus} | settings)
+        return {"gpus": gpus}
 
 
 def points(record: records.Record) -> list[dict[str, Any]]:

@@ -71,18 +71,20 @@ class TilePlayer(Widget):
     measured = t.List().tag(sync=True)
 
     def __init__(self, **settings: Any) -> None:
+        shown = records.load().sheet if records.names() else ""
+        defaults = {"gpu": shown if shown in gpus() else "h200", "source": source()}
+        super().__init__(**defaults | self.of_records() | settings)
+        self.on_msg(self._answer)
+
+    @classmethod
+    def of_records(cls) -> dict[str, Any]:
         known = {record.sheet: record for record in map(records.load, records.names())}
-        shown = records.load().sheet if known else ""
-        defaults = {
+        return {
             "gpus": data_sheets(),
-            "gpu": shown if shown in gpus() else "h200",
             "speeds": {key: speeds(record) for key, record in known.items()},
             "registers": {key: registers(record) for key, record in known.items()},
             "recorded": {key: record.caption() for key, record in known.items()},
-            "source": source(),
         }
-        super().__init__(**defaults | settings)
-        self.on_msg(self._answer)
 
     def _answer(self, _: Any, asked: dict[str, Any], __: Any) -> None:
         if asked.get("type") == "hello":

@@ -1,0 +1,6 @@
+"""What a kernel waits for, by counting, and how long a product takes.
+
+`ceilings` is the model: counts in, cycles per FMA out. `counts` says where counts come from,
+`limits` what a GPU delivers, `product` what the time of a whole product is, `versions` joins them
+for a rung, and `verdict` puts it into words.
+"""

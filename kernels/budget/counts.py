@@ -1,0 +1,167 @@
+"""Where the counts of a budget come from: the hardware, the microscope, a compiled loop."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from kernels.budget.ceilings import Counts
+
+__all__ = [
+    "WARP",
+    "alone",
+    "fmas",
+    "joined",
+    "measured",
+    "of_loop",
+    "of_profile",
+    "of_trace",
+    "rest",
+]
+
+WARP = 32  #: threads
+SECTOR = 32  #: bytes
+#: Waits that others cause: a full queue, a busy unit, another warp's turn.
+OF_OTHERS = ("not_selected", "math_pipe_throttle", "mio_throttle", "lg_throttle", "gmma")
+#: Of these, those that say the unit of a ceiling is busy; the others say why it is not reached.
+OF_CEILING = {
+    "issue": ("not_selected", "math_pipe_throttle", "dispatch_stall"),
+    "wavefronts": ("mio_throttle", "lg_throttle", "short_scoreboard"),
+    "fp32": ("math_pipe_throttle",),
+    "tensor": ("math_pipe_throttle", "gmma", "warpgroup_arrive"),
+    "l2": ("long_scoreboard",),
+    "dram": ("long_scoreboard",),
+    "latency": (),
+}
+#: A warp that waits for these is not waiting.
+IDLE = ("selected", "not_selected")
+
+
+def fmas(M: int, N: int, K: int) -> float:
+    """FMAs of warps in a product, 32 multiply-adds each."""
+    return M * N * K / WARP
+
+
+def measured(row: Mapping[str, Any]) -> float:
+    """Cycles of one SM per FMA, as a profile has them: instructions over instructions per cycle."""
+    return row["instructions"] / row["ipc"] / fmas(row["M"], row["N"], row["K"])
+
+
+def of_profile(row: Mapping[str, Any], warps_per_sm: int = 64) -> Counts:
+    """Counts of the hardware.
+
+    Parameters
+    ----------
+    row : mapping
+        A row of a record's table ``profiles``.
+    warps_per_sm : int
+        Warps that an SM of that GPU can hold.
+    """
+    number = fmas(row["M"], row["N"], row["K"])
+    instructions = row["instructions"] / number
+    counts = Counts(
+        instructions=instructions,
+        wavefronts=row["l1_wavefronts"] / number,
+        fp32=row["ffma"] / WARP / number,
+        # In float32 the counter sees a trickle of other things.
+        tensor=row["tensor_unit"] * measured(row) if row.get("dtype") != "float32" else None,
+        l2_bytes=(row["l2_read_bytes"] + row["l2_write_bytes"]) / number,
+        dram_bytes=(row["dram_read_bytes"] + row["dram_write_bytes"]) / number,
+        wait=instructions * _spent(row, (*OF_OTHERS, "barrier")) or None,
+        warps=warps_per_sm * row["occupancy_achieved"],
+    )
+    return _from("profile", counts)
+
+
+def alone(row: Mapping[str, Any]) -> float | None:
+    """Cycles that a warp of a profile spends on each FMA, barriers included, besides issuing.
+
+    Without other blocks beside it, a block has nothing to do meanwhile.
+    """
+    number = fmas(row["M"], row["N"], row["K"])
+    return (
+        row["instructions"] / number * (_spent(row, OF_OTHERS) - 1) if row.get("stalls") else None
+    )
+
+
+def of_trace(trace: Any) -> Counts:
+    """Counts of the microscope: wavefronts, and the least bytes that have to come.
+
+    They are of the source as written: a compiler merges loads of neighbours. For a request to
+    global memory, L1 takes one wavefront per 128-byte line.
+
+    Parameters
+    ----------
+    trace : microscope.trace.Trace
+        Of a whole launch, or of blocks like all others.
+
+    Raises
+    ------
+    ValueError
+        If the kernel does no multiply-add.
+    """
+    number = trace.work.flops.get("float32", 0) / 2 / WARP
+    if not number:
+        raise ValueError(
+            f"{trace.kernel} did no float32 multiply-add: the budget counts by these; check its "
+            "sizes, grid and block"
+        )
+    wavefronts = sum(
+        site.wavefronts if site.space == "shared" else site.lines
+        for site in trace.sites
+        if site.space != "local"
+    )
+    counts = Counts(
+        wavefronts=wavefronts / number,
+        fp32=1.0,
+        l2_bytes=trace.work.bytes_unique / number,
+    )
+    return _from("trace", counts)
+
+
+def of_loop(loop: Mapping[str, Any], source: str) -> Counts:
+    """Counts of the innermost loop as a compiler left it.
+
+    Parameters
+    ----------
+    loop : mapping
+        ``instructions`` of one turn, and the ``multiply_adds`` among them, as `Loop.counts` of
+        `kernels.measure.sass` has them.
+    source : str
+        Such as ``"SASS"`` or ``"PTX"``.
+    """
+    counts = Counts(instructions=loop["instructions"] / loop["multiply_adds"], fp32=1.0)
+    return _from(source, counts)
+
+
+def joined(*several: Counts) -> Counts:
+    """Counts of several sources; of two that both have one, the first's."""
+    first, *others = several
+    for other in others:
+        new = [name for name in other.sources if name not in first.sources]
+        lacking = {name: getattr(other, name) for name in new}
+        first = replace(first, **lacking, sources={**other.sources, **first.sources})
+    return first
+
+
+def rest(row: Mapping[str, Any], verdict: str) -> str:
+    """What else a profile's warps waited for most: the name of a stall, or nothing."""
+    others = {
+        name: cycles
+        for name, cycles in row.get("stalls", {}).items()
+        if name not in (*IDLE, *OF_CEILING[verdict])
+    }
+    return max(others, key=others.__getitem__) if others else ""
+
+
+def _spent(row: Mapping[str, Any], others: tuple[str, ...]) -> float:
+    """Cycles per instruction of a warp, but for the waits that are named."""
+    return sum(cycles for name, cycles in row.get("stalls", {}).items() if name not in others)
+
+
+def _from(source: str, counts: Counts) -> Counts:
+    names = [
+        name for name in vars(counts) if name != "sources" and getattr(counts, name) is not None
+    ]
+    return replace(counts, sources=dict.fromkeys(names, source))

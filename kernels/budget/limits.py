@@ -1,0 +1,44 @@
+"""What an SM delivers in each cycle: of a GPU's data sheet, its driver, or its record."""
+
+from __future__ import annotations
+
+from math import log2
+
+from kernels.basics import data_sheets
+from kernels.budget.ceilings import Limits
+
+__all__ = ["WORD_BITS", "of_gpu", "tensor_rate"]
+
+#: Bits of a number as the tensor cores take it.
+WORD_BITS = {"float16": 16, "bfloat16": 16, "bfloat16x3": 16, "e4m3": 8}
+
+
+def of_gpu(gpu: data_sheets.Gpu, dtype: str = "float32", clock: float = 0.0) -> Limits:
+    """The limits of a GPU for products of one number format.
+
+    Parameters
+    ----------
+    gpu : Gpu
+        A data sheet, or what the driver says.
+    dtype : str
+    clock : float
+        Cycles per second; by default the data sheet's boost.
+    """
+    clock = clock or 1e6 * gpu.boost_mhz
+    return Limits(
+        fp32=gpu.cores_per_sm / 32,
+        dram=gpu.bandwidth / gpu.sms / clock,
+        tensor=tensor_rate(gpu, dtype),
+    )
+
+
+def tensor_rate(gpu: data_sheets.Gpu, dtype: str) -> float | None:
+    """Multiply-adds that an SM's tensor cores start in each cycle; None without any.
+
+    A data sheet has FLOP per second at a clock it does not name. In each cycle it is a power of
+    two: the nearest, half the bits of a number giving twice as many.
+    """
+    if dtype not in WORD_BITS or not gpu.fp16_tensor_tflops:
+        return None
+    each = 1e12 * gpu.fp16_tensor_tflops / (2 * gpu.sms * 1e6 * gpu.boost_mhz)
+    return 2.0 ** round(log2(each)) * 16 / WORD_BITS[dtype]

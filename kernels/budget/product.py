@@ -1,0 +1,294 @@
+"""How long a whole product takes: the loop's pace, rounds of blocks, and what goes on around them.
+
+Three numbers per GPU are measured, by microbenchmarks that no rung takes part in: what a launch
+costs by itself, the latency of memory, and the bandwidth of a copy. Nothing is fitted to a rung.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import floor
+from typing import Any
+
+from kernels.basics import data_sheets
+from kernels.budget import limits
+from kernels.budget.ceilings import Budget, Counts
+from kernels.budget.counts import alone, fmas, measured
+from kernels.host import cdiv
+from kernels.host.options import Options
+
+__all__ = ["Machine", "Pace", "Time", "from_counts", "from_profile", "time"]
+
+SCHEDULERS = 4
+#: Of its highest ceiling a kernel reaches this share at least, and this one in the middle: what
+#: every rung of the ladder does from 2048³ on. A range, not a figure of any one rung.
+LEAST, MIDDLE = 0.6, 0.83
+#: How far a prediction from a profile of the same kernel at another size is off, either way.
+OFF = 0.2
+#: Bytes per cycle at which an SM hands its results to L2.
+STORED = 32
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A GPU, and what was measured of it.
+
+    Attributes
+    ----------
+    gpu : Gpu
+        Its data sheet, or what the driver says.
+    launch : float
+        Seconds of a launch that does next to nothing.
+    latency : float
+        Cycles until the first data of a block are there: a load from memory, and one from L2.
+    bandwidth : float
+        Bytes per second of a copy within its memory.
+    source : str
+        Where these three come from.
+    """
+
+    gpu: data_sheets.Gpu
+    launch: float
+    latency: float
+    bandwidth: float
+    source: str
+
+    def clock(self, dtype: str) -> float:
+        """Cycles per second: with busy tensor cores, those that the data sheet's peak implies."""
+        rate = limits.tensor_rate(self.gpu, dtype)
+        boost = 1e6 * self.gpu.boost_mhz
+        if not rate:
+            return boost
+        flops = 1e12 * self.gpu.fp16_tensor_tflops * 16 / limits.WORD_BITS[dtype]
+        return min(boost, flops / (2 * self.gpu.sms * rate))
+
+
+@dataclass(frozen=True)
+class Pace:
+    """Cycles per FMA of a kernel's loop, by the warps that an SM holds.
+
+    Attributes
+    ----------
+    ceiling : float
+        The highest ceiling that warps share: no number of them is faster.
+    known : float
+        With so many `warps`.
+    warps : float
+    wait : float
+        Cycles that one warp waits for each FMA, the queue for a unit not counted.
+    source : str
+        What it is computed from.
+    low, high : float
+        Range, relative to the predicted time.
+    """
+
+    ceiling: float
+    known: float
+    warps: float
+    wait: float
+    source: str
+    low: float
+    high: float
+
+    def cycles(self, warps: float) -> float:
+        """Cycles of one SM per FMA."""
+        each = SCHEDULERS * self.ceiling
+        if warps < self.warps:
+            rate = SCHEDULERS * _throughput(warps / SCHEDULERS, each, self.wait)
+            return max(self.known, 1 / rate)
+        wait = _wait(self.warps / SCHEDULERS, each, 1 / (SCHEDULERS * self.known))
+        return 1 / _throughput(warps / SCHEDULERS, each, wait) / SCHEDULERS
+
+
+@dataclass(frozen=True)
+class Time:
+    """The predicted time of one product, in seconds.
+
+    Attributes
+    ----------
+    seconds, low, high : float
+        Predicted, and the range it is good for.
+    loop, around : float
+        Spent by the busiest SM in the loop along K, and before and after it.
+    memory : float
+        What the matrices need at least to and from memory, beside that.
+    launch : float
+        Of the kernel; with a split, of the second one too.
+    adding : float
+        Adding up the parts of a split along K.
+    blocks, rounds : int
+        Blocks, and how often the SMs are filled with them.
+    """
+
+    seconds: float
+    low: float
+    high: float
+    loop: float
+    around: float
+    memory: float
+    launch: float
+    adding: float
+    blocks: int
+    rounds: int
+
+
+def from_counts(budget: Budget, warps: float, source: str = "counts") -> Pace:
+    """The pace of a kernel of which only counts are known: between its ceiling and 1 / 0.6 of it.
+
+    Parameters
+    ----------
+    budget : Budget
+    warps : float
+        Warps that an SM holds when all fit.
+    source : str
+    """
+    shared = _shared(budget)
+    known, counts = max(budget.cycles, shared / MIDDLE), budget.counts
+    queued = _wait(warps / SCHEDULERS, SCHEDULERS * shared, 1 / (SCHEDULERS * known))
+    return Pace(
+        shared, known, warps, min(queued, _alone(counts, queued)), source, MIDDLE, MIDDLE / LEAST
+    )
+
+
+def from_profile(
+    row: Mapping[str, Any], budget: Budget, options: Options, machine: Machine, resident: int
+) -> Pace:
+    """The pace of a kernel that was profiled, at whatever size.
+
+    Parameters
+    ----------
+    row : mapping
+        A row of a record's table ``profiles``.
+    budget : Budget
+        Of its counts.
+    options : Options
+        Those of the profiled launch.
+    machine : Machine
+    resident : int
+        Blocks that an SM holds.
+    """
+    M, N, K = row["M"], row["N"], row["K"]
+    per_sm = fmas(M, N, K) / machine.gpu.sms
+    blocks = per_sm / _work(options, K)
+    outside = blocks * _around(options, M, N, machine, row["dtype"]) / resident
+    shared = _shared(budget)
+    known = max(shared, measured(row) - outside / per_sm)
+    warps = min(resident, max(1.0, blocks)) * cdiv(options.threads, 32)
+    queued = _wait(warps / SCHEDULERS, SCHEDULERS * shared, 1 / (SCHEDULERS * known))
+    # A warp's own waits are seen where several others take their turn meanwhile. Of two warps, one
+    # hides in the other's turn: there, only the pace itself tells.
+    wait = queued if warps <= 2 * SCHEDULERS else min(queued, alone(row) or queued)
+    return Pace(shared, known, warps, wait, "profile", 1 / (1 + OFF), 1 / (1 - OFF))
+
+
+def time(
+    options: Options,
+    pace: Pace,
+    machine: Machine,
+    resident: int,
+    shape: tuple[int, int, int],
+    dtype: str = "float32",
+) -> Time:
+    """Predict the time of one product.
+
+    Parameters
+    ----------
+    options : Options
+        Of a rung, such as ``LADDER["tiled"].Options(tile=16)``.
+    pace : Pace
+    machine : Machine
+    resident : int
+        Blocks that an SM holds.
+    shape : tuple of int
+        M, N, K.
+    dtype : str
+    """
+    M, N, K = shape
+    gpu, clock, split = machine.gpu, machine.clock(dtype), options.split
+    work = _work(options, K)
+    # An SM shares its units among its blocks: the product is done when the busiest SM is.
+    busiest = options.busiest(M, N, K, gpu.sms) / 32 / work
+    rounds = floor(busiest / resident)
+    rest = busiest - rounds * resident
+    warps = cdiv(options.threads, 32)
+    loop = rounds * resident * work * pace.cycles(resident * warps)
+    if rest > 1e-6:
+        loop += rest * work * pace.cycles(max(1.0, rest) * warps)
+    rounds += rest > 1e-6
+    loop /= clock
+    around = rounds * _around(options, M, N, machine, dtype) / clock
+    model = options.model(M, N, K)
+    memory = model.bytes_compulsory * _word(dtype) / 4 / machine.bandwidth
+    adding = 4 * M * N * (split + 1) / machine.bandwidth if split > 1 else 0.0
+    launch = machine.launch * (2 if split > 1 else 1)
+    seconds = max(loop + around, memory) + adding + launch
+    BM, BN, _ = options.block_tile
+    blocks = cdiv(M, BM) * cdiv(N, BN) * split
+    return Time(
+        seconds, seconds * pace.low, seconds * pace.high, loop, around, memory, launch, adding,
+        blocks, rounds,
+    )  # fmt: skip
+
+
+def _shared(budget: Budget) -> float:
+    """The highest ceiling that more warps do not lift."""
+    return max(cycles for name, cycles in budget.ceilings.items() if name != "latency")
+
+
+def _alone(counts: Counts, unknown: float) -> float:
+    """Cycles that a warp waits for each FMA, besides issuing."""
+    return unknown if counts.wait is None else counts.wait - counts.instructions
+
+
+def _word(dtype: str) -> float:
+    """Bytes of a number in memory."""
+    return limits.WORD_BITS.get(dtype, 32) / 8 if dtype != "bfloat16x3" else 4
+
+
+def _work(options: Options, K: int) -> float:
+    """FMAs of warps in one block, what hangs over the edges included."""
+    BM, BN, BK = options.block_tile
+    return BM * BN * cdiv(cdiv(K, options.split), BK) * BK / 32
+
+
+def _around(options: Options, M: int, N: int, machine: Machine, dtype: str) -> float:
+    """Cycles of a block before its loop, and after it: the first data, and storing its tile."""
+    BM, BN, _ = options.block_tile
+    beyond = 4 * M * N * options.split > machine.gpu.l2_bytes / 2
+    share = machine.bandwidth / machine.gpu.sms / machine.clock(dtype)
+    return machine.latency + 4 * BM * BN / (share if beyond else STORED)
+
+
+def _throughput(warps: float, each: float, wait: float) -> float:
+    """FMAs per cycle of a scheduler whose warps wait by themselves, then queue for one unit.
+
+    Mean value analysis: who comes finds in the queue what a system with one warp less has there;
+    the rest is Little's law.
+
+    Parameters
+    ----------
+    warps : float
+        Of the scheduler; between whole numbers, it is interpolated.
+    each : float
+        Cycles that the unit takes for one FMA.
+    wait : float
+        Cycles that a warp waits besides.
+    """
+    rates = [0.0]
+    queue = 0.0
+    for number in range(1, floor(warps) + 2):
+        spent = each * (1 + queue)
+        rates.append(number / (wait + spent))
+        queue = rates[-1] * spent
+    below = floor(warps)
+    return rates[below] + (warps - below) * (rates[below + 1] - rates[below])
+
+
+def _wait(warps: float, each: float, rate: float) -> float:
+    """The wait at which so many warps reach a rate."""
+    low, high = 0.0, 4 * warps / rate
+    for _ in range(50):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _throughput(warps, each, middle) > rate else (low, middle)
+    return low

@@ -1,0 +1,88 @@
+"""The budget in words: what a kernel was waiting for, and what the rest of its cycles went to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kernels import records
+from kernels.basics.units import percent
+from kernels.budget import counts as sources
+from kernels.budget import versions
+from kernels.budget.ceilings import Budget
+from kernels.host.rung import ENGINE_TITLES
+from kernels.records.counters import STALL_WORDS
+from kernels.rungs.order import LADDER
+
+__all__ = ["about", "sentence", "waiting"]
+
+#: What a kernel waits for, and what it needs of it for one FMA of a warp.
+NEEDS = {
+    "issue": "issue slots: {0.instructions:.3g} instructions per FMA take",
+    "wavefronts": "L1 and shared memory: {0.wavefronts:.3g} wavefronts per FMA take",
+    "fp32": "the FP32 lanes: {0.fp32:.3g} FMAs for each that the product needs take",
+    "tensor": "the tensor cores: an FMA takes",
+    "l2": "L2: {0.l2_bytes:.3g} bytes per FMA take",
+    "dram": "DRAM: {0.dram_bytes:.3g} bytes per FMA take",
+    "latency": "data on its way: {0.wait:.3g} cycles of a warp per FMA, spread over {0.warps:.3g} "
+    "warps, take",
+}
+
+
+def sentence(budget: Budget, measured: float | None = None, rest: str = "") -> str:
+    """What a kernel waits for, and how much of its time that explains.
+
+    Parameters
+    ----------
+    budget : Budget
+    measured : float, optional
+        Cycles of one SM per FMA.
+    rest : str
+        The stall that most of the remaining time goes to, a key of `STALL_WORDS`.
+    """
+    told = f"It waits for {NEEDS[budget.verdict].format(budget.counts)} {budget.cycles:.3g} cycles"
+    if measured is None:
+        return f"{told} of an SM at least."
+    told += f" of the {measured:.3g} that an SM spends on it ({percent(budget.reached(measured))})."
+    if rest and budget.reached(measured) < 0.9:
+        told += f" For the rest, its warps wait most for {STALL_WORDS[rest]}."
+    return told
+
+
+def about(row: Mapping[str, Any], warps_per_sm: int, limits: Any) -> tuple[Budget, str]:
+    """The budget of a profile, and its sentence."""
+    budget = Budget(sources.of_profile(row, warps_per_sm), limits)
+    return budget, sentence(budget, sources.measured(row), sources.rest(row, budget.verdict))
+
+
+def waiting(rung: str, record: records.Record | None = None, size: int = 2048) -> str:
+    """What a rung was waiting for in each language, as the record's profile of it has it.
+
+    Parameters
+    ----------
+    rung : str
+    record : Record, optional
+        By default the one of the GPU here, or the course's.
+    size : int
+        M = N = K of the profile.
+
+    Raises
+    ------
+    LookupError
+        Without a profile of this rung at this size.
+    """
+    record = record if record is not None else records.load()
+    lines = []
+    for engine in LADDER[rung].engines:
+        options = LADDER[rung].default(engine)
+        row, same = versions.profile_of(record, rung, engine, options, size**3)
+        if row is None or not same or row["M"] != size:
+            continue
+        _, told = about(row, *versions.bounds(record, row.get("dtype", "float32")))
+        lines.append(f"{ENGINE_TITLES[engine]}: {told}")
+    if not lines:
+        raise LookupError(
+            f"no profile of {rung} at {size}³ on the {record.name}: profile it on that GPU, with "
+            f"`python -m kernels profile {rung} --size {size}`"
+        )
+    return "\n".join(lines)

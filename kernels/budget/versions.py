@@ -1,0 +1,195 @@
+"""A rung in one language with its options: its counts, its pace, and what is known of the GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import log
+from typing import Any
+
+import microscope
+from kernels import records
+from kernels.basics import data_sheets
+from kernels.basics.data_sheets import Gpu
+from kernels.budget import counts as sources
+from kernels.budget import limits, product
+from kernels.budget.ceilings import Budget, Counts, Limits
+from kernels.host.rung import Rung
+from kernels.measure import oracle
+from kernels.measure.occupancy import occupancy
+
+__all__ = ["Version", "bounds", "machine", "profile_of", "version"]
+
+#: Tables of a record that hold profiles of large products.
+PROFILES = ("profiles", "beyond_l2")
+
+
+@dataclass(frozen=True)
+class Version:
+    """What is known of a rung in one language with its options, on one GPU.
+
+    Attributes
+    ----------
+    budget : Budget
+    pace : Pace
+    resident : int
+        Blocks that an SM holds.
+    row : mapping or None
+        The profile that counts come from; None where it is of other options.
+    """
+
+    budget: Budget
+    pace: product.Pace
+    resident: int
+    row: Mapping[str, Any] | None
+
+
+def machine(record: records.Record) -> product.Machine:
+    """The GPU of a record, with what the record measured of it."""
+    sheet = data_sheets.gpu(record.provenance["gpu"])
+    copy = next(row for row in record.rows("bandwidth") if row["what"] == "copy")
+    loads = {row["bytes"]: row["cycles"] for row in record.rows("latency", space="global")}
+    in_l2 = max(size for size in loads if size <= sheet.l2_bytes / 3)
+    return product.Machine(
+        gpu=sheet,
+        launch=min(row.median for row in record.rows("vector_add")),
+        latency=loads[max(loads)] + loads[in_l2],
+        bandwidth=copy["bytes_per_second"],
+        source=f"record of the {sheet.name}",
+    )
+
+
+def bounds(record: records.Record, dtype: str = "float32") -> tuple[int, Limits]:
+    """Warps that an SM of a record's GPU holds, and its limits."""
+    sheet = data_sheets.gpu(record.provenance["gpu"])
+    return sheet.warps_per_sm, limits.of_gpu(sheet, dtype)
+
+
+def profile_of(
+    record: records.Record, rung: str, engine: str, options: Mapping[str, int], size: float
+) -> tuple[Mapping[str, Any] | None, bool]:
+    """The profile nearest in size (multiply-adds), and whether it is of these very options.
+
+    Blocks that share the sums along K (`split`) run the same loop.
+    """
+
+    def loop(options: Mapping[str, int]) -> dict[str, int]:
+        return {name: value for name, value in options.items() if name != "split"}
+
+    rows = [
+        row
+        for table in PROFILES
+        for row in record.tables.get(table, ())
+        if (row.get("rung"), row.get("engine")) == (rung, engine) and row.get("stalls")
+    ]
+    same = [row for row in rows if loop(row["options"]) == loop(options)]
+
+    def distance(row: Mapping[str, Any]) -> float:
+        return abs(log(row["M"] * row["N"] * row["K"] / size))
+
+    return min(same or rows, key=distance, default=None), bool(same)
+
+
+@lru_cache(maxsize=512)
+def _traced(rung: Rung, values: tuple[tuple[str, int], ...]) -> Counts:
+    """Counts of one block of a rung's Numba kernel; its stores of C weigh little."""
+    options = dict(values)
+    BM, BN, BK = rung.Options(**options).block_tile
+    M, N, K = BM, BN, 16 * BK if BK > 1 else 256
+    A, B = oracle.inputs(M, N, K)
+    grid, block = rung.launch(M, N, **options)
+    kernel = rung.kernel(**options)
+    return sources.of_trace(
+        microscope.trace(kernel, grid, block, A, B, oracle.poisoned(M, N), blocks=[(0, 0)])
+    )
+
+
+def version(
+    rung: Rung,
+    engine: str,
+    options: Mapping[str, int],
+    record: records.Record,
+    shape: tuple[int, int, int] = (4096, 4096, 4096),
+    dtype: str = "",
+    machine_of: product.Machine | None = None,
+) -> Version:
+    """What is known of a version of a rung for products of about a shape.
+
+    Counts are those of the profile that is nearest in size. Where the record has a profile of other
+    options alone, its instructions stand in; wavefronts are then traced, where the rung has a
+    Numba kernel.
+
+    Parameters
+    ----------
+    rung : Rung
+    engine : str
+    options : mapping of str to int
+        All of them.
+    record : Record
+        The one with the profiles.
+    shape : tuple of int
+        M, N, K.
+    dtype : str
+        By default the rung's first.
+    machine_of : Machine, optional
+        Another GPU than the record's: then its counts stand in.
+
+    Raises
+    ------
+    LookupError
+        Where the record has no profile of the rung in this language.
+    TypeError, ValueError
+        For options that cannot be.
+    """
+    M, N, K = shape
+    dtype = dtype or rung.dtypes[0]
+    row, same = profile_of(record, rung.name, engine, options, M * N * K)
+    if row is None:
+        raise LookupError(
+            f"no profile of {rung.name} in {engine} on the {record.name}: there is no count to "
+            "start from"
+        )
+    gpu = machine_of or machine(record)
+    elsewhere = machine_of is not None and machine_of.gpu.name != machine(record).gpu.name
+    chosen = rung.Options(**options)
+    resident = _resident(None if elsewhere else record, rung, engine, options, gpu.gpu)
+    warps = resident * -(-chosen.threads // 32)
+    known = sources.of_profile(row, machine(record).gpu.warps_per_sm)
+    if not same:
+        known = _of_others(known, rung, options, row)
+    budget = Budget(known, limits.of_gpu(gpu.gpu, dtype))
+    if elsewhere:
+        pace = product.from_counts(budget, warps, f"profile on the {record.name}")
+    elif same:
+        profiled = rung.Options(**row["options"])
+        pace = product.from_profile(row, budget, profiled, gpu, resident)
+    else:
+        pace = product.from_counts(budget, warps, "profile of other options")
+    return Version(budget, pace, resident, row if same and not elsewhere else None)
+
+
+def _of_others(
+    known: Counts, rung: Rung, options: Mapping[str, int], row: Mapping[str, Any]
+) -> Counts:
+    """Counts for options that were not profiled: what does not depend on them, and a trace."""
+    told = dict.fromkeys(known.sources, "profile of other options")
+    known = replace(known, warps=None, sources=told)
+    products = options.get("products", 1) / row["options"].get("products", 1)
+    if known.tensor and products != 1:
+        known = replace(known, tensor=products * known.tensor)
+    if rung.make is None:
+        return known
+    return sources.joined(_traced(rung, tuple(sorted(options.items()))), known)
+
+
+def _resident(
+    record: records.Record | None, rung: Rung, engine: str, options: Mapping[str, int], gpu: Gpu
+) -> int:
+    """Blocks that an SM holds: as the driver said of the compiled kernel, else as estimated."""
+    for row in record.tables.get("resources", ()) if record else ():
+        if (row["rung"], row["engine"], row["options"]) == (rung.name, engine, dict(options)):
+            return row["blocks_per_sm"]
+    chosen = rung.Options(**options)
+    used = {"registers": min(255, chosen.registers), "shared_bytes": chosen.shared_bytes}
+    return occupancy(chosen.threads, gpu=gpu, **used).blocks

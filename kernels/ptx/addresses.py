@@ -1,0 +1,56 @@
+"""Addresses as instructions take them, and the accesses of several registers that Numba lacks.
+
+Source: NVIDIA, *PTX ISA*, sections "State Spaces", "ld", "st" and "mapa".
+"""
+
+from kernels.ptx.instruction import assembly
+from kernels.ptx.operands import SharedArray, TensorMap, f32, u32, u64
+
+__all__ = [
+    "global_address",
+    "ld_shared_v4_f32",
+    "shared_address",
+    "st_global_v2_f32",
+    "st_global_u32",
+    "st_shared_v2_f32",
+    "st_shared_v4_f32",
+]
+
+
+@assembly("mov.b32 <0>, <array>;", gives=(u32,), memory=False)
+def shared_address(array: SharedArray):
+    """Return the address of a shared array's first element, in bytes: what instructions take.
+
+    It counts from the start of the block's shared memory. An array of ``cuda.shared.array(0, …)``
+    starts on a 16-byte boundary: round up, and ask for so much more at the launch.
+    """
+
+
+@assembly("mov.b64 <0>, <array>;", gives=(u64,), memory=False)
+def global_address(array: TensorMap):
+    """Return the address of a global array's first element, in bytes."""
+
+
+@assembly("st.global.v2.f32 [<to>], {<a>, <b>};")
+def st_global_v2_f32(to: u64, a: f32, b: f32):
+    """Store two neighbours in global memory, on an 8-byte boundary."""
+
+
+@assembly("st.global.u32 [<to>], <word>;")
+def st_global_u32(to: u64, word: u32):
+    """Store 32 bits in global memory, such as a pair of 16-bit numbers."""
+
+
+@assembly("st.shared.v2.f32 [<to>], {<a>, <b>};")
+def st_shared_v2_f32(to: u32, a: f32, b: f32):
+    """Store two neighbours in shared memory, on an 8-byte boundary."""
+
+
+@assembly("st.shared.v4.f32 [<to>], {<a>, <b>, <c>, <d>};")
+def st_shared_v4_f32(to: u32, a: f32, b: f32, c: f32, d: f32):
+    """Store four neighbours in shared memory, on a 16-byte boundary."""
+
+
+@assembly("ld.shared.v4.f32 {<0>, <1>, <2>, <3>}, [<source>];", gives=(f32,) * 4)
+def ld_shared_v4_f32(source: u32):
+    """Return four neighbours from shared memory, on a 16-byte boundary."""
