@@ -5,13 +5,6 @@ PORT ?= 8000
 RUN = $(PYTHON) book/env.py
 RUN_TEST = $(PYTHON) book/env.py --test
 
-# The inner loop: what tells most in the shortest time, without the longest files.
-LONG = $(addprefix tests/microscope/test_,mutants.py oracle.py sanitizer.py speed.py)
-CHECK = tests/test_*.py tests/basics tests/engine tests/host tests/rungs tests/patterns tests/primitives tests/records \
-	tests/measure tests/tuning tests/lab tests/chapters/test_static.py tests/book/test_style.py \
-	"tests/chapters/test_notebooks.py::test_outputs_are_those_stored[02-vector-add-cpu]" \
-	$(addprefix --ignore=,$(LONG) tests/lab/exercises/test_answers.py tests/lab/widgets)
-
 .DEFAULT_GOAL := help
 .PHONY: help serve lab book pdf offline cuda bench record check test browser test-colab test-hosts adopt lock format cells pictures vendor fonts clean
 
@@ -46,8 +39,8 @@ bench:  ## measure the ladder on this machine
 record:  ## on a GPU: execute the chapters and store what was measured
 	@$(RUN) -m kernels record
 
-check:  ## style, unit tests, the interpreter, one chapter: at most three minutes
-	@$(RUN_TEST) -m pytest $(or $(ARGS),-n 2 --dist loadfile --no-loadscope-reorder $(CHECK))
+check:  ## the tests of what changed since main: 30 seconds at most (ARGS=--all: every unit test)
+	@$(RUN_TEST) -m tests.check $(ARGS)
 
 test:  ## the whole test suite in two processes (ARGS="-k name" narrows it, in one)
 	@$(RUN_TEST) -m pytest $(or $(ARGS),-n 2 --dist loadfile --no-loadscope-reorder)

@@ -35,6 +35,7 @@ class Access:
     def __init__(self, session: Session, lanes: Lanes, shared: dict):
         self.session, self.lanes, self.shared = session, lanes, shared
         self.tracer = session.tracer
+        self.in_flight: dict[Buffer, object] = {}  # local arrays that products may write (`ptx`)
         self._lane_numbers = None
         self._shared_base: dict[int, np.ndarray] = {}
 
@@ -193,6 +194,8 @@ class Access:
         buffer = a.buffer
         if inside is None:
             return values.poison(buffer.dtype)
+        if buffer in self.in_flight:
+            self.in_flight[buffer](self, n)
         if buffer.space == "local" and not isinstance(elements, np.ndarray):
             return self.load_local(buffer, int(elements), inside, n)
         cells = self.cells(buffer, elements)
@@ -309,6 +312,8 @@ class Access:
         elements, inside = self.locate(a, index, m, n, checked)
         if inside is None:
             return
+        if buffer in self.in_flight:
+            self.in_flight[buffer](self, n)
         if buffer.space == "local" and not isinstance(elements, np.ndarray) and inside is m:
             self.put_local(buffer, int(elements), v, m, n)
             return

@@ -39,6 +39,17 @@ from . import half as _half
 from . import hints as _hints
 from . import launch as _launch
 from . import xoroshiro as _xoroshiro
+from .device_arrays import (
+    DeviceArray,
+    MappedArray,
+    create_states,
+    device_array_like,
+    empty,
+    from_interface,
+    init_states,
+)
+from .device_arrays import device_array as device_array
+from .device_arrays import to_device as to_device
 from .errors import KernelError
 from .names import Coordinate, Dim3, Intrinsic, Namespace, provide
 from .reduction import Reduce as Reduce
@@ -200,95 +211,14 @@ def declare_device(*args, **options):
 # -- arrays
 
 
-class DeviceArray(np.ndarray):
-    """An array in "device memory".
-
-    Attributes
-    ----------
-    blank : bool
-        Whether surely nobody has written to it since it was made, nor made a view of it.
-    """
-
-    blank = False
-
-    def __array_finalize__(self, made_from) -> None:
-        if isinstance(made_from, DeviceArray):
-            made_from.blank = False
-
-    def __getitem__(self, index):
-        self.blank = False
-        return super().__getitem__(index)
-
-    def __setitem__(self, index, value) -> None:
-        self.blank = False
-        super().__setitem__(index, value)
-
-    def copy_to_host(self, ary: np.ndarray | None = None, stream=None) -> np.ndarray:
-        """Copy to a new array on the host, or into `ary`."""
-        host = np.asarray(self).view(np.ndarray)
-        if ary is None:
-            return host.copy()
-        if ary.shape != self.shape:
-            raise ValueError(f"cannot copy shape {self.shape} into shape {ary.shape}")
-        ary[...] = host
-        return ary
-
-    def copy_to_device(self, ary, stream=None) -> None:
-        """Copy `ary` into this array."""
-        if np.shape(ary) != self.shape:
-            raise ValueError(f"cannot copy shape {np.shape(ary)} into shape {self.shape}")
-        self[...] = ary
-
-    @property
-    def is_c_contiguous(self) -> bool:
-        return self.flags.c_contiguous
-
-    def __repr__(self) -> str:
-        return f"<device array, shape {self.shape}, {self.dtype}: copy_to_host() shows it>"
-
-
-def to_device(obj, stream=None, copy: bool = True, to: DeviceArray | None = None) -> DeviceArray:
-    """Copy an array to the device."""
-    if to is not None:
-        to.copy_to_device(obj)
-        return to
-    return np.array(obj, order="K", copy=True).view(DeviceArray)
-
-
-def device_array(shape, dtype=np.float64, strides=None, order="C", stream=None) -> DeviceArray:
-    """An array on the device, not initialised."""
-    return _blank(np.empty(shape, _dtype(dtype), order=order))
-
-
-def device_array_like(ary, stream=None) -> DeviceArray:
-    """An array on the device with the shape and type of another, not initialised."""
-    return _blank(np.empty_like(ary, subok=False))
-
-
-def _blank(a: np.ndarray) -> DeviceArray:
-    made = a.view(DeviceArray)
-    made.blank = True
-    return made
-
-
-def _create_states(n, seed, subsequence_start=0, stream=0) -> DeviceArray:
-    """The states of `n` random number generators, on the device."""
-    return to_device(_xoroshiro.states(n, seed, subsequence_start))
-
-
-def _init_states(states: DeviceArray, seed, subsequence_start=0, stream=0) -> None:
-    """Begin anew with the generators of an array."""
-    states[...] = _xoroshiro.states(len(states), seed, subsequence_start)
-
-
-random.create_xoroshiro128p_states = _create_states
-random.init_xoroshiro128p_states = _init_states
+random.create_xoroshiro128p_states = create_states
+random.init_xoroshiro128p_states = init_states
 random.xoroshiro128p_dtype = _xoroshiro.DTYPE
 
 
 def pinned_array(shape, dtype=np.float64, strides=None, order="C") -> np.ndarray:
     """Page-locked host memory; ordinary memory here."""
-    return np.empty(shape, _dtype(dtype), order=order)
+    return empty(shape, dtype, strides, order)
 
 
 def pinned_array_like(ary) -> np.ndarray:
@@ -296,7 +226,23 @@ def pinned_array_like(ary) -> np.ndarray:
     return np.empty_like(ary)
 
 
-mapped_array, managed_array = pinned_array, pinned_array
+def mapped_array(
+    shape, dtype=np.float64, strides=None, order="C", stream=0, portable=False, wc=False
+) -> MappedArray:
+    """Memory that host and device share."""
+    return empty(shape, dtype, strides, order).view(MappedArray)
+
+
+def mapped_array_like(ary, stream=0, portable=False, wc=False) -> MappedArray:
+    """Shared memory of host and device with the shape and type of another array."""
+    return device_array_like(ary).memory.view(MappedArray)
+
+
+def managed_array(
+    shape, dtype=np.float64, strides=None, order="C", stream=0, attach_global=True
+) -> MappedArray:
+    """Memory that moves between host and device as it is used."""
+    return empty(shape, dtype, strides, order).view(MappedArray)
 
 
 @contextmanager
@@ -305,9 +251,16 @@ def pinned(*arrays):
     yield
 
 
+@contextmanager
+def mapped(*arrays, **options):
+    """Let the device see arrays of the host for a while: it always does."""
+    made = [DeviceArray(a) for a in arrays]
+    yield made[0] if len(made) == 1 else made
+
+
 def In(ary) -> DeviceArray:  # noqa: N802  (Numba's name)
     """An argument that is copied to the device and not back."""
-    return to_device(ary)
+    return DeviceArray(np.array(ary, order="K"))
 
 
 def InOut(ary):  # noqa: N802
@@ -319,19 +272,18 @@ Out = InOut
 
 
 def as_cuda_array(obj, sync: bool = True) -> DeviceArray:
-    """The same memory as a device array, without a copy."""
-    return np.asarray(obj).view(DeviceArray)
+    """The memory of another library's device array, without a copy."""
+    return from_interface(obj)
+
+
+def from_cuda_array_interface(desc: dict, owner=None, sync: bool = True) -> DeviceArray:
+    """The memory that a CUDA array interface describes."""
+    return from_interface(types.SimpleNamespace(__cuda_array_interface__=desc, owner=owner))
 
 
 def is_cuda_array(obj) -> bool:
     """Say whether an object lies on the device."""
-    return isinstance(obj, DeviceArray)
-
-
-def _dtype(dtype) -> np.dtype:
-    from .values import dtype_of
-
-    return dtype_of(dtype) or np.dtype(dtype)
+    return hasattr(obj, "__cuda_array_interface__")
 
 
 # -- time and order

@@ -5,15 +5,21 @@ from __future__ import annotations
 import numpy as np
 
 from . import memory, values, xoroshiro
+from .device_arrays import DeviceArray, Interface, from_interface
 from .errors import KernelError
 from .memory import Array
+from .ptx import tensor_maps
 from .source import Code
 
 
 def host_array(a):
     """An argument's array on the host: Numba's and CuPy's device arrays are copied there."""
+    if isinstance(a, DeviceArray):
+        return a.memory
     if isinstance(a, np.ndarray) or np.isscalar(a):
         return a
+    if isinstance(getattr(a, "__cuda_array_interface__", None), Interface):
+        return from_interface(a).memory
     if hasattr(a, "copy_to_host"):
         return _as_on_device(a, a.copy_to_host())
     if hasattr(a, "__cuda_array_interface__") and hasattr(a, "get"):
@@ -72,8 +78,12 @@ def bind(code: Code, given: tuple, convert) -> list:
     """The kernel's arguments, converted; one array given twice stays one array."""
     bound = code.bind(list(given), {}, code.name)
     made: dict[int, object] = {}
-    for name, a in bound.items():
-        if id(a) not in made or not isinstance(made[id(a)], Array):
+    for name, a in sorted(bound.items(), key=lambda item: tensor_maps.is_map(item[1])):
+        if tensor_maps.is_map(a):
+            if id(a.array) not in made:
+                made[id(a.array)] = argument(convert(a.array), name)
+            made[id(a)] = tensor_maps.argument(a, name, made[id(a.array)])
+        elif id(a) not in made or not isinstance(made[id(a)], Array):
             made[id(a)] = argument(convert(a), name)
     return [made[id(a)] for a in bound.values()]
 
@@ -82,13 +92,3 @@ def private(a):
     """A copy of an argument, so that a trace changes nothing."""
     a = host_array(a)
     return memory.duplicate(a) if isinstance(a, np.ndarray) else a
-
-
-def contents(a: Array) -> np.ndarray:
-    """The array of an argument as the launch has left it."""
-    buffer = a.buffer
-    if not buffer.flat.size:
-        return np.empty(buffer.shape, buffer.dtype)
-    steps = [s * buffer.dtype.itemsize for s in buffer.strides]
-    start = buffer.flat[buffer.origin :]
-    return np.lib.stride_tricks.as_strided(start, buffer.shape, steps)

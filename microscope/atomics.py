@@ -72,6 +72,9 @@ def atomic(run, op: str, n: ast.Call, m):
     active = lanes.full(run.array_of(inside))
     where = lanes.full(np.asarray(cells))[active]
     amount = lanes.full(values.cast(buffer.dtype, v))[active]
+    if op in ("max", "min") and np.isnan(amount).any():  # which never compares as greater or less
+        amount = np.where(np.isnan(amount), -np.inf if op == "max" else np.inf, amount)
+        amount = amount.astype(buffer.dtype)
     if run.unused is n and op in UFUNCS:
         UFUNCS[op].at(buffer.flat, where, amount)
         return None

@@ -37,6 +37,10 @@ class Compiled:
         Whether a piece of source may have to wait for other threads.
     cooperative : bool
         Whether it waits for the whole grid, itself or in what it calls.
+    asynchronous : bool
+        Whether it has copies, barriers or products of `ptx`: then every warp goes its own way.
+    cluster : int
+        Blocks of a cluster.
     result : type
         Of what the function returns.
     declared : type
@@ -56,5 +60,7 @@ class Compiled:
     written: set[tuple[int, ...]] = field(default_factory=set)
     waits: dict[ast.AST, bool] = field(default_factory=dict)
     cooperative: bool = False
+    asynchronous: bool = False
+    cluster: int = 1
     result: object = None
     declared: object = None

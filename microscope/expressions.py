@@ -9,9 +9,10 @@ from enum import Enum
 
 import numpy as np
 
-from . import functions, groups, intrinsics, memory, names, values
+from . import functions, groups, intrinsics, memory, names, ptx, values
 from .access import Access
-from .errors import KernelError, Unsupported
+from .device_arrays import DeviceArray, Interface, from_interface
+from .errors import KernelError, Unsupported, raised
 from .iterables import Range
 from .lanes import Mask
 from .memory import Array
@@ -101,7 +102,12 @@ class Expressions(Access):
                     ) from None
                 raise KernelError(f"line {n.lineno}: {ast.unparse(n)} does not exist") from None
         v = names.known(v)
-        if isinstance(v, np.ndarray) and v.ndim:
+        if isinstance(getattr(v, "__cuda_array_interface__", None), Interface):
+            v = from_interface(v)
+        if isinstance(v, DeviceArray):  # the array itself: what others store there shows
+            low = memory.base_address(v.memory) % memory.ALIGNMENT if v.size else 0
+            v = memory.of_argument(v.memory, ast.unparse(n), low)
+        elif isinstance(v, np.ndarray) and v.ndim:
             v = memory.of_constant(v, ast.unparse(n))
         elif isinstance(v, (list, dict, set)):
             raise Unsupported(
@@ -133,6 +139,8 @@ class Expressions(Access):
             if isinstance(a, tuple) and isinstance(b, tuple) and op is ast.Add:
                 return small_tuple(a + b, n)
             raise self.no_operation(n, a, b)
+        if self.session.debug and op in (ast.Div, ast.FloorDiv, ast.Mod):
+            self.check_divisor(n, b, m)
         try:
             v = values.binary(op, a, b)
         except (KeyError, TypeError):
@@ -140,6 +148,21 @@ class Expressions(Access):
         if self.tracer is not None and v.dtype.kind == "f":
             self.tracer.count_flops(v.dtype, m.n, n.lineno)
         return v
+
+    def check_divisor(self, n, b, m: Mask) -> None:
+        """A division by zero ends the run, as it does on a GPU under ``debug=True``."""
+        zero = b == 0
+        if m.array is not None:
+            zero = zero & m.array
+        if np.any(zero):
+            block, thread, _ = self.lanes.first(
+                np.asarray(zero).reshape(np.shape(zero) or (1,) * 4)
+            )
+            raise raised(
+                ZeroDivisionError,
+                f"line {n.lineno}: {ast.unparse(n)} divides by zero in thread {thread} of block "
+                f"{block}",
+            )
 
     @staticmethod
     def no_operation(n, a, b) -> Unsupported:
@@ -267,6 +290,10 @@ class Expressions(Access):
         return select(yes.array, a, b, n)
 
     def evaluate_subscript(self, n: ast.Subscript, m: Mask):
+        if self.is_constant(n.value) and isinstance(n.slice, ast.Constant):
+            owner = self.constant(n.value)
+            if isinstance(owner, type) and issubclass(owner, Enum):
+                return owner[n.slice.value]
         return self.load(self.evaluate(n.value, m), self.index(n.slice, m), m, n)
 
     def evaluate_attribute(self, n: ast.Attribute, m: Mask):
@@ -352,6 +379,8 @@ class Expressions(Access):
         target = self.callee(n.func)
         if target is None:
             return self.method(n, m)
+        if ptx.is_instruction(target):
+            return ptx.call(self, target, n, m)
         if isinstance(target, names.Intrinsic):
             return intrinsics.call(self, target.name, n, m)
         return functions.python_call(self, target, n, m)

@@ -254,6 +254,8 @@ def number_method(v, name: str, arguments: list, n):
     """Methods of a number inside a kernel."""
     if name == "conjugate" and not arguments:
         return np.conjugate(v)
+    if name == "bit_count" and not arguments and v.dtype.kind in "iu":
+        return np.bitwise_count(np.abs(v)).astype(values.wide(v.dtype))
     dtype = values.dtype_of(arguments[0]) if name == "view" and len(arguments) == 1 else None
     if dtype is not None and dtype.itemsize == v.dtype.itemsize:
         return v.view(dtype)

@@ -12,7 +12,7 @@ import ast
 
 from . import signatures, values
 from .compiled import Compiled
-from .errors import KernelError, StopRun
+from .errors import KernelError, StopRun, raised
 from .iterables import iterable
 from .lanes import Lanes, Mask
 from .repetition import Repetition
@@ -100,15 +100,19 @@ class Runner(Waiting):
     def asserts(self, s: ast.Assert, m: Mask):
         _, failing = self.lanes.split(values.truth(self.evaluate(s.test, m)), m)
         if failing is not None:
-            self.fails(s, f"assert {ast.unparse(s.test)} fails", failing)
+            self.fails(s, f"assert {ast.unparse(s.test)} fails", failing, AssertionError)
         return m
 
     def raises(self, s: ast.Raise, m: Mask):
-        self.fails(s, ast.unparse(s), m)
+        called = s.exc.func if isinstance(s.exc, ast.Call) else s.exc
+        kind = self.constant(called) if called is not None and self.is_constant(called) else None
+        self.fails(s, ast.unparse(s), m, kind)
 
-    def fails(self, s, what: str, m: Mask):
+    def fails(self, s, what: str, m: Mask, kind=None):
+        """End the run with an error that is an exception of the kernel's own kind, too."""
         block, thread, _ = self.lanes.first(self.array_of(m))
-        raise KernelError(f"line {s.lineno}: {what} in thread {thread} of block {block}")
+        message = f"line {s.lineno}: {what} in thread {thread} of block {block}"
+        raise raised(kind, message)
 
     # -- ways that part, and meet
 

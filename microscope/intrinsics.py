@@ -15,6 +15,7 @@ from .atomics import atomic
 from .errors import KernelError, StopRun, Unsupported
 from .functions import math_function
 from .memory import Array
+from .ptx.blocks import KEY
 from .sites import WARP, Kind, Problem
 
 BARRIERS = {
@@ -72,6 +73,7 @@ def gridsize(run, n, m):
 
 def _first_axes(run, n, m, axes):
     (ndim,) = run.exactly(n, m, 1)
+    run.must_be_known(ndim, n.args[0])
     if isinstance(ndim, np.ndarray) or int(ndim) not in (1, 2, 3):
         raise Unsupported(n.lineno, f"{ast.unparse(n)}: the argument is 1, 2 or 3")
     return axes[0] if ndim == 1 else tuple(axes[: int(ndim)])
@@ -103,8 +105,13 @@ def _static(run, n, shape, dtype, alignment) -> Array:
         _check_shared(run, n)
     blocks = 0 if run.only_types else run.lanes.blocks
     array = memory.shared_array(None, shape, dtype, base, blocks)
+    if KEY in run.shared:
+        block = run.shared[KEY]
+        array.buffer.flat = block.place(base, array.buffer.flat.nbytes).view(dtype)
     if run.tracer is not None:
         run.tracer.watch(array.buffer, s.warps_per_block)
+        if KEY in run.shared:
+            run.shared[KEY].watch(run.tracer, array.buffer)
     return array
 
 
@@ -125,6 +132,9 @@ def _dynamic(run, dtype) -> Array:
         run.tracer.watch(buffer, s.warps_per_block)
         if len(views) > 1:
             run.tracer.watch_together([run.shared[k].buffer for k in views], s.warps_per_block)
+        if KEY in run.shared:
+            for k in views:
+                run.shared[KEY].watch(run.tracer, run.shared[k].buffer)
     return array
 
 
@@ -193,9 +203,10 @@ def _declaration(run, n, m):
     if dtype is None or dtype.kind not in "biufc":
         raise Unsupported(n.lineno, f"{ast.unparse(n)}: the dtype must be a type like float32")
     alignment = dtype.itemsize
-    if "alignment" in given:
-        asked = run.evaluate(given["alignment"], m)
-        if isinstance(asked, np.ndarray) or asked < 1 or int(asked) & (int(asked) - 1):
+    asked = run.evaluate(given["alignment"], m) if "alignment" in given else None
+    if asked is not None:
+        whole = isinstance(asked, (np.integer, int)) and asked > 0
+        if not whole or int(asked) & (int(asked) - 1):
             raise Unsupported(n.lineno, f"{ast.unparse(n)}: the alignment must be a power of two")
         alignment = max(alignment, int(asked))
     return tuple(int(s) for s in shape), dtype, alignment

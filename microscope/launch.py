@@ -11,17 +11,21 @@ import types
 import weakref
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 
 from . import signatures, values
-from .arguments import bind, contents, host_array, private
+from .arguments import bind, host_array, private
 from .compiled import Compiled
 from .errors import KernelError, StopRun
 from .interpreter import Runner
 from .lanes import Lanes
 from .limits import LIMITS, Limits
-from .memory import Array
+from .memory import Array, contents
+from .ptx.blocks import MOST_SHARED
+from .ptx.schedule import LANDINGS, run_cluster
+from .ptx.tensor_maps import MapBuffer
 from .session import Barrier, Session
 from .sites import Kind, Problem
 from .source import Code, code_of
@@ -51,14 +55,22 @@ class Launch(Session):
         Dynamic shared memory of a block.
     limits : Limits, optional
         How long its loops may run; `LIMITS` if left out.
+    debug : bool
+        Whether the kernel was compiled with ``debug=True``: a division by zero is an error then.
     """
 
-    def __init__(self, compiled, grid, block, arguments, tracer, shared_bytes, limits=None):
-        super().__init__(grid, block, tracer, shared_bytes, limits or LIMITS)
+    def __init__(
+        self, compiled, grid, block, arguments, tracer, shared_bytes, limits=None, debug=False
+    ):
+        limits = limits or LIMITS
+        if compiled.asynchronous:
+            limits = replace(limits, shared_bytes=max(limits.shared_bytes, MOST_SHARED))
+        super().__init__(grid, block, tracer, shared_bytes, limits)
         self.compiled, self.arguments = compiled, arguments
+        self.debug = debug
         self.threads = block[0] * block[1] * block[2]
 
-    def run(self, blocks: np.ndarray | range, schedule: str) -> None:
+    def run(self, blocks: np.ndarray | range, schedule: str, landing: str) -> None:
         """Run some blocks of the grid.
 
         Parameters
@@ -67,7 +79,12 @@ class Launch(Session):
             Their numbers, x running fastest.
         schedule : str
             One of `SCHEDULES`.
+        landing : str
+            One of `LANDINGS`.
         """
+        if self.compiled.asynchronous:
+            self.by_clusters(blocks, schedule, landing)
+            return
         if self.threads == 1 and _spins(self.compiled, set()):
             schedule = "warps"  # whoever holds a lock must be able to go on
         step = 1
@@ -88,6 +105,25 @@ class Launch(Session):
                     self.tracer.unwatch_shared()
                 start += step
                 progress.show(min(start, len(blocks)))
+        progress.close()
+
+    def by_clusters(self, blocks: np.ndarray | range, schedule: str, landing: str) -> None:
+        """One cluster after the other; those of which a block is chosen run whole."""
+        size = self.compiled.cluster
+        if self.grid[0] % size:
+            raise KernelError(
+                f"a grid of {self.grid[0]} blocks in x has no whole clusters of {size}: round up"
+            )
+        if self.compiled.cooperative:
+            raise KernelError("a kernel of asynchronous copies can't wait for the grid here")
+        firsts = sorted({int(b) // size * size for b in blocks})
+        progress = Progress(self.compiled.code.name, len(firsts))
+        with np.errstate(all="ignore"), self.explained():
+            for k, first in enumerate(firsts):
+                run_cluster(self, np.arange(first, first + size), schedule, landing)
+                if self.tracer is not None:
+                    self.tracer.unwatch_shared()
+                progress.show(k + 1)
         progress.close()
 
     def all_at_once(self, blocks: int) -> int:
@@ -375,11 +411,18 @@ def execute(function, grid, block, given: tuple, shared_bytes: int = 0) -> None:
     _check_dynamic(shared_bytes)
     arguments = signatures.applied(function, code.name, bind(code, given, host_array))
     compiled = compiled_for(function, code, arguments)
-    launch = Launch(compiled, grid, block, arguments, None, shared_bytes)
+    _check_dynamic(shared_bytes, compiled)
+    launch = Launch(compiled, grid, block, arguments, None, shared_bytes, debug=_debugs(function))
     for a in given:
         if hasattr(a, "blank"):
             a.blank = False
-    launch.run(range(grid[0] * grid[1] * grid[2]), "lockstep")
+    launch.run(range(grid[0] * grid[1] * grid[2]), "lockstep", "earliest")
+
+
+def _debugs(kernel) -> bool:
+    """Say whether a kernel was compiled so that a division by zero is an error."""
+    options = getattr(kernel, "targetoptions", {})
+    return bool(options.get("debug")) and not options.get("fastmath")
 
 
 _recordings: list[tuple[list[Trace], str]] = []
@@ -407,13 +450,16 @@ def recording(schedule: str = "lockstep") -> Iterator[list[Trace]]:
         _recordings.remove(entry)
 
 
-def _check_dynamic(shared_bytes) -> None:
+def _check_dynamic(shared_bytes, compiled: Compiled | None = None) -> None:
+    """Refuse dynamic shared memory that no kernel, or not this one, can have."""
     if isinstance(shared_bytes, bool) or not isinstance(shared_bytes, numbers.Integral):
         raise KernelError(f"shared memory of {shared_bytes!r} bytes: give a whole number")
-    if not 0 <= shared_bytes <= LIMITS.shared_bytes:
+    plain = compiled is not None and not compiled.asynchronous
+    if not 0 <= shared_bytes <= (LIMITS.shared_bytes if plain else MOST_SHARED):
         raise KernelError(
             f"{shared_bytes} bytes of dynamic shared memory a block; the limit is "
-            f"{LIMITS.shared_bytes}: use a smaller tile"
+            f"{LIMITS.shared_bytes}, for kernels of asynchronous copies {MOST_SHARED}: "
+            "use a smaller tile"
         )
 
 
@@ -426,6 +472,7 @@ def trace(
     schedule: str = "lockstep",
     shared_bytes: int = 0,
     limits: Limits | None = None,
+    landing: str = "latest",
 ) -> Trace:
     """Run a kernel under the microscope.
 
@@ -447,6 +494,9 @@ def trace(
         Dynamic shared memory of a block.
     limits : Limits, optional
         How long loops may run before they count as endless; `LIMITS` if left out.
+    landing : {"latest", "earliest", "mixed"}
+        When asynchronous copies and products happen: when nothing else can go on or somebody waits
+        for them, at once, or at a moment in between that chance decides, the same each time.
 
     Returns
     -------
@@ -460,6 +510,8 @@ def trace(
     """
     if schedule not in SCHEDULES:
         raise KernelError(f"schedule {schedule!r} is unknown: use one of {', '.join(SCHEDULES)}")
+    if landing not in LANDINGS:
+        raise KernelError(f"landing {landing!r} is unknown: use one of {', '.join(LANDINGS)}")
     code = code_of(kernel)
     grid, block = dimensions("grid", grid), dimensions("block", block)
     check_grid(grid, block)
@@ -475,13 +527,13 @@ def trace(
     if why:
         tracer.problem((Kind.BLOCK_LIMIT,), Problem(Kind.BLOCK_LIMIT, message=why), 1)
         return tracer.finish()
+    compiled = compiled_for(kernel, code, arguments)
     try:
-        _check_dynamic(shared_bytes)
+        _check_dynamic(shared_bytes, compiled)
     except KernelError as error:
         tracer.problem((Kind.SHARED_LIMIT,), Problem(Kind.SHARED_LIMIT, message=str(error)), 1)
         return tracer.finish()
-    compiled = compiled_for(kernel, code, arguments)
-    launch = Launch(compiled, grid, block, arguments, tracer, shared_bytes, limits)
+    launch = Launch(compiled, grid, block, arguments, tracer, shared_bytes, limits, _debugs(kernel))
     for path in sorted(compiled.written):
         buffer = item_at(arguments, path).buffer
         if buffer not in tracer.races:
@@ -490,14 +542,15 @@ def trace(
         if untouched:
             tracer.watch_blank(a.buffer)
     try:
-        launch.run(chosen, schedule)
+        launch.run(chosen, schedule, landing)
     except StopRun:
         pass
     result.shared_bytes = launch.static_bytes + launch.dynamic_bytes
     result.local_bytes = sum(launch.local_bytes.values())
     for name, a in zip(code.parameters, arguments, strict=True):
         if isinstance(a, Array):
-            result.outputs[name] = contents(a)
+            matrix = a.buffer.of if isinstance(a.buffer, MapBuffer) else a
+            result.outputs[name] = contents(matrix)
     return tracer.finish()
 
 

@@ -123,5 +123,10 @@ def numpy_call(ufunc: np.ufunc, arguments: list):
     name = ALSO.get(ufunc.__name__, ufunc.__name__)
     if name not in FUNCTIONS or name == "isnan":
         return ufunc(*arguments)
-    d = FLOAT64 if any(not np.can_cast(a.dtype, FLOAT32) for a in arguments) else FLOAT32
+    kinds = [a.dtype for a in arguments]
+    if any(d.kind == "c" for d in kinds):
+        single = all(np.can_cast(d, np.complex64) for d in kinds)
+        d = np.dtype(np.complex64 if single else np.complex128)
+        return ufunc(*(values.cast(d, a) for a in arguments))
+    d = FLOAT64 if any(not np.can_cast(d, FLOAT32) for d in kinds) else FLOAT32
     return FUNCTIONS[name](*(values.cast(d, a) for a in arguments))

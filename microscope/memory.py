@@ -130,6 +130,16 @@ def of_argument(a: np.ndarray, name: str | None, base: int, space: str = "global
     return Array(buffer, origin, a.shape, strides)
 
 
+def contents(a: Array) -> np.ndarray:
+    """The array of an argument as the launch has left it."""
+    buffer = a.buffer
+    if not buffer.flat.size:
+        return np.empty(buffer.shape, buffer.dtype)
+    steps = [s * buffer.dtype.itemsize for s in buffer.strides]
+    start = buffer.flat[buffer.origin :]
+    return np.lib.stride_tricks.as_strided(start, buffer.shape, steps)
+
+
 def of_constant(a: np.ndarray, name: str) -> Array:
     """A global array as the compiler keeps it: a copy in constant memory."""
     return of_argument(np.array(a, order="C"), name, 0, "constant")

@@ -64,7 +64,8 @@ def cmath_call(run, target, n: ast.Call, m):
     """A function of `cmath`."""
     if target is cmath.rect:
         length, angle = numbers(run.exactly(n, m, 2), n)
-        return make_complex([length * np.cos(angle), length * np.sin(angle)])
+        sides = length * np.cos(angle), length * np.sin(angle)
+        return make_complex([np.where(length == 0, length * 0, v)[()] for v in sides])
     (v,) = numbers(run.exactly(n, m, 1), n)
     if run.tracer is not None:
         run.tracer.special += m.n
@@ -89,9 +90,11 @@ def make_complex(parts: list):
     single = dtypes <= {values.FLOAT32, *map(np.dtype, values.FITS_FLOAT32)}
     kind = np.complex64 if single and values.FLOAT32 in dtypes else np.complex128
     real, *imaginary = parts
-    result = np.asarray(real).astype(kind)
-    if imaginary:
-        result = result + np.asarray(imaginary[0]).astype(kind) * kind(1j)
+    shape = np.broadcast_shapes(*map(np.shape, parts))
+    result = np.zeros(shape, kind)
+    result.real = real
+    if imaginary:  # no sum, which would lose the sign of a zero
+        result.imag = imaginary[0]
     return result[()]
 
 

@@ -54,11 +54,12 @@ class Reduce:
             cuda.device_array(partials.size + 1, arr.dtype),
             cuda.device_array(1, arr.dtype),
         )
-        last[:-1], last[-1] = partials, init
+        last[:-1] = partials
+        last[-1] = init
         self.kernel[1, 1](last, total)
         if res is None:
             return total.copy_to_host()[0]
-        res[:1].copy_to_device(total)
+        res[:1] = total
         return None
 
 

@@ -89,6 +89,8 @@ class Session:
         self.static_bytes = 0
         self.local_bytes: dict[ast.AST, int] = {}
         self.layout: dict[ast.AST, int] = {}  # shared arrays: base address of each declaration
+        self.debug = False  # whether a division by zero is an error
+        self.addresses: dict = {}  # numbers of the arrays whose addresses a kernel takes
         self.printed = 0
         self.trips = 0
         self.turns = 0  # how often other warps have run in between

@@ -32,6 +32,19 @@ class Kind:
     BLOCK_LIMIT = "too many threads"
     ENDLESS_LOOP = "endless loop"
     MISALIGNED = "misaligned access"
+    TOO_EARLY = "read before the copy has landed"
+    OVERWRITTEN = "overwritten while still read"
+    ACCUMULATORS = "sums touched before their wait"
+    REGISTER_FENCE = "missing wgmma fence"
+    COMMIT = "missing commit"
+    PROXY_FENCE = "missing proxy fence"
+    NO_BARRIER = "no barrier here"
+    ARRIVALS = "wrong arrivals"
+    BYTES = "wrong bytes at a barrier"
+    DESCRIPTOR = "wrong descriptor"
+    SWIZZLE = "swizzles differ"
+    BLOCK_LEFT = "block has left"
+    DEADLOCK = "deadlock"
 
 
 @dataclass(eq=False)

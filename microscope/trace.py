@@ -43,6 +43,10 @@ class Trace:
         Bytes of `cuda.local.array` a thread declares.
     outputs : dict of str to ndarray
         The array arguments as the launch left them (copies: the caller's are never changed).
+    asynchronous : dict of str to int
+        Bytes that copies moved ("tma_load_bytes", read once; "tma_delivered_bytes", a multicast
+        counted once a block; "tma_store_bytes", "cp_async_bytes"), blocks of "ldmatrix", and
+        multiply-adds by pipe and format, such as "wgmma bfloat16".
     """
 
     kernel: str
@@ -61,6 +65,7 @@ class Trace:
     shared_bytes: int = 0
     local_bytes: int = 0
     outputs: dict[str, np.ndarray] = field(default_factory=dict, repr=False)
+    asynchronous: dict[str, int] = field(default_factory=dict)
 
     @property
     def threads_per_block(self) -> int:

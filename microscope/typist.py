@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import flow, functions, groups, intrinsics, memory, signatures, values
+from . import flow, functions, groups, intrinsics, memory, ptx, signatures, values
 from .compiled import Compiled
 from .errors import KernelError, Unsupported
 from .expressions import is_device_function
@@ -684,6 +684,9 @@ class Typist(Statements):
             return np.int32(1) if intrinsics.BARRIERS[target.name] else None
         if target is None and groups.is_sync(n):
             self.compiled.cooperative = True
+        if ptx.is_asynchronous(target):
+            self.compiled.asynchronous = True
+            self.compiled.cluster = max(self.compiled.cluster, target.choices.get("blocks", 1))
         if target is print:
             functions.check_print(n, self.arguments(n, m))
             return None
@@ -699,11 +702,13 @@ class Typist(Statements):
         try:
             callee = self.version(target, code, plain, result, n)
         except Unsupported:
-            if not any(type(v) is Literal for v in given.values()):
+            if not any(map(_has_literal, given.values())):
                 raise
             callee = self.version(target, code, given, result, n)  # it may need their numbers
         self.compiled.calls[n] = callee.compiled
         self.compiled.cooperative |= callee.compiled.cooperative
+        self.compiled.asynchronous |= callee.compiled.asynchronous
+        self.compiled.cluster = max(self.compiled.cluster, callee.compiled.cluster)
         for path in callee.compiled.written:
             self.writes(item_at(list(given.values()), path))
         return self.returned(callee, list(given.values()))
@@ -711,9 +716,8 @@ class Typist(Statements):
     def version(self, target, code: Code, given: dict, result, n: ast.Call) -> Typist:
         """A device function gone through for some types of arguments, and a declared result."""
         key = (result, *map(type_of, given.values()))
-        if (code.function, key) in self.versions and not any(
-            type(v) is Literal for v in given.values()
-        ):
+        literal = any(map(_has_literal, given.values()))
+        if (code.function, key) in self.versions and not literal:
             return self.versions[code.function, key]
         for caller in (*self.stack, self):
             if caller.compiled.code.function is code.function and caller.key == key:
@@ -731,12 +735,12 @@ class Typist(Statements):
                 return caller
         origins: dict[memory.Buffer, frozenset] = {}
         env = {
-            name: v if type(v) is Literal else stand_in(v, (k,), origins)
+            name: v if _has_literal(v) else stand_in(v, (k,), origins)
             for k, (name, v) in enumerate(given.items())
         }
         callee = Typist(Compiled(code, declared=result), env, origins, (*self.stack, self))
         callee.run()
-        if not any(type(v) is Literal for v in env.values()):
+        if not literal:
             self.versions[code.function, key] = callee
         return callee
 
@@ -818,6 +822,11 @@ class Typist(Statements):
                     f"{ast.unparse(n)} must be known when the kernel is compiled: use a number, a "
                     "global, or a kernel made by a function",
                 )
+
+
+def _has_literal(v) -> bool:
+    """Say whether a number that the compiler knows is a value, or an item of it."""
+    return type(v) is Literal or isinstance(v, tuple) and any(map(_has_literal, v))
 
 
 def _types(env: dict) -> dict:

@@ -50,7 +50,7 @@ class Vectorized:
         _kernel(cuda, self.function, len(flat)).forall(made.size, THREADS)(made, *flat)
         made = made.reshape(arrays[0].shape)
         if out is not None:
-            out[...] = made
+            out[:] = made
             return out
         return made if any(map(cuda.is_cuda_array, args)) else made.copy_to_host()
 

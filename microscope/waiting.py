@@ -11,7 +11,7 @@ import ast
 
 import numpy as np
 
-from . import groups, intrinsics, signatures, values
+from . import groups, intrinsics, ptx, signatures, values
 from .expressions import is_device_function
 from .lanes import Mask
 from .session import Barrier
@@ -37,7 +37,9 @@ class Waiting(Statements):
         target = self.callee(n.func)
         if target is None and groups.is_sync(n):
             return True
-        return is_device_function(target) or getattr(target, "name", None) in intrinsics.BARRIERS
+        if is_device_function(target) or ptx.waits(target):
+            return True
+        return getattr(target, "name", None) in intrinsics.BARRIERS
 
     def value(self, n: ast.expr, m: Mask):
         """The value of an expression that may have to wait (a generator)."""
@@ -103,6 +105,8 @@ class Waiting(Statements):
             groups.check_sync(self.evaluate(n.func.value, m), n)
             yield Barrier(n.lineno, m, self, whole_grid=True)
             return np.int32(0)
+        if ptx.waits(target):
+            return (yield from ptx.wait(self, target, n, m))
         reduce = intrinsics.BARRIERS[target.name]
         arguments = intrinsics.barrier_arguments(self, target.name, n, m)
         request = Barrier(n.lineno, m, self, reduce, values.truth(arguments[0]) if reduce else None)

@@ -77,6 +77,10 @@ def _vote(decide):
 
     def vote(run, n, m):
         members, predicate = run.exactly(n, m, 2)
+        if not values.is_value(predicate) or predicate.dtype.kind not in "biu":
+            raise Unsupported(
+                n.lineno, f"{ast.unparse(n)}: takes a condition or an integer: compare the float"
+            )
         _gather(run, n, m, members)
         lanes = run.lanes
         active = lanes.rows(lanes.full(run.array_of(m)), False)

@@ -31,7 +31,7 @@ def test_what_every_chapter_imports():
 def test_a_trace_is_asked_for_and_read_by_these_names():
     assert arguments(lab.trace) == {
         "kernel": REQUIRED, "grid": REQUIRED, "block": REQUIRED, "blocks": None,
-        "schedule": "lockstep", "shared_bytes": 0, "limits": None,
+        "schedule": "lockstep", "shared_bytes": 0, "limits": None, "landing": "latest",
     }  # fmt: skip
     a, b, c = (np.full(70, value, np.float32) for value in (1, 2, np.nan))
     seen = lab.trace(vector_add.vector_add, (3,), (32,), a, b, c)

@@ -15,9 +15,11 @@ from kernels.lab.plots.attention import (
 )
 from kernels.lab.plots.barriers import two_barriers
 from kernels.lab.plots.block_order import block_order
+from kernels.lab.plots.budget import BudgetBar, budget, budget_bars
 from kernels.lab.plots.buffers import double_buffer
 from kernels.lab.plots.calls import call_costs, graph_of_calls
 from kernels.lab.plots.charts import (
+    TITLES,
     bandwidth,
     break_even,
     climb,
@@ -94,9 +96,11 @@ from kernels.lab.plots.wide import wide_loads
 
 __all__ = [
     "A", "B", "C", "CPP", "ENGINE_TITLES", "HATCH", "INK", "LIBRARY", "MEMORY", "NUMBA", "PALETTE",
-    "THREAD", "TILE", "Bar", "Picture", "absorbed", "attention_matrices", "attention_speeds",
+    "THREAD", "TILE", "TITLES", "Bar", "BudgetBar", "Picture", "absorbed", "attention_matrices",
+    "attention_speeds",
     "attention_tiles", "attention_traffic", "bandwidth", "bank_layouts", "bit_formats",
-    "block_loads", "block_order", "break_even", "call_costs", "canvas", "causal_tiles", "cells",
+    "block_loads", "block_order", "break_even", "budget", "budget_bars",
+    "call_costs", "canvas", "causal_tiles", "cells",
     "circular_buffer", "climb", "copy_paths", "demand", "detection", "dies", "divergence",
     "double_buffer", "empty", "error_growth", "figure", "flat_memory", "fragments", "gpu_links",
     "gradients", "graph_of_calls", "halving", "heat", "hiding", "hierarchy", "holdings",

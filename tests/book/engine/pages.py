@@ -17,9 +17,9 @@ from typing import Any
 
 import nbformat
 
+from authoring import notebooks
 from book.engine import pack
 from book.engine.inpage import needs
-from kernels.lab import notebooks
 from kernels.lab.pages import address_of
 from tests.book.engine.host import hosted
 

@@ -13,7 +13,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from kernels.lab import notebooks
+from authoring import notebooks
 from tests.book.engine.conftest import run
 
 ROOT = Path(__file__).parents[3]

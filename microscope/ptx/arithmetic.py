@@ -1,0 +1,74 @@
+"""Arithmetic that NumPy has another word for: packed numbers, dot products of bytes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import values
+from ..sites import WARP
+
+
+def _bfloat16(v):
+    """The bits of float32 rounded to bfloat16: to nearest, ties to even."""
+    v = np.asarray(v, np.float32)
+    bits = v.view(np.uint32)
+    rounded = (bits + np.uint32(0x7FFF) + (bits >> np.uint32(16) & np.uint32(1))) >> np.uint32(16)
+    return np.where(np.isnan(v), np.uint32(0x7FFF), rounded)
+
+
+def _float16(v):
+    return np.asarray(v, np.float32).astype(np.float16).view(np.uint16).astype(np.uint32)
+
+
+def pair(rounded):
+    """``cvt_rn_bf16x2(first, second)`` and its like."""
+
+    def convert(run, n, m, first, second):
+        return (rounded(first) | rounded(second) << np.uint32(16))[()].astype(np.uint32)
+
+    return convert
+
+
+def dp4a(run, n, m, a, b, c):
+    """``dp4a(a, b, c)``."""
+    total = c
+    for shift in (0, 8, 16, 24):
+        bytes_ = [
+            (values.cast(np.dtype(np.int32), v) >> np.int32(shift)).astype(np.int8) for v in (a, b)
+        ]
+        total = total + bytes_[0].astype(np.int32) * bytes_[1].astype(np.int32)
+    return total
+
+
+def redux(function, blank: int):
+    """``redux_sync_add(members, value)`` and its like."""
+
+    def reduce(run, n, m, members, value):
+        lanes = run.lanes
+        rows = lanes.rows(lanes.full(value).astype(np.int64), 0)
+        named = lanes.rows(lanes.full(members).astype(np.int64), 0)
+        here = lanes.rows(lanes.full(run.array_of(m)), False)
+        first = np.take_along_axis(named, np.argmax(here, axis=2)[:, :, None], axis=2)
+        chosen = here & (first >> np.arange(WARP) & 1 == 1)
+        result = function.reduce(np.where(chosen, rows, blank), axis=2)
+        return lanes.from_rows(np.broadcast_to(result[:, :, None], rows.shape)).astype(np.int32)
+
+    return reduce
+
+
+def ex2(run, n, m, x):
+    """``ex2_approx(x)``."""
+    if run.tracer is not None:
+        run.tracer.special += m.n
+    return np.exp2(x)
+
+
+FUNCTIONS = {
+    "cvt_rn_bf16x2": pair(_bfloat16),
+    "cvt_rn_f16x2": pair(_float16),
+    "dp4a": dp4a,
+    "redux_sync_add": redux(np.add, 0),
+    "redux_sync_max": redux(np.maximum, -(1 << 31)),
+    "redux_sync_min": redux(np.minimum, (1 << 31) - 1),
+    "ex2_approx": ex2,
+}

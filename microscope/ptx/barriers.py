@@ -1,0 +1,294 @@
+"""Barriers: mbarriers, which count arrivals and bytes, and named barriers of some warps."""
+
+from __future__ import annotations
+
+import ast
+
+import numpy as np
+
+from ..sites import WARP, Kind
+from .blocks import Block, Wait, Warp, chosen, first_lane, here
+
+WORD = 8  # bytes of an mbarrier
+MOST_ARRIVALS = (1 << 20) - 1
+
+
+class Mbarrier:
+    """A barrier in shared memory.
+
+    Attributes
+    ----------
+    count, pending : int
+        Arrivals that end a phase, and those still to come in this one.
+    bytes : int
+        Announced and not delivered; below zero if more came than was announced.
+    phase : int
+        How many have ended.
+    flying : list
+        Copies that were asked for in this phase and have not arrived.
+    """
+
+    def __init__(self, block: Block, address: int, count: int, warp: Warp, n):
+        self.block, self.address, self.count, self.pending = block, address, count, count
+        self.bytes, self.phase, self.line = 0, 0, n.lineno
+        self.text = ast.unparse(n.args[0])
+        self.actor = block.cluster.actor()
+        self.maker, self.made = warp, int(warp.clock[warp.actor])
+        self.shown = False  # to the asynchronous proxy, and to other blocks
+        self.flying: list = []
+        self.told = [np.zeros(block.cluster.actors, np.int64) for _ in range(2)]
+        self.over = [np.zeros(block.cluster.actors, np.int64) for _ in range(2)]
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return f"the mbarrier at shared address {self.address} (made at line {self.line})"
+
+    @property
+    def lacks(self) -> str:
+        """What its phase still wants."""
+        wants = []
+        if self.pending:
+            wants.append(f"{self.pending} of {self.count} arrivals")
+        if self.bytes > 0:
+            wants.append(f"{self.bytes} bytes")
+        if self.bytes < 0:
+            wants.append(f"the announcement of {-self.bytes} bytes that came")
+        return " and ".join(wants) or "nothing"
+
+    def learn(self, clocks) -> None:
+        """Take over what somebody knows who arrives."""
+        for own, other in zip(self.told, clocks, strict=True):
+            np.maximum(own, other, out=own)
+
+    def arrive(self, times: int, clocks, line: int) -> None:
+        """Count arrivals."""
+        self.learn(clocks)
+        while times > 0:
+            some = min(times, self.pending)
+            self.pending -= some
+            times -= some
+            if not self.pending:
+                if not self.settle(line) and times:
+                    self.block.cluster.problem(
+                        Kind.ARRIVALS, line,
+                        f"{times} arrivals too many at {self.name}: its phase takes {self.count}",
+                        self.block.number,
+                    )  # fmt: skip
+                    return
+
+    def deliver(self, size: int, line: int) -> None:
+        """Count bytes."""
+        self.bytes -= size
+        self.settle(line)
+
+    def settle(self, line: int) -> bool:
+        """End the phase if nothing is lacking."""
+        if self.pending or self.bytes:
+            return False
+        for operation in self.flying:
+            self.block.cluster.problem(
+                Kind.BYTES, operation.line,
+                f"phase {self.phase} of {self.name} ends while the copy of line {operation.line} "
+                f"({operation.size} bytes) is on its way: announce the bytes of all copies in "
+                "mbarrier_arrive_expect_tx",
+                self.block.number, operation.event.thread, other_line=self.line,
+            )  # fmt: skip
+        self.flying.clear()
+        self.phase += 1
+        self.pending = self.count
+        self.over = [c.copy() for c in self.told]
+        self.over[0][self.actor] = self.told[0][self.actor] = self.phase
+        return True
+
+
+def at(run, n, address: int, warp: Warp, block: Block | None = None) -> Mbarrier | None:
+    """The mbarrier at an address; None, and a problem, if there is none."""
+    block = block or warp.block
+    bar = block.barriers.get(int(address))
+    cluster = block.cluster
+    thread = warp.thread(0)
+    if bar is None:
+        message = (
+            f"{ast.unparse(n)}: no mbarrier has been made at shared address {int(address)} of "
+            f"block {block.number}: call mbarrier_init there, then a barrier of all threads"
+        )
+        cluster.problem(Kind.NO_BARRIER, n.lineno, message, block.number, thread)
+        return None
+    if warp.clock[bar.maker.actor] < bar.made and warp is not bar.maker:
+        message = (
+            f"{ast.unparse(n)} of thread {thread} uses {bar.name} without having waited until it "
+            "is made: put cuda.syncthreads() behind mbarrier_init"
+        )
+        cluster.problem(
+            Kind.NO_BARRIER, n.lineno, message, block.number, thread, other_line=bar.line
+        )
+    return bar
+
+
+def init(run, n, m, address, count):
+    """``mbarrier_init(bar, count)``."""
+    warp = here(run)
+    block = warp.block
+    for where, wanted in zip(*chosen(run, m, address, count), strict=True):
+        where, wanted = int(where), int(wanted)
+        if where % WORD or not block.has(where, WORD):
+            message = (
+                f"an mbarrier at shared address {where}: it takes 8 bytes of the block's own on an "
+                "8-byte boundary"
+            )
+            block.cluster.problem(Kind.MISALIGNED, n.lineno, message, block.number)
+            continue
+        if not 1 <= wanted <= MOST_ARRIVALS:
+            message = f"an mbarrier of {wanted} arrivals: it takes 1 to {MOST_ARRIVALS}"
+            block.cluster.problem(Kind.ARRIVALS, n.lineno, message, block.number)
+            continue
+        block.barriers[where] = Mbarrier(block, where, wanted, warp, n)
+
+
+def show(run, n, m):
+    """``fence_mbarrier_init()``: the barriers that this warp made are known to all."""
+    warp = here(run)
+    for bar in warp.block.barriers.values():
+        bar.shown |= bar.maker is warp
+
+
+def proxy_fence(run, n, m):
+    """``fence_proxy_async()``: what this warp knows of, the asynchronous proxy may see."""
+    warp = here(run)
+    np.maximum(warp.fenced, warp.clock, out=warp.fenced)
+    show(run, n, m)
+
+
+def arrive(run, n, m, address, size=None):
+    """``mbarrier_arrive(bar)``, and with bytes to come ``mbarrier_arrive_expect_tx``."""
+    warp = here(run)
+    told = warp.tell()
+    addresses, sizes = chosen(run, m, address, np.uint32(0) if size is None else size)
+    for where in np.unique(addresses):
+        bar = at(run, n, where, warp)
+        if bar is not None:
+            bar.bytes += int(sizes[addresses == where].astype(np.int64).sum())
+            bar.arrive(int((addresses == where).sum()), told, n.lineno)
+
+
+def arrive_cluster(run, n, m, address, rank):
+    """``mbarrier_arrive_cluster(bar, rank)``."""
+    warp = here(run)
+    cluster, step = warp.block.cluster, int(warp.clock[warp.actor])
+    told = warp.tell()
+    for where, other in zip(*chosen(run, m, address, rank), strict=True):
+        block = peer(warp, int(other), n)
+        if block is None:
+            continue
+        thread = warp.thread(first_lane(run, m))
+        if block.left:
+            message = (
+                f"{ast.unparse(n)} of thread {thread} of block {warp.block.number} arrives at "
+                f"block {block.number}, which has left: let all meet in cluster_sync() at the end"
+            )
+            cluster.problem(Kind.BLOCK_LEFT, n.lineno, message, block.number, thread)
+        if block is not warp.block:
+            block.arrivals.append((warp.actor, step, n.lineno, thread, warp.block.number))
+        bar = at(run, n, where, warp, block)
+        if bar is not None:
+            bar.arrive(1, told, n.lineno)
+
+
+def peer(warp: Warp, rank: int, n) -> Block | None:
+    """A block of the cluster by its rank."""
+    blocks = warp.block.cluster.blocks
+    if 0 <= rank < len(blocks):
+        return blocks[rank]
+    message = f"{ast.unparse(n)}: the cluster has {len(blocks)} blocks, so none of rank {rank}"
+    warp.block.cluster.problem(Kind.BLOCK_LEFT, n.lineno, message, warp.block.number)
+    return None
+
+
+def wait_parity(run, n, m, address, parity):
+    """``mbarrier_wait_parity(bar, parity)`` (a generator)."""
+    warp = here(run)
+    asked = zip(*chosen(run, m, address, parity), strict=True)
+    pairs = sorted({(int(a), int(p) & 1) for a, p in asked})
+    for where, bit in pairs:
+        bar = at(run, n, where, warp)
+        if bar is None:
+            continue
+
+        def missing(bar=bar, bit=bit) -> str:
+            return (
+                f"the end of phase {bar.phase} (parity {bit}) of {bar.name}, `{bar.text}`, "
+                f"which lacks {bar.lacks}"
+            )
+
+        yield Wait(n.lineno, lambda bar=bar, bit=bit: bar.phase % 2 != bit, missing)
+        warp.learn(*bar.over)
+
+
+# -- named barriers
+
+
+class Named:
+    """A barrier of some warps of a block: ``bar.sync`` and ``bar.arrive``."""
+
+    def __init__(self, threads: int, actors: int):
+        self.threads, self.present, self.round = threads, 0, 0
+        self.told = [np.zeros(actors, np.int64) for _ in range(2)]
+        self.over = [np.zeros(actors, np.int64) for _ in range(2)]
+
+
+def _come(run, n, m, place, threads) -> tuple[Named, int]:
+    """Count a warp in; the barrier, and the round that it belongs to."""
+    warp = here(run)
+    block = warp.block
+    place, threads = int(chosen(run, m, place)[0][0]), int(chosen(run, m, threads)[0][0])
+    if not 0 <= place <= 15 or threads % WARP or threads < WARP:
+        message = f"{ast.unparse(n)}: barriers are numbered 0 to 15 and take whole warps"
+        block.cluster.problem(Kind.ARRIVALS, n.lineno, message, block.number)
+    bar = block.named.get(place)
+    if bar is None or not bar.present:
+        bar = block.named.setdefault(place, Named(threads, block.cluster.actors))
+        bar.threads = threads
+    elif bar.threads != threads:
+        message = (
+            f"{ast.unparse(n)}: {threads} threads here, and {bar.threads} where others wait at "
+            f"barrier {place}: name the same number"
+        )
+        block.cluster.problem(Kind.ARRIVALS, n.lineno, message, block.number)
+    mine = bar.round
+    for own, other in zip(bar.told, warp.tell(), strict=True):
+        np.maximum(own, other, out=own)
+    bar.present += WARP
+    if bar.present >= bar.threads:
+        bar.present, bar.round = 0, bar.round + 1
+        bar.over = [c.copy() for c in bar.told]
+    return bar, mine
+
+
+def named_arrive(run, n, m, place, threads):
+    """``bar_arrive(number, threads)``."""
+    _come(run, n, m, place, threads)
+
+
+def named_sync(run, n, m, place, threads):
+    """``bar_sync(number, threads)`` (a generator)."""
+    bar, mine = _come(run, n, m, place, threads)
+
+    def missing() -> str:
+        number_ = int(chosen(run, m, place)[0][0])
+        return f"named barrier {number_}, to which {bar.present} of {bar.threads} threads have come"
+
+    yield Wait(n.lineno, lambda: bar.round > mine, missing)
+    here(run).learn(*bar.over)
+
+
+FUNCTIONS = {
+    "mbarrier_init": init,
+    "fence_mbarrier_init": show,
+    "fence_proxy_async": proxy_fence,
+    "mbarrier_arrive": arrive,
+    "mbarrier_arrive_expect_tx": arrive,
+    "mbarrier_arrive_cluster": arrive_cluster,
+    "bar_arrive": named_arrive,
+}
+WAITS = {"mbarrier_wait_parity": wait_parity, "bar_sync": named_sync}

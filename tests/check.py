@@ -1,0 +1,267 @@
+"""`make check`: the tests of what changed and of what imports it, the nearest first.
+
+Everything that differs from the last commit of ``main`` counts, committed or not. For each file:
+
+0. the tests of the file: itself where it is one, or its mirror in ``tests/``;
+1. the tests that import it, or name it;
+2. the tests of the modules that import it;
+3. the other tests of its folder, and those that import what its package passes on.
+
+Before them come style and names, which take a second or two. When the time is up the rest is left
+to ``make test``, and the last line says how much that is: no test is judged by its time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+FOLDERS = ("kernels", "microscope", "authoring", "book", "chapters")
+#: What is looked at whatever has changed.
+ALWAYS = ("tests/book/test_style.py", "tests/test_names.py")
+FLOORS = "tests/test_floors.py"
+#: Tests of every page, whose ids name it; the first of these are the shortest.
+OF_PAGES = (
+    "tests/authoring/test_words.py", "tests/chapters/test_static.py",
+    "tests/chapters/test_reference.py", "tests/chapters/test_notebooks.py",
+)  # fmt: skip
+#: Seconds after which no further test starts: a page of text, and anything else.
+PAGE, OTHER = 8, 25
+#: What `--all` runs: the unit tests, the interpreter's shorter ones, one chapter.
+LONG = [f"tests/microscope/test_{name}.py" for name in ("mutants", "oracle", "sanitizer", "speed")]
+ALL = [
+    *map(str, sorted(Path(__file__).parent.glob("test_*.py"))),
+    *(f"tests/{name}" for name in "basics engine host rungs patterns primitives records measure "
+      "tuning lab authoring chapters/test_static.py book/test_style.py".split()),
+    "tests/chapters/test_notebooks.py::test_outputs_are_those_stored[02-vector-add-cpu]",
+    *(f"--ignore={name}" for name in (*LONG, "tests/lab/exercises/test_answers.py",
+                                      "tests/lab/widgets")),
+]  # fmt: skip
+
+
+def changed(since: str = "main", root: Path = ROOT) -> list[str]:
+    """The files that differ from the last commit that this one shares with another.
+
+    Raises
+    ------
+    LookupError
+        Where git knows no such commit.
+    """
+
+    def git(*words: str) -> str:
+        return subprocess.run(
+            ["git", *words], cwd=root, capture_output=True, text=True, check=True
+        ).stdout
+
+    try:
+        base = git("merge-base", "HEAD", since).strip()
+    except subprocess.CalledProcessError:
+        raise LookupError(f"git knows no {since!r} here: name a commit with --since") from None
+    told = git("diff", "--name-only", base) + git("ls-files", "--others", "--exclude-standard")
+    return sorted(set(told.splitlines()))
+
+
+def modules(folders: tuple[str, ...], root: Path = ROOT) -> dict[str, Path]:
+    """The Python files of some folders by the names that they are imported by."""
+    found = {}
+    for folder in folders:
+        for path in sorted((root / folder).rglob("*.py")):
+            parts = path.relative_to(root).with_suffix("").parts
+            found[".".join(parts).removesuffix(".__init__")] = path
+    return found
+
+
+def importers(name: str, among: dict[str, Path]) -> Iterator[str]:
+    """The modules among some that import another anywhere in their text."""
+    stem, package = name.rpartition(".")[2], name.rpartition(".")[0]
+    for own, path in among.items():
+        text = path.read_text(encoding="utf-8")
+        if own == name or stem not in text:
+            continue
+        above = own.split(".") if path.name == "__init__.py" else own.split(".")[:-1]
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Import):
+                if any(alias.name == name for alias in node.names):
+                    yield own
+                    break
+            elif isinstance(node, ast.ImportFrom):
+                base = node.module or ""
+                if node.level:
+                    base = ".".join([*above[: len(above) - node.level + 1], *filter(None, [base])])
+                names = {alias.name for alias in node.names}
+                if base == name or (base == package and stem in names):
+                    yield own
+                    break
+
+
+def page_of(path: Path) -> str:
+    """What the ids of tests call the page of a file: of a quiz, all pages of its chapter."""
+    chapter = re.match(r"ch(\d\d)_", path.parent.name)
+    return path.stem if path.suffix in (".ipynb", ".md") or not chapter else f"{chapter[1]}-"
+
+
+def mirrors(path: str, root: Path = ROOT) -> list[str]:
+    """The tests that mirror a file, or else the nearest folder that it is in.
+
+    Those of ``kernels/host/tuned.py`` are ``tests/host/test_tuned.py`` or ``tests/host/tuned``.
+    """
+    inner = _inner(path)
+    while inner:
+        places = Path("tests", *inner[:-1], f"test_{inner[-1]}.py"), Path("tests", *inner)
+        found = [str(place) for place in places if (root / place).exists()]
+        if found and (root / found[0]).is_file():
+            return found
+        if found:
+            break
+        inner = inner[:-1]
+    return found if inner == _inner(path) else []
+
+
+def neighbours(path: str, root: Path = ROOT) -> list[str]:
+    """The tests that lie in the folder of a file's mirror."""
+    folder = root.joinpath("tests", *_inner(path)[:-1])
+    while not folder.is_dir():
+        folder = folder.parent
+    if folder == root / "tests":
+        return []
+    return [str(test.relative_to(root)) for test in sorted(folder.glob("test_*.py"))]
+
+
+def _inner(path: str) -> tuple[str, ...]:
+    """The parts of a path as its mirror in ``tests/`` has them."""
+    parts = Path(path).with_suffix("").parts
+    parts = parts[1:] if parts[0] == "kernels" else parts
+    return parts[:-1] if parts[-1] == "__init__" else parts
+
+
+def selected(files: list[str], root: Path = ROOT) -> list[str]:
+    """The tests for some changed files, the nearest first: paths, and ``path -k page`` for pages.
+
+    Parameters
+    ----------
+    files : list of str
+        As `changed` names them.
+    """
+    levels: tuple[dict[str, None], ...] = ({}, {}, {}, {})
+    near, further, users, furthest = levels
+    product, helpers = modules(FOLDERS, root), modules(("tests",), root)
+    tests = {name: path for name, path in helpers.items() if path.name.startswith("test_")}
+    named = {path: name for name, path in (product | helpers).items()}
+
+    def testing(name: str) -> dict[str, None]:
+        return dict.fromkeys(str(tests[t].relative_to(root)) for t in importers(name, tests))
+
+    for file in files:
+        path = root / file
+        if path in tests.values():
+            near[file] = None
+            continue
+        if file.startswith("chapters/") and path.suffix != ".py":
+            near |= dict.fromkeys(f"{test} {page_of(path)}" for test in OF_PAGES)
+            continue
+        near |= dict.fromkeys(mirrors(file, root))
+        source = path if path in named else path.with_suffix(".py")  # of a .cu, .js or .css
+        if source in named:
+            name = named[source]
+            further |= testing(name)
+            for user in importers(name, product):
+                users |= dict.fromkeys(mirrors(str(product[user].relative_to(root)), root))
+                if product[user].name == "__init__.py":
+                    furthest |= testing(user)
+            if name in product:
+                furthest |= dict.fromkeys(neighbours(file, root))
+        if path.suffix != ".py":
+            pattern = re.compile(rf"\b{re.escape(path.name)}\b")
+            further |= dict.fromkeys(
+                str(test.relative_to(root))
+                for test in tests.values()
+                if pattern.search(test.read_text(encoding="utf-8"))
+            )
+    if any(file.endswith(".py") for file in files):
+        further[FLOORS] = None
+    return list(dict.fromkeys([*ALWAYS, *(test for level in levels for test in level)]))
+
+
+class Budget:
+    """A plugin that starts no test once the time is up, and says how many it left."""
+
+    def __init__(self, seconds: float, chosen: list[str]) -> None:
+        self.until = time.monotonic() + seconds
+        self.order = {test.partition(" ")[0]: place for place, test in enumerate(chosen)}
+        self.pages = {
+            file: {c.partition(" ")[2] for c in chosen if c.startswith(f"{file} ")}
+            for file in self.order
+        }
+        self.left = self.total = 0
+
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list) -> None:
+        def wanted(item) -> bool:
+            pages = self.pages.get(self.file(item), set())
+            return not pages or any(page in item.nodeid for page in pages)
+
+        dropped = [item for item in items if not wanted(item)]
+        items[:] = sorted(filter(wanted, items), key=self.place)
+        config.hook.pytest_deselected(items=dropped)
+        self.total = len(items)
+
+    def file(self, item) -> str:
+        return item.nodeid.partition("::")[0]
+
+    def place(self, item) -> int:
+        """A test's place: that of the nearest file or folder that it was chosen for."""
+        path = Path(self.file(item))
+        return min(self.order.get(str(each), len(self.order)) for each in (path, *path.parents))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item) -> bool | None:
+        if time.monotonic() < self.until:
+            return None
+        self.left += 1
+        return True
+
+    def pytest_terminal_summary(self, terminalreporter) -> None:
+        if self.left:
+            terminalreporter.write_line(
+                f"{self.left} of {self.total} tests were left when the time was up, the furthest "
+                "from the change: `make test` runs them, or ARGS='--seconds 300'"
+            )
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the tests; the exit code is pytest's, and 0 where nothing has changed."""
+    parser = argparse.ArgumentParser(prog="make check ARGS=...", description=__doc__.split("\n")[0])
+    parser.add_argument("--all", action="store_true", help="all unit tests: three minutes")
+    parser.add_argument("--since", default="main", help="a commit (main)")
+    parser.add_argument("--seconds", type=float, help=f"{PAGE} for pages alone, {OTHER} otherwise")
+    parser.add_argument("--list", action="store_true", help="say what would run, and run nothing")
+    asked = parser.parse_args(arguments)
+    if asked.all:
+        return pytest.main(["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder", *ALL])
+    try:
+        files = changed(asked.since)
+    except LookupError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    if not files:
+        print(f"Nothing differs from {asked.since}: nothing to check. (--all runs all unit tests.)")
+        return 0
+    chosen = selected(files)
+    if asked.list:
+        print("\n".join(chosen))
+        return 0
+    pages = all(file.startswith("chapters/") for file in files)
+    budget = Budget(asked.seconds or (PAGE if pages else OTHER), chosen)
+    return pytest.main(["-q", *budget.order], plugins=[budget])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

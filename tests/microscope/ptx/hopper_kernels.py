@@ -1,0 +1,267 @@
+"""Products on Hopper's instructions, as kernels that tests run, break and count.
+
+They are smaller than the rungs, and say what they do in the same words.
+"""
+
+import functools
+
+from kernels import cuda, ptx, uint32
+from kernels.engine.vector import unrolled
+from microscope.api import float32, int32, uint8
+
+BK = 64  # values of k in a step: 128 bytes of bfloat16
+
+
+@functools.cache
+def specialized(BM=128, BN=256, STAGES=4, dtype="bfloat16"):
+    """A producer, and BM / 64 warpgroups of consumers; C is float32, sizes need not divide."""
+    multiply_add = ptx.wgmma(BN, dtype)
+    CONSUMERS = BM // 64
+    TILE_A, PANEL = BM * BK * 2, BK * 128
+    STAGE = TILE_A + BK * BN * 2
+    PANELS = BN // 64
+    ACC = BN // 2
+
+    @cuda.jit(launch_bounds=(128 * (1 + CONSUMERS), 1))
+    def specialized(map_A, map_B, C, K):
+        memory = cuda.shared.array(0, uint8)
+        ring = (ptx.shared_address(memory) + uint32(1023)) & uint32(0xFFFFFC00)
+        full = ring + uint32(STAGES * STAGE)
+        empty = full + uint32(8 * STAGES)
+        role = int32(cuda.threadIdx.x // 128)
+        tid = int32(cuda.threadIdx.x % 128)
+        row0, col0 = int32(cuda.blockIdx.y * BM), int32(cuda.blockIdx.x * BN)
+        if cuda.threadIdx.x == 0:
+            for slot in range(STAGES):
+                ptx.mbarrier_init(full + uint32(8 * slot), 1)
+                ptx.mbarrier_init(empty + uint32(8 * slot), CONSUMERS)
+            ptx.fence_mbarrier_init()
+        cuda.syncthreads()
+        steps = int32((K + BK - 1) // BK)
+        if role == 0:
+            ptx.setmaxnreg_dec(40)
+            if tid == 0:
+                for step in range(steps):
+                    slot = uint32(step) % uint32(STAGES)
+                    parity = uint32(step) // uint32(STAGES) & uint32(1)
+                    ptx.mbarrier_wait_parity(empty + uint32(8) * slot, parity ^ uint32(1))
+                    arrived = full + uint32(8) * slot
+                    sA = ring + slot * uint32(STAGE)
+                    sB = sA + uint32(TILE_A)
+                    ptx.mbarrier_arrive_expect_tx(arrived, STAGE)
+                    ptx.cp_async_bulk_tensor_2d_load(sA, map_A, step * BK, row0, arrived)
+                    for panel in range(PANELS):
+                        ptx.cp_async_bulk_tensor_2d_load(
+                            sB + uint32(panel * PANEL), map_B, col0 + 64 * panel, step * BK, arrived
+                        )
+        else:
+            ptx.setmaxnreg_inc(232)
+            acc = cuda.local.array(ACC, float32)
+            upper = uint32(role - 1) * uint32(64 * 128)
+            for step in range(steps):
+                slot = uint32(step) % uint32(STAGES)
+                parity = uint32(step) // uint32(STAGES) & uint32(1)
+                ptx.mbarrier_wait_parity(full + uint32(8) * slot, parity)
+                sA = ring + slot * uint32(STAGE) + upper
+                sB = ring + slot * uint32(STAGE) + uint32(TILE_A)
+                ptx.wgmma_fence()
+                for k in range(BK // 16):
+                    a = ptx.matrix_descriptor(sA + uint32(32 * k), 16)
+                    b = ptx.matrix_descriptor(sB + uint32(16 * 128 * k), PANEL)
+                    multiply_add(acc, a, b, int32(step + k > 0))
+                unrolled()
+                ptx.wgmma_commit_group()
+                ptx.wgmma_wait_group(1, acc, ACC)
+                if step > 0 and tid == 0:
+                    previous = uint32(step - 1) % uint32(STAGES)
+                    ptx.mbarrier_arrive(empty + uint32(8) * previous)
+            ptx.wgmma_wait_group(0, acc, ACC)
+            lane = tid % 32
+            row = row0 + (role - 1) * 64 + tid // 32 * 16 + lane // 4
+            for j in range(BN // 8):
+                col = col0 + 8 * j + lane % 4 * 2
+                for half in range(2):
+                    down = row + 8 * half
+                    if down < C.shape[0] and col < C.shape[1]:
+                        C[down, col] = acc[4 * j + 2 * half]
+                        if col + 1 < C.shape[1]:
+                            C[down, col + 1] = acc[4 * j + 2 * half + 1]
+            unrolled()
+
+    specialized.shared_bytes = STAGES * STAGE + 1024 + 16 * STAGES
+    return specialized
+
+
+@functools.cache
+def copied(k=16, dtype="bfloat16"):
+    """``cp.async`` in two stages, ``ldmatrix`` and ``mma``: a warp for 16 rows and 8 columns.
+
+    A is M×K and B N×K (its transpose), rows of a multiple of 16 bytes; one warp a block.
+    """
+    multiply_add = ptx.mma(k, dtype)
+    STAGE = 24 * 32  # 16 rows of A and 8 of B, 32 bytes each
+    PER_STEP = 16
+
+    @cuda.jit
+    def copied(A, B, C, K):
+        memory = cuda.shared.array(0, uint8)
+        start = ptx.shared_address(memory)
+        lane = int32(cuda.threadIdx.x)
+        row0, col0 = int32(cuda.blockIdx.y * 16), int32(cuda.blockIdx.x * 8)
+        a, b = ptx.global_address(A), ptx.global_address(B)
+        acc = cuda.local.array(4, float32)
+        fa, fb = cuda.local.array(4, uint32), cuda.local.array(2, uint32)
+        for i in range(4):
+            acc[i] = 0
+        unrolled()
+        steps = int32(K // PER_STEP)
+        for step in range(steps + 1):
+            if step < steps:
+                to = start + uint32(step % 2 * STAGE)
+                here, right = lane // 2, lane % 2
+                size = uint32(16 if row0 + here < A.shape[0] else 0)
+                source = a + ((row0 + here) * K + step * PER_STEP + 8 * right) * 2
+                ptx.cp_async_16(to + uint32(here * 32 + right * 16), source, size)
+                if lane < 16:
+                    source = b + ((col0 + here) * K + step * PER_STEP + 8 * right) * 2
+                    ptx.cp_async_16(to + uint32(512 + here * 32 + right * 16), source, 16)
+            ptx.cp_async_commit_group()
+            if step > 0:
+                ptx.cp_async_wait_group(1)
+                cuda.syncthreads()
+                there = start + uint32((step - 1) % 2 * STAGE)
+                at = there + uint32(lane % 16 * 32 + lane // 16 * 16)
+                fa[0], fa[1], fa[2], fa[3] = ptx.ldmatrix_x4(at)
+                at = there + uint32(512 + lane % 8 * 32 + lane // 8 % 2 * 16)
+                fb[0], fb[1] = ptx.ldmatrix_x2(at)
+                multiply_add(acc, fa, fb)
+                cuda.syncthreads()
+        row, col = row0 + lane // 4, col0 + lane % 4 * 2
+        for half in range(2):
+            if row + 8 * half < C.shape[0]:
+                C[row + 8 * half, col] = acc[2 * half]
+                C[row + 8 * half, col + 1] = acc[2 * half + 1]
+        unrolled()
+
+    copied.shared_bytes = 2 * STAGE
+    return copied
+
+
+@functools.cache
+def persistent(BM=64, BN=128, STAGES=3, CLUSTER=2):
+    """Blocks that stay, in clusters that share B; C leaves by TMA, in two boxes that take turns.
+
+    One producer warp, one warpgroup of consumers; the grid has one axis.
+    """
+    multiply_add = ptx.wgmma(BN, "bfloat16")
+    clusters_of = ptx.cluster_dims(CLUSTER)
+    TILE_A, PANEL = BM * BK * 2, BK * 128
+    STAGE = TILE_A + BK * BN * 2
+    SHARE = BN // 64 // CLUSTER
+    ACC = BN // 2
+    BOX = 64 * 128
+
+    @cuda.jit(launch_bounds=(256, 1))
+    def persistent(map_A, map_B, map_C, M, N, K):
+        clusters_of()
+        memory = cuda.shared.array(0, uint8)
+        ring = (ptx.shared_address(memory) + uint32(1023)) & uint32(0xFFFFFC00)
+        boxes = ring + uint32(STAGES * STAGE)
+        full = boxes + uint32(2 * BOX)
+        empty = full + uint32(8 * STAGES)
+        role = int32(cuda.threadIdx.x // 128)
+        tid = int32(cuda.threadIdx.x % 128)
+        rank = int32(ptx.cluster_ctarank())
+        if cuda.threadIdx.x == 0:
+            for s in range(STAGES):
+                ptx.mbarrier_init(full + uint32(8 * s), 1)
+                ptx.mbarrier_init(empty + uint32(8 * s), CLUSTER)
+            ptx.fence_mbarrier_init()
+        ptx.cluster_sync()
+        down = int32((M + BM * CLUSTER - 1) // (BM * CLUSTER))
+        across = int32((N + BN - 1) // BN)
+        steps = int32((K + BK - 1) // BK)
+        clusters = int32(cuda.gridDim.x) // int32(CLUSTER)
+        count = uint32(0)
+        if role == 0:
+            if tid == 0:
+                for t in range(int32(cuda.blockIdx.x) // int32(CLUSTER), down * across, clusters):
+                    row0 = (t % down * int32(CLUSTER) + rank) * int32(BM)
+                    col0 = t // down * int32(BN)
+                    for step in range(steps):
+                        slot = count % uint32(STAGES)
+                        parity = count // uint32(STAGES) & uint32(1)
+                        count += uint32(1)
+                        ptx.mbarrier_wait_parity(empty + uint32(8) * slot, parity ^ uint32(1))
+                        arrived = full + uint32(8) * slot
+                        sA = ring + slot * uint32(STAGE)
+                        sB = sA + uint32(TILE_A)
+                        ptx.mbarrier_arrive_expect_tx(arrived, STAGE)
+                        ptx.cp_async_bulk_tensor_2d_load(sA, map_A, step * BK, row0, arrived)
+                        for i in range(SHARE):
+                            panel = rank * SHARE + i
+                            ptx.cp_async_bulk_tensor_2d_load_multicast(
+                                sB + uint32(panel * PANEL),
+                                map_B,
+                                col0 + 64 * panel,
+                                step * BK,
+                                arrived,
+                                3,
+                            )
+        else:
+            acc = cuda.local.array(ACC, float32)
+            lane = tid % 32
+            line = tid // 32 * 16 + lane // 4
+            for t in range(int32(cuda.blockIdx.x) // int32(CLUSTER), down * across, clusters):
+                row0 = (t % down * int32(CLUSTER) + rank) * int32(BM)
+                col0 = t // down * int32(BN)
+                previous = uint32(0)
+                for step in range(steps):
+                    slot = count % uint32(STAGES)
+                    parity = count // uint32(STAGES) & uint32(1)
+                    count += uint32(1)
+                    ptx.mbarrier_wait_parity(full + uint32(8) * slot, parity)
+                    sA = ring + slot * uint32(STAGE)
+                    sB = sA + uint32(TILE_A)
+                    ptx.wgmma_fence()
+                    for k in range(BK // 16):
+                        a = ptx.matrix_descriptor(sA + uint32(32 * k), 16)
+                        b = ptx.matrix_descriptor(sB + uint32(16 * 128 * k), PANEL)
+                        multiply_add(acc, a, b, int32(step + k > 0))
+                    unrolled()
+                    ptx.wgmma_commit_group()
+                    ptx.wgmma_wait_group(1, acc, ACC)
+                    if step > 0 and tid < CLUSTER:
+                        ptx.mbarrier_arrive_cluster(empty + uint32(8) * previous, tid)
+                    previous = slot
+                ptx.wgmma_wait_group(0, acc, ACC)
+                if tid < CLUSTER:
+                    ptx.mbarrier_arrive_cluster(empty + uint32(8) * previous, tid)
+                for box in range(BN // 32):
+                    to = boxes + uint32(box % 2 * BOX)
+                    if tid == 0:
+                        ptx.cp_async_bulk_wait_group_read(1)
+                    ptx.bar_sync(1, 128)
+                    for j in range(4):
+                        chunk = 2 * j + lane % 4 // 2
+                        at = to + uint32(line * 128 + (chunk ^ (line % 8)) * 16 + lane % 2 * 8)
+                        ptx.st_shared_v2_f32(at, acc[16 * box + 4 * j], acc[16 * box + 4 * j + 1])
+                        ptx.st_shared_v2_f32(
+                            at + uint32(8 * 128),
+                            acc[16 * box + 4 * j + 2],
+                            acc[16 * box + 4 * j + 3],
+                        )
+                    unrolled()
+                    ptx.fence_proxy_async()
+                    ptx.bar_sync(1, 128)
+                    if tid == 0:
+                        ptx.cp_async_bulk_tensor_2d_store(map_C, col0 + 32 * box, row0, to)
+                        ptx.cp_async_bulk_commit_group()
+                unrolled()
+            if tid == 0:
+                ptx.cp_async_bulk_wait_group_read(0)
+        cuda.syncwarp()
+        ptx.cluster_sync()
+
+    persistent.shared_bytes = STAGES * STAGE + 2 * BOX + 1024 + 16 * STAGES
+    return persistent
