@@ -91,13 +91,11 @@ def store_pair(run, n, m, C, row, col, first, second):
     """``store_pair(C, row, col, first, second)``: two neighbours in one store."""
     if not isinstance(C, Array) or C.dtype.name not in ("float32", *ROUNDED):
         raise Unsupported(n.lineno, f"{ast.unparse(n)}: takes a matrix of float32 or 16 bits")
-    run.check_index(C, (row, col), n)
-    run.writes(C)
-    if run.only_types:
-        return
-    elements, inside = run.locate(C, (row, col), m, n)
+    run.memory.check_index(C, (row, col), n)
+    run.memory.writes(C)
+    elements, inside = run.memory.locate(C, (row, col), m, n)
     if inside is not None:
-        _, inside = run.locate(C, (row, col + 1), inside, n)
+        _, inside = run.memory.locate(C, (row, col + 1), inside, n)
     if inside is None:
         return
     buffer = C.buffer
@@ -119,14 +117,14 @@ def store_pair(run, n, m, C, row, col, first, second):
             message=message,
         )
         run.problem((Kind.MISALIGNED, n), problem, run.lane_count(wrong))
-    cells = [run.cells(buffer, elements + k) for k in range(2)]
+    cells = [run.memory.cells(buffer, elements + k) for k in range(2)]
     if run.tracer is not None:
         run.tracer.access(n, buffer, "store", elements, cells, inside, run.lanes, 2)
     for cell, part in zip(cells, (first, second), strict=True):
         part = values.cast(np.dtype(np.float32), part)
         if C.dtype.name in ROUNDED:
             part = ROUNDED[C.dtype.name](part).astype(np.uint16).view(C.dtype)
-        run.scatter(buffer.flat, cell, part, inside)
+        run.memory.scatter(buffer.flat, cell, part, inside)
 
 
 def store_shared(count: int):

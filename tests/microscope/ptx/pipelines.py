@@ -69,7 +69,8 @@ def pipelines(count: int, seed: int = 0, small: bool = False) -> list[Pipeline]:
         blocks = 0
         if kernel == "copied":
             options = (16, str(random.choice(["bfloat16", "float16"])))
-            sizes = M, -(-N // 8) * 8, -(-K // 16) * 16
+            # A block of one warp computes 16×8: many blocks, so a small matrix.
+            sizes = M % 80 + 1, N % 80 // 8 * 8 + 8, -(-K // 16) * 16
         else:
             sizes = M, -(-N // 8) * 8, -(-K // 8) * 8
             stages = int(random.integers(1, 6))
