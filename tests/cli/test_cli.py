@@ -8,12 +8,12 @@ import sys
 import nbformat
 import pytest
 
+from authoring import notebooks
 from kernels import cli, records
+from kernels.basics.files import ROOT
 from kernels.cli import record, recording
 from kernels.engine import on_gpu
 from kernels.host import half
-from kernels.lab import notebooks
-from kernels.lab.notebooks import ROOT
 from kernels.lab.pages import path_of
 from kernels.measure import host_bench
 from kernels.measure.bench import ladder, run
