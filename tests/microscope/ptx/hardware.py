@@ -67,9 +67,8 @@ def interpreted(name: str) -> dict:
 
 def on_gpu(name: str) -> dict:
     """What the GPU does with a case; a kernel that hangs ends the process."""
-    from kernels.host.numba_launch import launcher
-
     from kernels.engine import cupy
+    from kernels.host.numba_launch import launcher
     from kernels.host.tma import tensor_map
     from microscope.ptx import TensorMap
 
