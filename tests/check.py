@@ -25,14 +25,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-FOLDERS = ("kernels", "microscope", "book", "chapters")
+FOLDERS = ("kernels", "microscope", "authoring", "book", "chapters")
 #: What is looked at whatever has changed.
 ALWAYS = ("tests/book/test_style.py", "tests/test_names.py")
 FLOORS = "tests/test_floors.py"
 #: Tests of every page, whose ids name it; the first of these are the shortest.
 OF_PAGES = (
-    "tests/lab/test_words.py", "tests/chapters/test_static.py", "tests/chapters/test_reference.py",
-    "tests/chapters/test_notebooks.py",
+    "tests/authoring/test_words.py", "tests/chapters/test_static.py",
+    "tests/chapters/test_reference.py", "tests/chapters/test_notebooks.py",
 )  # fmt: skip
 #: Seconds after which no further test starts: a page of text, and anything else.
 PAGE, OTHER = 8, 25
@@ -41,7 +41,7 @@ LONG = [f"tests/microscope/test_{name}.py" for name in ("mutants", "oracle", "sa
 ALL = [
     *map(str, sorted(Path(__file__).parent.glob("test_*.py"))),
     *(f"tests/{name}" for name in "basics engine host rungs patterns primitives records measure "
-      "tuning lab chapters/test_static.py book/test_style.py".split()),
+      "tuning lab authoring chapters/test_static.py book/test_style.py".split()),
     "tests/chapters/test_notebooks.py::test_outputs_are_those_stored[02-vector-add-cpu]",
     *(f"--ignore={name}" for name in (*LONG, "tests/lab/exercises/test_answers.py",
                                       "tests/lab/widgets")),

@@ -1,7 +1,7 @@
 """Who may import whom: nothing imports upwards or in a circle; the microscope needs NumPy alone.
 
-The floors are the folders of ``kernels/``, above the microscope; ``python -m tests.test_floors``
-draws them.
+The floors are the folders of ``kernels/``, above the microscope; the authors' tools stand on the
+library, and the command line on all. ``python -m tests.test_floors`` draws them.
 """
 
 from __future__ import annotations
@@ -30,13 +30,14 @@ FLOORS = [
     ("budget",),
     ("tuning",),
     ("lab",),
+    ("authoring",),
     ("cli",),
 ]
 #: The face of the course, above all floors.
 FACE = ("kernels", "kernels.__main__")
 MODULES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
-    for folder in ("kernels", "microscope")
+    for folder in ("kernels", "microscope", "authoring")
     for path in sorted((ROOT / folder).rglob("*.py"))
 }
 
@@ -75,7 +76,7 @@ def within(module: str) -> list[str]:
 
 def test_every_folder_has_a_floor():
     folders = {path.name for path in (ROOT / "kernels").iterdir() if any(path.glob("*.py"))}
-    assert folders | {"microscope"} == {folder for floor in FLOORS for folder in floor}
+    assert folders | {"microscope", "authoring"} == {folder for floor in FLOORS for folder in floor}
 
 
 @pytest.mark.parametrize("module", [name for name in MODULES if name not in FACE])
@@ -104,7 +105,9 @@ def outsiders() -> list[Path]:
     """The files that use the microscope as any other package would."""
     own = ROOT / "tests" / "microscope"
     paths = [
-        p for top in ("kernels", "tests", "book", "chapters") for p in (ROOT / top).rglob("*.py")
+        p
+        for top in ("kernels", "authoring", "tests", "book", "chapters")
+        for p in (ROOT / top).rglob("*.py")
     ]
     return sorted(p for p in paths if own not in p.parents)
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from bs4 import BeautifulSoup, Tag
 
-from kernels.lab import reading
+from authoring import reading
+from authoring.reading import LINES, PREDICTION, WORD, WORDS
 from kernels.lab.pages import path_of
-from kernels.lab.reading import LINES, PREDICTION, WORD, WORDS
 
 #: What a reader may pass over: exercises' answers, and what has a time of its own.
 ASIDE = {"dropdown", "solution", "widget"}

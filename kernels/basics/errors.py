@@ -10,7 +10,7 @@ __all__ = ["foreseen", "one_line"]
 KINDS = (ValueError, TypeError, RuntimeError, LookupError, AssertionError)
 #: What no check can rule out beforehand: files, memory.
 OUTSIDE = (OSError, MemoryError)
-OWN = ("kernels", "microscope")
+OWN = ("kernels", "microscope", "authoring", "chapters")
 
 
 def foreseen(error: BaseException) -> bool:

@@ -18,6 +18,6 @@ def readme() -> None:
 @click.command()
 def pages() -> None:
     """Count what each page asks of its reader: words, code, predictions, figures, minutes."""
-    from kernels.lab import reading
+    from authoring import reading
 
     out.print(reading.table(reading.report()), markup=False)

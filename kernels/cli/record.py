@@ -30,7 +30,7 @@ STAGING = ROOT / "_build" / "record"
               help="Put the executed chapters here and leave chapters/ alone.")  # fmt: skip
 def record(only: str | None, engine: str, measure: bool, preview: Path | None) -> None:
     """Execute the chapters on this GPU and store what they show and what was measured."""
-    from kernels.lab import notebooks
+    from authoring import notebooks
 
     if engine == "gpu" and not on_gpu:
         raise RuntimeError(
@@ -68,7 +68,7 @@ def _stage(
     chapters: list[Path], folder: Path, engine: str, preview: Path | None, measure: bool
 ) -> dict[Path, Path]:
     """Measure if asked, and execute the chapters: for each file's place, where it waits."""
-    from kernels.lab import notebooks
+    from authoring import notebooks
 
     environment = {"KERNELS_ENGINE": engine, "KERNELS_EXERCISES": "off"}
     staged: dict[Path, Path] = {}

@@ -57,7 +57,7 @@ def measured_gpus(gpus: int, folder: Path | None) -> Path:
 def write_front_pages(record: records.Record) -> None:
     """Write the record's figures into the front pages and the fact-check."""
     # Jupyter and Matplotlib take seconds to load, and only recording needs them.
-    from kernels.lab import factcheck, reading, showcase
+    from authoring import factcheck, reading, showcase
 
     for path in (*showcase.write(record), *reading.say(), reading.write()):
         out.print(f"written: {near(path)}")

@@ -24,9 +24,6 @@ from kernels.basics import data_sheets
 from kernels.basics.files import ROOT, replace_text, slug
 from kernels.basics.files import check_folder as check_folder
 from kernels.basics.units import percent, quantity
-from kernels.engine import on_gpu
-from kernels.engine.device import device
-from kernels.rungs.order import LADDER
 
 DEFAULT_GPU = "h200"
 FOLDER = ROOT / "chapters" / "records"
@@ -235,6 +232,8 @@ class Record:
         RecordError
             When no row matches.
         """
+        from kernels.rungs.order import LADDER  # whoever only reads needs no kernel
+
         if rung not in LADDER:
             engine = "library"
         else:
@@ -252,6 +251,8 @@ class Record:
         (the shape of a block that has no tile is the default one); then other libraries, and cuBLAS
         last.
         """
+
+        from kernels.rungs.order import LADDER  # whoever only reads needs no kernel
 
         def shown(row: Row) -> bool:
             block = row["options"].get("block")
@@ -383,4 +384,7 @@ def listed(names: Iterable[str]) -> str:
 
 
 def _own_gpu() -> str | None:
+    from kernels.engine import on_gpu
+    from kernels.engine.device import device
+
     return slug(device().name) if on_gpu else None

@@ -4,8 +4,8 @@ from dataclasses import fields
 
 import pytest
 
+from authoring import claims
 from kernels.basics import data_sheets
-from kernels.lab import claims
 
 
 @pytest.mark.parametrize("name", data_sheets.gpus())

@@ -14,11 +14,11 @@ from bs4 import BeautifulSoup
 from pygments import highlight
 from pygments.lexers import PythonLexer
 
+from authoring.notebooks import widget_html
 from book import build as builder
 from book.adopt import adopted
 from book.pages import code, text, widgets
 from kernels.lab import widgets as course
-from kernels.lab.notebooks import widget_html
 from kernels.lab.pages import address_of, has_quiz
 from tests.pages import CHAPTERS, PAGES
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from bs4 import BeautifulSoup
 
+from authoring import reading
 from book.pages import floorplan, place
-from kernels.lab import reading
 from kernels.lab.pages import address_of, settings
 from tests.pages import CHAPTERS, lay_out
 

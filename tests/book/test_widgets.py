@@ -9,8 +9,9 @@ import nbformat
 import pytest
 from bs4 import BeautifulSoup
 
+from authoring import notebooks
 from kernels import records
-from kernels.lab import notebooks, widgets
+from kernels.lab import widgets
 from kernels.lab.pages import address_of, has_quiz
 from tests.book.test_browser import PROFILES, Listener
 from tests.lab.widgets import keys

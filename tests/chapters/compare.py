@@ -11,7 +11,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from kernels.lab.notebooks import ROOT
+from kernels.basics.files import ROOT
 
 HANGS = 1200  #: seconds, by far more than a cell takes on a slow machine under load
 #: How the strict plugin heads the report of a cell.

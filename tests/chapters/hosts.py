@@ -22,8 +22,9 @@ from pathlib import Path
 
 from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
 
+from authoring.notebooks import chapters
 from book import env
-from kernels.lab.notebooks import ROOT, chapters
+from kernels.basics.files import ROOT
 from kernels.lab.pages import is_deeper
 from tests.chapters.compare import compare
 

@@ -17,8 +17,8 @@ from pathlib import Path
 import nbval.plugin
 import pytest
 
+from authoring import notebooks
 from kernels.engine import on_gpu
-from kernels.lab import notebooks
 
 COUNTS: Counter[str] = Counter()
 coalesce = nbval.plugin.coalesce_streams

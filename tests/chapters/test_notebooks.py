@@ -7,7 +7,7 @@ import nbformat
 import numpy as np
 import pytest
 
-from kernels.lab.notebooks import GPU_TAG
+from authoring.notebooks import GPU_TAG
 from kernels.lab.pages import paths
 from tests.chapters import hosts
 from tests.chapters.compare import compare

@@ -8,8 +8,8 @@ import nbformat
 import pytest
 
 from kernels.basics import data_sheets
-from kernels.lab.notebooks import CHAPTERS, ROOT
-from kernels.lab.pages import has_quiz, is_deeper, missing, path_of, paths
+from kernels.basics.files import ROOT
+from kernels.lab.pages import CHAPTERS, has_quiz, is_deeper, missing, path_of, paths
 from kernels.records import counters
 from microscope import LIMITS
 

@@ -5,13 +5,20 @@ import re
 import nbformat
 import pytest
 
+from authoring.notebooks import GPU_TAG, normalise
 from book import cells
-from kernels.lab.notebooks import CHAPTERS, GPU_TAG, ROOT, normalise
-from kernels.lab.pages import paths
+from kernels.basics.files import ROOT
+from kernels.lab.pages import CHAPTERS, paths
 from tests.chapters.figures import Figure, figures, files, shown, unheld
 
 NOTEBOOKS = paths()
 PAGES = sorted([*ROOT.glob("*.md"), *CHAPTERS.glob("*.md")])
+#: What a figure in a text may come from: records, data sheets, and what sources claim.
+DATA = [
+    path
+    for held in ("chapters/records/*.json", "kernels/*/*.json", "authoring/*.json")
+    for path in ROOT.glob(held)
+]
 #: A Markdown cell that invents round figures for the sake of an exercise says so with this tag.
 SUPPOSED = "supposed"
 TAGS = {"nbval-ignore-output", "raises-exception", GPU_TAG, SUPPOSED}
@@ -95,7 +102,7 @@ def test_a_stale_excerpt_is_seen():
 
 
 def test_no_figure_of_performance_is_typed(notebook):
-    known = files([*(CHAPTERS / "records").glob("*.json"), *ROOT.glob("kernels/*/*.json")])
+    known = files(DATA)
     known += shown(notebook)
     typed = {
         cell.id: unheld(cell.source, known)
@@ -108,7 +115,7 @@ def test_no_figure_of_performance_is_typed(notebook):
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_no_figure_of_performance_is_typed_on_pages(path):
-    known = files([*(CHAPTERS / "records").glob("*.json"), *ROOT.glob("kernels/*/*.json")])
+    known = files(DATA)
     assert not unheld(path.read_text(encoding="utf-8"), known)
 
 

@@ -8,12 +8,12 @@ import sys
 import nbformat
 import pytest
 
+from authoring import notebooks
 from kernels import cli, records
+from kernels.basics.files import ROOT
 from kernels.cli import record, recording
 from kernels.engine import on_gpu
 from kernels.host import half
-from kernels.lab import notebooks
-from kernels.lab.notebooks import ROOT
 from kernels.lab.pages import path_of
 from kernels.measure import host_bench
 from kernels.measure.bench import ladder, run
@@ -208,7 +208,7 @@ def test_compare_on_the_cpu_counts_and_writes_json(capsys, tmp_path):
     written = json.loads(file.read_text(encoding="utf-8"))
     assert written["provenance"]["gpu"] is None
     rows = {(row["rung"], row["M"]): row for row in written["timings"]}
-    rungs = [name for name, rung in LADDER.items() if "numba" in rung.engines]
+    rungs = [name for name, rung in LADDER.items() if rung.in_microscope]
     assert rows.keys() == {(name, size) for name in rungs for size in (33, 40)}
     assert all(row["correct"] for row in rows.values())
     assert "nothing is measured here" in out

@@ -15,9 +15,10 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from authoring.notebooks import stored_widgets
 from kernels import engine as backend
+from kernels.basics.files import ROOT
 from kernels.lab import widgets
-from kernels.lab.notebooks import ROOT, stored_widgets
 from kernels.lab.pages import paths
 from kernels.lab.widgets.base import Widget
 from tests.chapters.compare import compare

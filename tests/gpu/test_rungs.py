@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from kernels import LADDER, cuda, cupy, host, lab
-from kernels.lab.notebooks import ROOT
+from kernels.basics.files import ROOT
 from kernels.measure import oracle
 from kernels.patterns.vector_add import add, vector_add_grid_stride
 from tests.rungs.cases import (

@@ -2,11 +2,14 @@
 
 import json
 import re
+import subprocess
+import sys
 
 import pytest
 
 from kernels import records
 from kernels.basics import files
+from kernels.basics.files import ROOT
 from kernels.records import Record, RecordError, Row, Table
 from tests.records import synthetic
 
@@ -247,3 +250,17 @@ def test_stored_records_are_whole():
         other = {row["date"] for rows in record.tables.values() for row in rows} - dates
         assert not other, f"{path.name}: rows of {other}, when no run of its provenance was made"
         assert json.loads(path.read_text(encoding="utf-8"))
+
+
+READ = """
+import sys
+from kernels import records
+records.read(max(records.FOLDER.glob("*.json")))
+shut = "kernels.rungs", "kernels.host", "kernels.engine", "microscope", "numba", "cupy"
+sys.exit(", ".join(name for name in sys.modules if name.startswith(shut)) or 0)
+"""
+
+
+def test_whoever_reads_a_record_loads_no_kernel():
+    done = subprocess.run([sys.executable, "-c", READ], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

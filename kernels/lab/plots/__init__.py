@@ -19,6 +19,7 @@ from kernels.lab.plots.budget import BudgetBar, budget, budget_bars
 from kernels.lab.plots.buffers import double_buffer
 from kernels.lab.plots.calls import call_costs, graph_of_calls
 from kernels.lab.plots.charts import (
+    TITLES,
     bandwidth,
     break_even,
     climb,
@@ -95,7 +96,7 @@ from kernels.lab.plots.wide import wide_loads
 
 __all__ = [
     "A", "B", "C", "CPP", "ENGINE_TITLES", "HATCH", "INK", "LIBRARY", "MEMORY", "NUMBA", "PALETTE",
-    "THREAD", "TILE", "Bar", "BudgetBar", "Picture", "absorbed", "attention_matrices",
+    "THREAD", "TILE", "TITLES", "Bar", "BudgetBar", "Picture", "absorbed", "attention_matrices",
     "attention_speeds",
     "attention_tiles", "attention_traffic", "bandwidth", "bank_layouts", "bit_formats",
     "block_loads", "block_order", "break_even", "budget", "budget_bars",

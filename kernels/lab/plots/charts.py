@@ -25,8 +25,17 @@ from kernels.lab.plots.palette import (
     C,
 )
 from kernels.lab.plots.picture import figure
+from kernels.measure import peers
 from kernels.records import Record
 from kernels.records.roofline import Point, Roof
+from kernels.rungs.order import LADDER
+
+#: What charts and tables call all that a record has timed.
+TITLES = {
+    **{name: rung.title for name, rung in LADDER.items()},
+    "cublas": "cuBLAS",
+    **peers.TITLES,
+}
 
 GAP = 0.4  # between the bars of two rungs, in bars
 

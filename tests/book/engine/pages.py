@@ -17,9 +17,9 @@ from typing import Any
 
 import nbformat
 
+from authoring import notebooks
 from book.engine import pack
 from book.engine.inpage import needs
-from kernels.lab import notebooks
 from kernels.lab.pages import address_of
 from tests.book.engine.host import hosted
 
@@ -33,7 +33,7 @@ EXPLAINED = {
     },
 }
 RUN = """async (number) => {
-  const page = await pagePython(), cell = page.cells[number];
+  const page = await livePage(), cell = page.cells[number];
   const began = performance.now();
   await page.inTurn(() => page.runAll([cell]));
   return { messages: cell.messages, heap: page.heap, seconds: (performance.now() - began) / 1000,

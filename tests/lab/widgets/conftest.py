@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup
 
-from kernels.lab.notebooks import widget_html
+from authoring.notebooks import widget_html
 from tests.pages import settle
 
 ROOT = Path(__file__).parents[3]

@@ -10,8 +10,8 @@ import nbformat
 import pytest
 from bs4 import BeautifulSoup
 
+from authoring.notebooks import stored_widgets
 from kernels.lab import pages
-from kernels.lab.notebooks import stored_widgets
 from kernels.lab.widgets import Quiz
 from kernels.lab.widgets.quiz import QuizError, load
 from kernels.lab.widgets.stills import still

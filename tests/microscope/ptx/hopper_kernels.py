@@ -145,3 +145,123 @@ def copied(k=16, dtype="bfloat16"):
 
     copied.shared_bytes = 2 * STAGE
     return copied
+
+
+@functools.cache
+def persistent(BM=64, BN=128, STAGES=3, CLUSTER=2):
+    """Blocks that stay, in clusters that share B; C leaves by TMA, in two boxes that take turns.
+
+    One producer warp, one warpgroup of consumers; the grid has one axis.
+    """
+    multiply_add = ptx.wgmma(BN, "bfloat16")
+    clusters_of = ptx.cluster_dims(CLUSTER)
+    TILE_A, PANEL = BM * BK * 2, BK * 128
+    STAGE = TILE_A + BK * BN * 2
+    SHARE = BN // 64 // CLUSTER
+    ACC = BN // 2
+    BOX = 64 * 128
+
+    @cuda.jit(launch_bounds=(256, 1))
+    def persistent(map_A, map_B, map_C, M, N, K):
+        clusters_of()
+        memory = cuda.shared.array(0, uint8)
+        ring = (ptx.shared_address(memory) + uint32(1023)) & uint32(0xFFFFFC00)
+        boxes = ring + uint32(STAGES * STAGE)
+        full = boxes + uint32(2 * BOX)
+        empty = full + uint32(8 * STAGES)
+        role = int32(cuda.threadIdx.x // 128)
+        tid = int32(cuda.threadIdx.x % 128)
+        rank = int32(ptx.cluster_ctarank())
+        if cuda.threadIdx.x == 0:
+            for s in range(STAGES):
+                ptx.mbarrier_init(full + uint32(8 * s), 1)
+                ptx.mbarrier_init(empty + uint32(8 * s), CLUSTER)
+            ptx.fence_mbarrier_init()
+        ptx.cluster_sync()
+        down = int32((M + BM * CLUSTER - 1) // (BM * CLUSTER))
+        across = int32((N + BN - 1) // BN)
+        steps = int32((K + BK - 1) // BK)
+        clusters = int32(cuda.gridDim.x) // int32(CLUSTER)
+        count = uint32(0)
+        if role == 0:
+            if tid == 0:
+                for t in range(int32(cuda.blockIdx.x) // int32(CLUSTER), down * across, clusters):
+                    row0 = (t % down * int32(CLUSTER) + rank) * int32(BM)
+                    col0 = t // down * int32(BN)
+                    for step in range(steps):
+                        slot = count % uint32(STAGES)
+                        parity = count // uint32(STAGES) & uint32(1)
+                        count += uint32(1)
+                        ptx.mbarrier_wait_parity(empty + uint32(8) * slot, parity ^ uint32(1))
+                        arrived = full + uint32(8) * slot
+                        sA = ring + slot * uint32(STAGE)
+                        sB = sA + uint32(TILE_A)
+                        ptx.mbarrier_arrive_expect_tx(arrived, STAGE)
+                        ptx.cp_async_bulk_tensor_2d_load(sA, map_A, step * BK, row0, arrived)
+                        for i in range(SHARE):
+                            panel = rank * SHARE + i
+                            ptx.cp_async_bulk_tensor_2d_load_multicast(
+                                sB + uint32(panel * PANEL),
+                                map_B,
+                                col0 + 64 * panel,
+                                step * BK,
+                                arrived,
+                                3,
+                            )
+        else:
+            acc = cuda.local.array(ACC, float32)
+            lane = tid % 32
+            line = tid // 32 * 16 + lane // 4
+            for t in range(int32(cuda.blockIdx.x) // int32(CLUSTER), down * across, clusters):
+                row0 = (t % down * int32(CLUSTER) + rank) * int32(BM)
+                col0 = t // down * int32(BN)
+                previous = uint32(0)
+                for step in range(steps):
+                    slot = count % uint32(STAGES)
+                    parity = count // uint32(STAGES) & uint32(1)
+                    count += uint32(1)
+                    ptx.mbarrier_wait_parity(full + uint32(8) * slot, parity)
+                    sA = ring + slot * uint32(STAGE)
+                    sB = sA + uint32(TILE_A)
+                    ptx.wgmma_fence()
+                    for k in range(BK // 16):
+                        a = ptx.matrix_descriptor(sA + uint32(32 * k), 16)
+                        b = ptx.matrix_descriptor(sB + uint32(16 * 128 * k), PANEL)
+                        multiply_add(acc, a, b, int32(step + k > 0))
+                    unrolled()
+                    ptx.wgmma_commit_group()
+                    ptx.wgmma_wait_group(1, acc, ACC)
+                    if step > 0 and tid < CLUSTER:
+                        ptx.mbarrier_arrive_cluster(empty + uint32(8) * previous, tid)
+                    previous = slot
+                ptx.wgmma_wait_group(0, acc, ACC)
+                if tid < CLUSTER:
+                    ptx.mbarrier_arrive_cluster(empty + uint32(8) * previous, tid)
+                for box in range(BN // 32):
+                    to = boxes + uint32(box % 2 * BOX)
+                    if tid == 0:
+                        ptx.cp_async_bulk_wait_group_read(1)
+                    ptx.bar_sync(1, 128)
+                    for j in range(4):
+                        chunk = 2 * j + lane % 4 // 2
+                        at = to + uint32(line * 128 + (chunk ^ (line % 8)) * 16 + lane % 2 * 8)
+                        ptx.st_shared_v2_f32(at, acc[16 * box + 4 * j], acc[16 * box + 4 * j + 1])
+                        ptx.st_shared_v2_f32(
+                            at + uint32(8 * 128),
+                            acc[16 * box + 4 * j + 2],
+                            acc[16 * box + 4 * j + 3],
+                        )
+                    unrolled()
+                    ptx.fence_proxy_async()
+                    ptx.bar_sync(1, 128)
+                    if tid == 0:
+                        ptx.cp_async_bulk_tensor_2d_store(map_C, col0 + 32 * box, row0, to)
+                        ptx.cp_async_bulk_commit_group()
+                unrolled()
+            if tid == 0:
+                ptx.cp_async_bulk_wait_group_read(0)
+        cuda.syncwarp()
+        ptx.cluster_sync()
+
+    persistent.shared_bytes = STAGES * STAGE + 2 * BOX + 1024 + 16 * STAGES
+    return persistent

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
+from authoring import claims, factcheck
 from kernels import records
-from kernels.lab import claims, factcheck
 from kernels.records import Record, RecordError, Row
 
 CHAPTERS = factcheck.PAGE.parent

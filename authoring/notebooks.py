@@ -62,10 +62,12 @@ def code_cells(path: Path) -> int:
 def origin(path: Path, shown: Path) -> str:
     """A hash of all that a chapter's outputs follow from, the machine apart.
 
-    That is its own text, the kernels and instruments, and the records in the folder `shown`.
+    That is its own folder, the kernels, the microscope, and the records in the folder `shown`.
     """
-    kernels = (file for file in (ROOT / "kernels").rglob("*") if "__pycache__" not in file.parts)
-    files = [path, *sorted(kernels), *sorted(shown.glob("*.json"))]
+    folders = (path.parent, ROOT / "kernels", ROOT / "microscope")
+    code = (file for folder in folders for file in folder.rglob("*"))
+    files = [path, *sorted(file for file in code if "__pycache__" not in file.parts)]
+    files += sorted(shown.glob("*.json"))
     return digest(file for file in files if file.is_file())
 
 

@@ -1,6 +1,6 @@
 """The words of the field where readers look things up: labels, tables, exercises, the glossary.
 
-Which words are meant stands in `kernels.lab.reading`. Running text is not searched: the command
+Which words are meant stands in `authoring.reading`. Running text is not searched: the command
 ``python -m kernels pages`` counts there.
 """
 
@@ -10,10 +10,10 @@ import re
 
 import pytest
 
+from authoring.reading import HOUSE, RATE
+from kernels.basics.files import ROOT
 from kernels.lab.exercises import EXERCISES
-from kernels.lab.notebooks import ROOT
 from kernels.lab.pages import CHAPTERS, address_of, paths
-from kernels.lab.reading import HOUSE, RATE
 
 #: The one picture of the course that stands for something else: chapter 1's kitchen,
 #: and the list that names it.

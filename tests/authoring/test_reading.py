@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from kernels.lab import reading
-from kernels.lab.notebooks import ROOT
+from authoring import reading
+from kernels.basics.files import ROOT
 from kernels.lab.pages import is_deeper, path_of, paths
 
 LONG = " ".join(["word"] * 31) + "."

@@ -1,7 +1,7 @@
 """The fact-check: each claim of the course's sources, and what a record says to it.
 
 The page ``chapters/fact-check.md`` holds a table for each source between markers; `write` makes
-them from `kernels.lab.claims` and from a record, so that no figure there is typed by hand.
+them from `authoring.claims` and from a record, so that no figure there is typed by hand.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ import re
 from collections import Counter
 from pathlib import Path
 
+from authoring import claims
+from authoring.findings import FINDINGS, Finding
 from kernels.basics.files import ROOT, replace_text
-from kernels.lab import claims
-from kernels.lab.findings import FINDINGS, Finding
 from kernels.records import MissingField, Record, RecordError
 
 __all__ = ["FINDINGS", "PAGE", "VERDICTS", "finding", "table", "tally", "write"]

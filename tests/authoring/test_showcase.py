@@ -2,7 +2,7 @@
 
 import pytest
 
-from kernels.lab import showcase
+from authoring import showcase
 from kernels.records import Record, RecordError, Row
 from tests.records import synthetic
 

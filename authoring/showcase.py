@@ -12,7 +12,7 @@ from kernels.basics.files import ROOT, replace_text
 from kernels.basics.units import percent
 from kernels.host.half import E4M3, PARTS
 from kernels.lab import plots
-from kernels.measure.peers import TITLES
+from kernels.lab.plots import TITLES
 from kernels.records import Record, RecordError, Row
 from kernels.rungs.order import ENGINE_TITLES, LADDER
 
@@ -20,7 +20,6 @@ INKS = {"": "#1f2328", "-dark": "#f0f6fc"}  # what a chart's file ends in, and i
 #: The rungs of the climb in one hour: the short chart shows them, then the fastest in Numba.
 CLIMB = ("swapped", "naive", "tiled", "thread_tiled", "vectorized")
 MARKERS = re.compile(r"(<!-- (ladder|caption) -->\n).*?(<!-- /\2 -->)", re.DOTALL)
-NAMES = {**{name: rung.title for name, rung in LADDER.items()}, "cublas": "cuBLAS", **TITLES}
 #: Number formats as headings name them, the one of the ladder's first part in front.
 FORMATS = {
     "float32": "fp32", "float16": "fp16", "bfloat16": "bf16", PARTS: "fp32 as 3 × bf16",
@@ -62,7 +61,7 @@ def by_size(record: Record, dtype: str) -> str:
     engines = list(ENGINE_TITLES)
     lines = [
         [
-            NAMES[rung],
+            TITLES[rung],
             "library" if engine == "library" else ENGINE_TITLES[engine],
             *(told(rows[size]) if size in rows else "" for size in sizes),
         ]
@@ -94,7 +93,7 @@ def by_shape(record: Record) -> str:
         for engine in ("numba", "cpp"):
             own = [row for row in rows if row.engine == engine]
             best = max(own, key=lambda row: row.gflops, default=None)
-            cells.append(f"{NAMES[best.rung]}: {told(best)}" if best else "")
+            cells.append(f"{TITLES[best.rung]}: {told(best)}" if best else "")
         lines.append(cells)
     head = ["M×N×K", "cuBLAS", ENGINE_TITLES["numba"], ENGINE_TITLES["cpp"]]
     return markdown(head, lines, left=1) if lines else ""
@@ -123,7 +122,7 @@ def chart(record: Record) -> Figure:
         if dtype != "float32":
             heading = f"tensor cores, {FORMATS.get(dtype, dtype)}, {HALF_SIZE}³"
             panels[heading] = record.ladder(M=HALF_SIZE, dtype=dtype)
-    return plots.climb(panels, NAMES)
+    return plots.climb(panels, TITLES)
 
 
 def largest(record: Record) -> int:
@@ -147,7 +146,7 @@ def short_chart(record: Record) -> Figure:
     fastest = max(python, key=lambda row: row.gflops)
     shown = [row for row in python if row.rung in CLIMB or row is fastest]
     shown += [row for row in rows if row.rung == "cublas"]
-    return plots.rungs(shown, NAMES, climbed=NAMES)
+    return plots.rungs(shown, TITLES, climbed=TITLES)
 
 
 def write(record: Record, root: Path = ROOT) -> list[Path]:

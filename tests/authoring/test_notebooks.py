@@ -5,8 +5,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from kernels.lab import notebooks
-from kernels.lab.notebooks import ChapterError
+from authoring import notebooks
+from authoring.notebooks import ChapterError
 from kernels.lab.widgets.quiz import load
 
 
