@@ -28,7 +28,7 @@ SLIDERS = {kind: keys.tests_of(kind).SLIDER for kind in widgets.__all__ if kind 
 #: What a widget draws, in itself.
 DRAWN = ".picture, svg[role=img]"
 #: How a notebook makes those that are nothing without settings.
-MADE = {"Micro": "figures.thread_tile()"}
+MADE = {"Micro": "ch07.thread_tile()"}
 SETTINGS = {
     "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
     "notebook-extension/tracker": {"windowingMode": "none"},  # cells out of sight are drawn too
