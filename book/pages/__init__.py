@@ -106,9 +106,7 @@ def finish_page(
         settings = {"repository": context["theme_repository_url"], "page": page}
         app.add_js_file(None, body=f"window.liveCode = {json.dumps(settings)};")
         load(app, "live")
-        if app.config.page_python:
-            engine.equip(body)
-            load(app, "engine")
+        engine.equip(body)
         floorplan.dress(body, page)
     context["body"] = str(body)
 
@@ -127,10 +125,9 @@ def watch_widgets(app: Sphinx, page: str, source: list[str]) -> None:
 
 
 def add_static(app: Sphinx) -> None:
-    """Put the course's own files and the vendored ones into the built book, on every build."""
+    """Put the course's own files into the built book, on every build."""
     static = Path(app.outdir) / "_static"
-    for source, name in ((BOOK / "static", "book"), (BOOK / "vendor", "vendor")):
-        shutil.copytree(source, static / name, dirs_exist_ok=True)
+    shutil.copytree(BOOK / "static", static / "book", dirs_exist_ok=True)
     widgets.write(static / "book")
     fonts.write(static / "book")
 

@@ -1,4 +1,4 @@
-"""The page's own Python, where it was built in: the buttons that change and run each code cell."""
+"""The buttons that change and run each code cell, and whether the page has a Python of its own."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TOOLS = (
 
 
 def equip(body: Tag) -> None:
-    """Put the buttons of engine.js under each cell's text; they take no room of the page's."""
+    """Put the buttons of live.js under each cell's text; they take no room of the page's."""
     for text in body.select("div.cell .cell_input"):
         place = text.find_parent("details") or text
         place.insert_after(BeautifulSoup(TOOLS, "html.parser"))

@@ -16,7 +16,7 @@ GENERATED = {
     "genindex": "The index of the course.",
     "404": "There is no page at this address.",
 }
-#: sphinx-thebe, which Jupyter Book always loads: live.js does its work.
+#: sphinx-thebe, which Jupyter Book always loads: its script is not the course's.
 THEBE = re.compile(r"sphinx-thebe|THEBE_JS_URL|kernelName")
 #: Marks the words of Sphinx's own search, which is not the course's.
 HIGHLIGHT = "sphinx_highlight"

@@ -30,7 +30,7 @@ DARK = re.compile(r"""html\[data-theme="?dark"?\]""")
 ABSENT = re.compile(r"(?:carousel|offcanvas|popover|toast|modal)(?:-|$)")
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 SPACE = re.compile(r"\s+")
-#: The course's own sheets keep every rule: some are for what thebe makes.
+#: The course's own sheets keep every rule: some are for what a running cell shows.
 OWN = "book/"
 
 
@@ -57,7 +57,7 @@ def combine(out: Path, kept: Path) -> Path:
         sheets = kept.read_text().split()
     kept.parent.mkdir(parents=True, exist_ok=True)
     kept.write_text("\n".join(sheets))
-    scripts = [path for path in static.rglob("*.js") if static / "vendor" not in path.parents]
+    scripts = static.rglob("*.js")
     names = used([*texts.values()], [path.read_text("utf-8") for path in scripts])
     names = {name for name in names if not ABSENT.match(name)}
     sheet = static / NAME

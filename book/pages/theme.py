@@ -62,8 +62,6 @@ def finish_site(app: Sphinx, error: Exception | None) -> None:
     search.write(app)
     progress.write(app)
     for unused in [path for pattern in UNUSED for path in static.glob(pattern)]:
-        if "vendor/thebe" in unused.as_posix():
-            continue  # its licences
         shutil.rmtree(unused) if unused.is_dir() else unused.unlink(missing_ok=True)
     sheet = static / "styles" / "pydata-sphinx-theme.css"
     text = ICON_RULES.sub("", sheet.read_text(encoding="utf-8"))

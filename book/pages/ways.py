@@ -1,6 +1,6 @@
 """All ways to run a page in one menu, each with what it asks for.
 
-Without scripts it is a fold of links; live.js and engine.js put what runs in the page before them.
+Without scripts it is a fold of links; live.js puts what runs in the page before them.
 """
 
 from __future__ import annotations

@@ -1,47 +1,93 @@
-/* Live code: a way in the page's menu that makes the page's own cells editable and runs them, on the Jupyter server that `make serve`
-   started or, on the published site, on Binder. thebe is loaded only when the reader asks for it. */
+/* Offers to run a page's code: Edit and Run at every cell, the ways in the menu, Stop and Reset in the bar. Cells run where
+   the reader chose to run them last: in the page's own Python, or in a kernel of a Jupyter server, which `make serve` or
+   Binder starts. It loads nothing until she asks, or comes back to cells she changed: then book/engine/page takes over. */
 (() => {
   "use strict";
 
-  const live = window.liveCode; // set by book/pages: the repository and this page's name
-  live.vendor = new URL("../vendor/", document.currentScript.src).href; // thebe reads it
-  const STORE = "tile-by-tile-token";
-  const served = location.pathname.match(/^(.*\/)book\//); // the path under which serve.py serves the book
-  const RESTART = "Start it again with “make serve” and open the address that it prints.";
-
-  /** Keep the token out of the address bar, for every page of this server in this browser. */
-  function keepToken() {
-    const query = new URLSearchParams(location.search);
-    if (!query.has("token")) return;
-    localStorage.setItem(STORE, query.get("token"));
-    query.delete("token");
-    history.replaceState(null, "", location.pathname + (query.size ? `?${query}` : "") + location.hash);
-  }
-
+  const root = document.documentElement;
+  const BASE = new URL("../engine/", document.currentScript.src);
+  const CHOICE = "tile-by-tile.engine";
+  const TOKEN = "tile-by-tile-token";
+  const EDITS = `tile-by-tile.edits:${location.pathname}`; // book/engine/page/edits.js keeps them
+  const SERVED = location.pathname.match(/^(.*\/)book\//)?.[1]; // the path under which book/serve.py serves the book
   const bar = document.querySelector(".live-bar"); // written by book/pages/ways.py, with a menu of links
   const menu = bar.querySelector(".ways");
-  bar.insertAdjacentHTML(
-    "beforeend",
-    `<button type="button" class="live-again" hidden>Try again</button>
-    <button type="button" class="live-all" hidden>Run all cells</button>
-    <button type="button" class="live-restart" hidden>Restart the kernel</button>
-    <span class="live-state" role="status"></span>`,
-  );
-  const [again, all, restart] = bar.querySelectorAll(":scope > button");
-  const state = bar.querySelector(".live-state");
+  const { megabytes } = menu.dataset; // of the page's own Python; empty where the book was built without
 
-  /** Put a way to run the page first in the menu, which closes behind it; returns its button. */
-  live.offer = (name, title, asks, act) => {
+  function read(key) {
+    try {
+      return localStorage.getItem(key);
+    } catch {
+      return null;
+    }
+  }
+
+  function write(key, value) {
+    try {
+      localStorage.setItem(key, value);
+    } catch {
+      // Kept for this page alone.
+    }
+  }
+
+  /** The token that `make serve` printed: kept for every page of this server in this browser, out of the address bar. */
+  function takeToken() {
+    const query = new URLSearchParams(location.search);
+    const given = query.get("token");
+    if (given === null) return read(TOKEN) ?? "";
+    write(TOKEN, given);
+    query.delete("token");
+    history.replaceState(null, "", location.pathname + (query.size ? `?${query}` : "") + location.hash);
+    return given;
+  }
+  const token = takeToken();
+
+  /** What the reader had changed in this page's cells when it was loaded; later, another tab may have changed it. */
+  function kept() {
+    try {
+      return JSON.parse(read(EDITS));
+    } catch {
+      return null;
+    }
+  }
+  const before = kept();
+
+  const controls = document.createElement("div");
+  controls.className = "engine-bar";
+  controls.innerHTML = `
+    <button type="button" data-part="stop" hidden>Stop</button>
+    <button type="button" data-part="reset" hidden>Reset</button>
+    <span class="live-state" data-part="state" role="status"></span>
+    <button type="button" data-part="above" hidden>Run the cells above</button>`;
+  bar.append(controls);
+  const part = (name) => controls.querySelector(`[data-part=${name}]`);
+
+  /** Put a way to run the page first in the menu, which closes behind it. */
+  function offer(way, title, asks) {
     const entry = document.createElement("li");
-    entry.innerHTML = `<button type="button" class="live-start" data-way="${name}">${title}</button><small>${asks}</small>`;
+    entry.innerHTML = `<button type="button" data-way="${way}">${title}</button><small>${asks}</small>`;
     menu.querySelector("ul").prepend(entry);
     entry.firstChild.onclick = () => {
       menu.open = false;
       menu.firstElementChild.focus({ preventScroll: true });
-      act();
+      choose(way);
+      withPage((there) => there.runPage());
     };
-    return entry.firstChild;
-  };
+  }
+  if (SERVED)
+    offer("server", "Here, on this machine", "In a kernel that “make serve” started: with your GPU, if there is one.");
+  else
+    offer(
+      "server",
+      "Here, on Binder",
+      "No account and no GPU. Its machine takes minutes to start; then the cells of this page run on it.",
+    );
+  if (megabytes)
+    offer(
+      "page",
+      "Here, now",
+      `In this page’s own Python: ${megabytes} MB on first use, and no account. Kernels run without a GPU, on the course’s interpreter.`,
+    );
   addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || !menu.open) return;
     menu.open = false;
@@ -50,146 +96,77 @@
   for (const leaving of ["pointerdown", "focusin"])
     addEventListener(leaving, ({ target }) => menu.contains(target) || (menu.open = false));
 
-  /** Tell the reader where things stand; `name` is one of idle, connecting, ready, running and failed. */
-  function show(name, text) {
-    bar.dataset.state = name;
-    state.textContent = text;
-    again.hidden = name !== "failed";
-    all.hidden = restart.hidden = name !== "ready" && name !== "running";
+  /** Where cells run: what the reader chose last, or what is nearest. Without either, cells have no buttons yet. */
+  function remembered() {
+    const ways = [...menu.querySelectorAll("[data-way]")].map((each) => each.dataset.way);
+    const choice = read(CHOICE);
+    if (ways.includes(choice)) return choice;
+    return SERVED ? "server" : megabytes && "page";
   }
 
-  /** Where the code is to run: thebe's options. Throws an Error to be read when it cannot run at all. */
-  async function findServer() {
-    const path = `${live.page.replace(/[^/]*$/, "")}live.ipynb`; // a kernel starts in the folder of its page
-    const kernelOptions = { kernelName: "python3", path };
-    if (location.protocol === "file:") {
-      throw new Error("A page opened as a file has no server. Type “make serve” in the course’s folder.");
-    }
-    if (!served) {
-      const repo = live.repository.replace("https://github.com/", "");
-      return { useBinder: true, binderOptions: { repo, ref: "main" }, kernelOptions };
-    }
-    const baseUrl = location.origin + served[1];
-    const token = localStorage.getItem(STORE) ?? "";
-    let answer;
+  function choose(way) {
+    write(CHOICE, way);
+    root.dataset.engine = way;
+  }
+
+  /** What keeps this browser from running cells; empty when nothing does. */
+  function lacks() {
+    if (location.protocol === "file:")
+      return "A page opened as a file cannot run Python. Type “make serve” in the course’s folder, or read it online.";
+    if (root.dataset.engine !== "page") return "";
+    if (!window.WebAssembly) return "This browser has no WebAssembly, or forbids it: the recorded outputs stand.";
+    if (!window.Worker) return "This browser has no workers, or forbids them: the recorded outputs stand.";
+    if (!window.DecompressionStream)
+      return "This browser is too old to run Python in a page: the recorded outputs stand.";
+    return "";
+  }
+
+  async function load() {
+    let manifest;
     try {
-      answer = await fetch(`${baseUrl}api/status`, { headers: { Authorization: `token ${token}` } });
+      const answer = await fetch(new URL("manifest.json", BASE), { cache: "no-cache" });
+      if (!answer.ok) throw new Error(answer.status);
+      manifest = await answer.json();
     } catch {
-      throw new Error(`No server answers at ${baseUrl}. ${RESTART}`);
+      throw new Error("The site did not send what runs its cells: is the network gone? Try again.");
     }
-    if (!answer.ok)
-      throw new Error(`The server refuses this page’s token. Open the address that “make serve” printed.`);
-    const serverSettings = { baseUrl, wsUrl: baseUrl.replace(/^http/, "ws"), token, appendToken: true };
-    return { useBinder: false, serverSettings, kernelOptions };
+    const folder = new URL(`${manifest.folder}/`, BASE).href;
+    const { Page } = await import(`${folder}page.js`).catch(() => {
+      throw new Error("The scripts that run cells did not load: reload the page.");
+    });
+    const loaded = new Page(manifest, folder, controls, { ...window.liveCode, root: SERVED, token });
+    if (before) loaded.restore(before);
+    return loaded;
   }
 
-  function load(tag, attributes) {
-    return new Promise((resolve, reject) => {
-      const element = Object.assign(document.createElement(tag), attributes);
-      element.onload = resolve;
-      element.onerror = () => reject(new Error(`${attributes.src ?? attributes.href} did not load. ${RESTART}`));
-      document.head.append(element);
-    });
-  }
+  let page = null;
 
-  /** Name each cell's code and output for thebe, which pairs the first with the first, and so on. */
-  function markCells() {
-    for (const cell of document.querySelectorAll(".bd-article div.cell")) {
-      const code = cell.querySelector(".cell_input pre");
-      if (!code) continue;
-      code.dataset.executable = "true";
-      code.dataset.language = "python";
-      let output = cell.querySelector(".cell_output");
-      if (!output) {
-        output = document.createElement("div");
-        output.className = "cell_output";
-        cell.append(output);
-      }
-      const area = document.createElement("div");
-      area.dataset.output = "true";
-      output.append(area);
-    }
-  }
-
-  /** The recorded output of a cell gives way to the live one when the cell first runs; scroll.js hears of each one. */
-  function dropRecorded(area) {
-    new MutationObserver(() => area.dispatchEvent(new Event("mounted", { bubbles: true }))).observe(area, {
-      childList: true,
-    });
-    const observer = new MutationObserver(() => {
-      if (!area.querySelector(".jp-OutputArea-child, .lm-Widget > *")) return;
-      [...area.parentElement.children].forEach((child) => child !== area && child.remove());
-      observer.disconnect();
-    });
-    observer.observe(area, { childList: true, subtree: true });
-  }
-
-  function watch(session) {
-    const kernel = session.kernel;
-    let died = false; // the server starts another kernel by itself, which knows nothing of the cells that ran
-    kernel.statusChanged.connect((_, status) => {
-      died ||= status === "dead" || status === "autorestarting";
-      if (died) show("failed", "The kernel died. Reload the page to start a new one.");
-      else if (status === "busy") show("running", "Running …");
-      else if (status === "idle") show("ready", "Ready: change a cell and run it (Shift + Enter).");
-    });
-    kernel.connectionStatusChanged.connect((_, status) => {
-      if (status !== "connected" && !died) show("failed", `The server no longer answers. ${RESTART}`);
-    });
-  }
-
-  async function begin() {
-    if (document.querySelector(".thebe-cell")) return location.reload();
-    show("connecting", "Looking for a server …");
+  /** The page that runs, loaded once; what fails is told, and may be tried again. */
+  async function withPage(work) {
     try {
-      const server = await findServer();
-      await load("link", { rel: "stylesheet", href: `${live.vendor}thebe/thebe.css` });
-      await load("script", { src: `${live.vendor}thebe/index.js` });
-      show(
-        "connecting",
-        server.useBinder ? "Asking Binder for a machine: this can take minutes …" : "Starting a kernel …",
-      );
-      markCells();
-      const { thebe } = window;
-      thebe.on("status", (_, event) => {
-        if (event.status === "error") show("failed", `${event.message} Reload the page to try again.`);
-        else if (server.useBinder && bar.dataset.state === "connecting") state.textContent = event.message;
-      });
-      const options = { requestKernel: true, mountRunAllButton: false, mountRestartButton: false };
-      const { session, notebook } = await thebe.bootstrap({
-        ...options,
-        mountRestartAllButton: false,
-        codeMirrorConfig: { lineNumbers: false },
-        ...server,
-      });
-      if (!session?.kernel) throw new Error(`The server gave no kernel. ${RESTART}`);
-      document.querySelectorAll("[data-output]").forEach(dropRecorded);
-      watch(session);
-      all.onclick = () => notebook.executeAll();
-      restart.onclick = () => session.kernel.restart();
-      document.documentElement.dataset.live = "";
-      show("ready", "Ready: change a cell and run it (Shift + Enter).");
-      document.querySelectorAll(".tag_thebe-init .thebe-run-button").forEach((button) => button.click());
+      const missing = lacks();
+      if (missing) throw new Error(missing);
+      page ??= load();
+      const there = await page;
+      there.use(root.dataset.engine);
+      return await work(there);
     } catch (error) {
-      show("failed", error.message ?? String(error));
+      page = null;
+      controls.dataset.state = "failed";
+      part("state").textContent = error.message;
+      controls.dataset.done = Number(controls.dataset.done ?? 0) + 1;
     }
   }
 
-  keepToken();
-  show("idle", "");
-  again.onclick = begin;
-  if (served)
-    live.offer(
-      "server",
-      "Here, on this machine",
-      "In a kernel that “make serve” started: with your GPU, if there is one.",
-      begin,
-    );
-  else
-    live.offer(
-      "server",
-      "Here, on Binder",
-      "No account and no GPU. Its machine takes minutes to start; then the cells of this page run on it.",
-      begin,
-    );
+  root.dataset.engine = remembered();
+  part("stop").onclick = () => withPage((there) => there.stop());
+  part("reset").onclick = () => withPage((there) => there.reset());
+  addEventListener("click", ({ target }) => {
+    const action = target.closest?.(".cell-tools [data-do]")?.dataset.do;
+    if (!action) return;
+    const element = target.closest(".cell");
+    withPage((there) => there[action](there.cellOf(element)));
+  });
+  if (root.dataset.engine && before && !lacks()) withPage(() => {});
+  window.livePage = () => page; // for tests
 })();

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import signal
 
 import pytest
 
@@ -389,76 +388,3 @@ def test_search_finds_terms_in_chapters(browser, book, term, chapter):
     found = page.eval_on_selector_all(".found a", "links => links.map((a) => a.href)")
     assert any(chapter in address for address in found)
     page.close()
-
-
-def open_live(browser, address: str, state: str):
-    """Open a page, ask for live code, and wait until it is in a state."""
-    page = browser.new_context(color_scheme="dark").new_page()
-    listener = Listener(page)
-    page.goto(address)
-    page.click(".ways summary")
-    page.click(".live-start")
-    page.wait_for_selector(f'.live-bar[data-state="{state}"]')
-    return page, listener
-
-
-def run_cell(page, index: int, source: str | None = None) -> None:
-    if source is not None:
-        editor = f"document.querySelectorAll('.CodeMirror')[{index}].CodeMirror"
-        page.evaluate(f"(source) => {editor}.setValue(source)", source)
-    page.click(f".thebe-run-button >> nth={index}")
-
-
-def test_a_cell_runs_and_a_changed_cell_shows_the_new_result(browser, served):
-    page, listener = open_live(browser, served.page, "ready")
-    assert "token" not in page.url
-    output = page.locator(".cell_output >> nth=1")
-    assert output.inner_text().strip() == "48 elements"  # recorded, until the cell runs
-    run_cell(page, 1, "tile = 10\nprint(scale * tile)")
-    page.wait_for_function("document.querySelectorAll('.cell_output')[1].innerText.trim() === '30'")
-    colour = "(selector) => getComputedStyle(document.querySelector(selector)).color"
-    live = page.evaluate(colour, ".jp-OutputArea-output pre")
-    assert live == page.evaluate(colour, ".bd-article p")  # readable in the dark
-    run_cell(page, 3)
-    failed = page.locator(".cell").nth(3)
-    failed.get_by_text("Traceback").wait_for()
-    assert "ZeroDivisionError: division by zero" in failed.inner_text()
-    assert (listener.errors, listener.foreign) == ([], [])
-    page.context.close()
-
-
-def test_a_live_widget_is_that_of_the_kernel(browser, served):
-    page, listener = open_live(browser, served.page, "ready")
-    page.evaluate("document.querySelectorAll('details.hide').forEach((d) => { d.open = true; })")
-    run_cell(page, 2)
-    live = page.locator(".jp-OutputArea .banks")
-    live.locator(".verdict", has_text="32 different words in 1 bank").wait_for()
-    live.get_by_label("Padding").fill("4")
-    live.locator(".verdict", has_text="32 different words in 8 banks: 4 wavefronts").wait_for()
-    run_cell(page, 3, "print('padding', _.pad)")
-    page.locator(".cell").nth(3).get_by_text("padding 4", exact=True).wait_for()
-    assert (listener.errors, listener.foreign) == ([], [])
-    page.context.close()
-
-
-def test_a_wrong_token_says_what_to_do(browser, served):
-    address = re.sub(r"token=.*", "token=wrong", served.page)
-    page, _ = open_live(browser, address, "failed")
-    assert "Open the address that “make serve” printed" in page.inner_text(".live-state")
-    assert page.get_by_role("button", name="Try again").is_visible()
-    page.context.close()
-
-
-def test_a_page_opened_as_a_file_says_what_to_do(browser, small_book):
-    page, _ = open_live(browser, (small_book / "page.html").as_uri(), "failed")
-    assert "Type “make serve”" in page.inner_text(".live-state")
-    page.context.close()
-
-
-def test_a_server_that_ends_is_noticed(browser, served):
-    page, _ = open_live(browser, served.page, "ready")
-    served.process.send_signal(signal.SIGINT)
-    served.process.wait(120)
-    page.wait_for_selector('.live-bar[data-state="failed"]')
-    assert "no longer answers. Start it again with “make serve”" in page.inner_text(".live-state")
-    page.context.close()

@@ -1,4 +1,4 @@
-/* Widgets with the page's Python behind them: the script that the static book mounts, with a model that talks. */
+/* Widgets with a Python behind them, the page's own or a server's: the script that the static book mounts, with a model that talks. */
 const BOOK = new URL("../../book/", import.meta.url); // the scripts that pages load by themselves
 
 function load(name) {
@@ -11,11 +11,11 @@ function load(name) {
 }
 
 /** Mount a widget that Python showed, and let both hear each other. */
-export async function mount(box, { id, kind, state }, python) {
+export async function mount(box, { id, kind, state }, backend) {
   if (!window.tileByTile?.common) await load("widgets/common");
   if (!window.tileByTile.createModel) await load("widgets");
   if (!window.tileByTile[kind]) await load(`widgets/${kind}`);
-  const model = window.tileByTile.createModel(state, (message) => python.send({ id, ...message }));
-  python.listeners.set(id, (message) => model.hear(message));
+  const model = window.tileByTile.createModel(state, (message) => backend.send({ id, ...message }));
+  backend.listeners.set(id, (message) => model.hear(message));
   window.tileByTile[kind].render({ model, el: box });
 }

@@ -1,5 +1,5 @@
 /* What the reader changed in this page's cells: kept by her browser until she resets the page. */
-const KEY = `tile-by-tile.edits:${location.pathname}`; // engine.js reads it when the page is loaded
+const KEY = `tile-by-tile.edits:${location.pathname}`; // live.js reads it when the page is loaded
 
 /** Keep the changed texts, by the number of the cell: `now`, and the page's own, `was`. */
 export function keep(cells) {

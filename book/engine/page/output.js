@@ -10,6 +10,9 @@ export function make(tag, fields = {}, ...children) {
   return element;
 }
 
+/** A text without a terminal's colours. */
+export const plain = (text) => text.replace(ESCAPES, "");
+
 /** Plain text, as the book shows it. */
 const plainText = (text, kind = "") =>
   make(
@@ -20,18 +23,17 @@ const plainText = (text, kind = "") =>
 
 function stream(area, { name, text }) {
   const last = area.lastElementChild;
-  const plain = text.replace(ESCAPES, "");
-  if (last?.dataset.stream === name) return last.querySelector("pre").append(plain);
-  const box = plainText(plain, "stream");
+  if (last?.dataset.stream === name) return last.querySelector("pre").append(plain(text));
+  const box = plainText(plain(text), "stream");
   box.dataset.stream = name;
   area.append(box);
 }
 
-function output(area, { data }, python) {
+function output(area, { data }, backend) {
   if (data.widget) {
     const box = make("div", { className: "widget" });
     area.append(box);
-    return mount(box, data.widget, python).catch((error) =>
+    return mount(box, data.widget, backend).catch((error) =>
       box.append(`This figure could not be drawn: ${error.message}`),
     );
   }
@@ -56,9 +58,9 @@ function failure(area, { name, value, cell, line, traceback }, goTo) {
 }
 
 /** Show one message of Python in a cell's area; `goTo(cell, line)` leads to a line of a cell. */
-export function show(area, message, { python, goTo }) {
+export function show(area, message, { backend, goTo }) {
   if (message.type === "stream") stream(area, message);
-  else if (message.type === "output") output(area, message, python);
+  else if (message.type === "output") output(area, message, backend);
   else if (message.type === "error") failure(area, message, goTo);
   else if (message.type === "clear") area.replaceChildren();
   area.dispatchEvent(new Event("mounted", { bubbles: true })); // scroll.js hears it

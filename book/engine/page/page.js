@@ -1,6 +1,7 @@
-/* The page's Python, once a reader has asked for it: which cells run, in which order, and what the bar says of it. */
+/* A page whose reader has asked to run it: which cells run, in which order and on which backend, and what the bar says of it. */
 import { Cell } from "./cell.js";
 import { keep } from "./edits.js";
+import { Kernel } from "./kernel.js";
 import { make } from "./output.js";
 import { solves } from "./progress.js";
 import { Python } from "./python.js";
@@ -9,15 +10,16 @@ const LARGE = 200 * 2 ** 20; // bytes of memory that are worth a word
 const megabytes = (bytes) => (bytes / 1e6).toFixed(1);
 
 export class Page {
-  /** `bar` has the elements with data-part: run, stop, reset, above, state. */
-  constructor(manifest, base, bar) {
+  /** `bar` has the elements with data-part: stop, reset, above, state; `live` is what a `Kernel` needs to know. */
+  constructor(manifest, base, bar, live) {
     const elements = [...document.querySelectorAll(".bd-article div.cell")];
     this.cells = elements
       .filter((each) => each.querySelector(".cell_input pre"))
       .map((each, i) => new Cell(each, i + 1));
     this.bar = bar;
-    this.python = new Python(manifest, base, (name, details) => this.hear(name, details));
-    this.python.hears = (message) => this.running?.hear(message, this);
+    const tell = (name, details) => this.hear(name, details);
+    this.backends = { page: new Python(manifest, base, tell), server: new Kernel(base, live, tell) };
+    for (const backend of Object.values(this.backends)) backend.hears = (message) => this.running?.hear(message, this);
     this.loading = { done: 0, total: 0, seconds: 0 };
     this.queue = Promise.resolve();
     document.addEventListener("input", ({ target }) => {
@@ -32,6 +34,15 @@ export class Page {
     if (changed.length) this.say("ready", "Your changes are back. Reset restores the page’s own text.");
   }
 
+  /** Run cells from now on in the page's own Python ("page") or in a kernel ("server"). */
+  use(way) {
+    if (!this.busy) this.backend = this.backends[way];
+  }
+
+  get busy() {
+    return !this.part("stop").hidden;
+  }
+
   cellOf(element) {
     return this.cells.find((cell) => cell.element === element);
   }
@@ -43,7 +54,7 @@ export class Page {
     this.bar.dataset.state = name;
     this.part("state").textContent = text;
     this.part("stop").hidden = name !== "running" && name !== "loading";
-    document.querySelector("[data-way=page]").disabled = !this.part("stop").hidden;
+    for (const way of document.querySelectorAll("[data-way]")) way.disabled = this.busy;
     this.part("reset").hidden = false;
     this.part("above").hidden = !above;
     this.part("above").onclick = () => this.runAbove(above);
@@ -60,6 +71,10 @@ export class Page {
       const bytes = total ? `${megabytes(done)} of ${megabytes(total)} MB, ` : "";
       const what = total && done >= total ? "Starting Python: " : "Loading Python: ";
       this.say("loading", `${what}${bytes}${Math.round(seconds)} s`);
+    } else if (name === "starting") {
+      this.say("loading", details.text);
+    } else if (name === "gone") {
+      this.say("failed", details.text);
     } else if (name === "forgetful") {
       this.forgetful = " This browser keeps no progress: it is forgotten when you leave.";
     }
@@ -83,8 +98,8 @@ export class Page {
   /** Run a cell, and first those above that give it its names. */
   run(cell) {
     return this.inTurn(async () => {
-      await this.python.start();
-      const above = await this.python.above(
+      await this.backend.start();
+      const above = await this.backend.above(
         this.cells.map((each) => each.source),
         cell.number - 1,
       );
@@ -104,7 +119,7 @@ export class Page {
   async runAll(cells, asked = null) {
     const began = performance.now();
     this.leave = false;
-    await this.python.start();
+    await this.backend.start();
     for (const [i, cell] of cells.entries()) {
       this.say("running", cells.length > 1 ? `Running: cell ${i + 1} of ${cells.length}` : "Running …");
       const done = await this.runOne(cell, !asked || cell === asked);
@@ -142,7 +157,7 @@ export class Page {
   async runOne(cell, asked) {
     this.running = cell;
     cell.begin();
-    const done = await this.python.run(cell.number, cell.source, asked);
+    const done = await this.backend.run(cell.number, cell.source, asked);
     if (this.running !== cell) return { reset: true };
     cell.end(done);
     if (done.kept && solves(done.kept)) cell.tick();
@@ -165,14 +180,14 @@ export class Page {
   async stop() {
     this.leave = true;
     if (!this.running) {
-      this.python.end();
+      this.backend.end();
       this.say("ready", "Stopped.");
-    } else if (await this.python.stop()) this.leave = true;
+    } else if (await this.backend.stop()) this.leave = true;
   }
 
   /** Every cell as it was, and no Python. */
   reset() {
-    this.python.end();
+    Object.values(this.backends).forEach((backend) => backend.end());
     this.queue = Promise.resolve();
     this.running = null;
     this.cells.forEach((cell) => cell.reset());

@@ -15,9 +15,9 @@ found = judge({exercise!r}, {text!r}, **{options!r})
 print(json.dumps([found.right, found.kind.name if found.kind else ""]))
 """
 RUN = """async (source) => {
-  const page = await pagePython(), said = [];
-  page.python.hears = (message) => said.push(message);
-  await page.python.run(1, source);
+  const page = await livePage(), said = [];
+  page.backend.hears = (message) => said.push(message);
+  await page.backend.run(1, source);
   return said;
 }"""
 

@@ -33,7 +33,7 @@ EXPLAINED = {
     },
 }
 RUN = """async (number) => {
-  const page = await pagePython(), cell = page.cells[number];
+  const page = await livePage(), cell = page.cells[number];
   const began = performance.now();
   await page.inTurn(() => page.runAll([cell]));
   return { messages: cell.messages, heap: page.heap, seconds: (performance.now() - began) / 1000,

@@ -64,7 +64,7 @@ def test_every_file_is_named_with_its_size_on_the_way(distribution, tmp_path):
     sizes = dict(manifest["first"])
     for part in manifest["later"]:
         sizes |= part["files"]
-    assert sizes.keys() == {file.name for file in folder.iterdir()}
+    assert sizes.keys() == {file.name for file in folder.iterdir()} - pack.of_page().keys()
     for name, size in sizes.items():
         data = (folder / name).read_bytes()
         packed = name.endswith((".whl", ".zip", ".gz"))
@@ -74,7 +74,9 @@ def test_every_file_is_named_with_its_size_on_the_way(distribution, tmp_path):
 def test_every_file_is_named_with_the_checksum_that_browsers_take(distribution, tmp_path):
     manifest = written(distribution, tmp_path / "engine")
     folder = tmp_path / "engine" / manifest["folder"]
-    assert manifest["integrity"].keys() == {file.name for file in folder.iterdir()}
+    assert manifest["integrity"].keys() == manifest["first"].keys() | {
+        name for part in manifest["later"] for name in part["files"]
+    }
     for name, named in manifest["integrity"].items():
         digest = hashlib.sha256((folder / name).read_bytes()).digest()
         assert named == f"sha256-{base64.b64encode(digest).decode()}", name
@@ -127,3 +129,10 @@ def test_the_course_is_whole_in_its_archive(distribution, tmp_path):
     assert {"traitlets/__init__.py", "platformdirs/__init__.py"} <= names
     assert not [name for name in names if "__pycache__" in name or name.startswith("kernels/cli")]
     assert packed.read("kernels/__init__.py") == (ROOT / "kernels/__init__.py").read_bytes()
+
+
+def test_without_a_python_there_is_what_leads_to_a_server(tmp_path):
+    manifest = pack.write(None, tmp_path / "engine")
+    assert manifest.keys() == {"folder"}
+    folder = tmp_path / "engine" / manifest["folder"]
+    assert {"page.js", "kernel.js", "kernel.py", "needs.py"} <= {x.name for x in folder.iterdir()}
