@@ -7,20 +7,19 @@ import types
 
 import numpy as np
 
-from . import values
+from . import memory, values
 from .errors import KernelError, OutOfBounds, Unsupported
 from .lanes import Lanes, Mask
 from .memory import Array, Buffer
 from .session import Session
 from .sites import Kind, Problem
-from .variables import select
 from .wording import describe_value
 
 PARTS = (slice, types.EllipsisType)  # indices that leave an axis, or several
 
 
-class Access:
-    """The memory side of a runner.
+class Memory:
+    """What a group of lanes can load from and store into.
 
     Parameters
     ----------
@@ -29,8 +28,6 @@ class Access:
     shared : dict
         Shared arrays of these blocks, by declaration; runners of one block share it.
     """
-
-    only_types = False  # shapes and numbers are what they are (see `typist`)
 
     def __init__(self, session: Session, lanes: Lanes, shared: dict):
         self.session, self.lanes, self.shared = session, lanes, shared
@@ -184,8 +181,6 @@ class Access:
 
     def load(self, a, index: tuple, m: Mask, n):
         """``a[index]``: an element, or a view if indices are missing or slices."""
-        if isinstance(a, tuple):
-            return self.item_of(a, index, m, n)
         if not isinstance(a, Array):
             raise Unsupported(n.lineno, f"{ast.unparse(n)}: {describe_value(a)} has no elements")
         if len(index) < a.ndim or any(isinstance(i, PARTS) for i in index):
@@ -193,9 +188,9 @@ class Access:
         elements, inside = self.locate(a, index, m, n)
         buffer = a.buffer
         if inside is None:
-            return values.poison(buffer.dtype)
+            return self.unread(buffer.dtype)
         if buffer in self.in_flight:
-            self.in_flight[buffer](self, n)
+            self.in_flight[buffer](n)
         if buffer.space == "local" and not isinstance(elements, np.ndarray):
             return self.load_local(buffer, int(elements), inside, n)
         cells = self.cells(buffer, elements)
@@ -221,29 +216,6 @@ class Access:
         """What belongs to one element of every thread's local array."""
         start = element * self.lanes.count
         return flat[start : start + self.lanes.count].reshape(self.lanes.shape)
-
-    def item_of(self, a: tuple, index: tuple, m: Mask, n):
-        """``t[i]``: an item of a tuple, or a part of it."""
-        i = index[0]
-        if isinstance(i, slice):
-            parts = (i.start, i.stop, i.step)
-            return a[slice(*(None if x is None else int(x) for x in parts))]
-        self.check_item(a, index, n)
-        if not isinstance(i, np.ndarray):
-            if -len(a) <= int(i) < len(a):
-                return a[int(i)]
-            raise OutOfBounds(f"line {n.lineno}: index {int(i)} of a tuple of {len(a)}")
-        i, bad = self.wrap(i, len(a), m, n, Array(_items(len(a)), 0, (len(a),), (1,)))
-        if bad is not None:
-            raise OutOfBounds(f"line {n.lineno}: {ast.unparse(n)} is outside a tuple of {len(a)}")
-        found = a[0]
-        for k, item in enumerate(a[1:], 1):
-            found = select(i == k, item, found, n)
-        return found
-
-    def check_item(self, a: tuple, index: tuple, n) -> None:
-        if len(index) != 1 or not values.is_value(index[0]) or index[0].dtype.kind not in "iu":
-            raise Unsupported(n.lineno, f"{ast.unparse(n)}: a tuple takes one whole number")
 
     def view(self, a: Array, index: tuple, m: Mask, n) -> Array:
         """``A[row]``, ``A[:, k]``, ``A[i:i + 4]``: a part of an array, not copied."""
@@ -313,7 +285,7 @@ class Access:
         if inside is None:
             return
         if buffer in self.in_flight:
-            self.in_flight[buffer](self, n)
+            self.in_flight[buffer](n)
         if buffer.space == "local" and not isinstance(elements, np.ndarray) and inside is m:
             self.put_local(buffer, int(elements), v, m, n)
             return
@@ -398,31 +370,36 @@ class Access:
         )
         self.problem((Kind.UNINITIALISED, n), problem, self.lane_count(blank))
 
-    def never_assigned(self, v, lacking: np.ndarray, n: ast.Name) -> None:
-        """Note lanes that read a variable to which only others, or none, have given a value."""
-        block, thread, _ = self.lanes.first(lacking)
-        message = (
-            f"thread {thread} of block {block} reads {n.id}, which it has never assigned: line "
-            f"{v.line} "
-            "does so for other threads only, or for none; give it a value on every way here"
-        )
-        problem = Problem(
-            Kind.UNINITIALISED,
-            line=n.lineno,
-            other_line=v.line,
-            block=block,
-            thread=thread,
-            message=message,
-        )
-        self.problem((Kind.UNINITIALISED, n), problem, self.lane_count(lacking))
-
-    # -- what only matters while types are found
+    # -- what is another matter while types are inferred (see `abstract_memory`)
 
     def writes(self, a: Array) -> None:
         """An array is changed."""
 
-    def must_be_known(self, v, n: ast.expr) -> None:
-        """Refuse a number that the compiler must know, and does not."""
+    def unread(self, d: np.dtype):
+        """What a load gives that no lane may make."""
+        return values.poison(d)
+
+    def check_sizes(self, fit, error: KernelError) -> None:
+        """Raise an error unless the sizes of arrays fit."""
+        if not fit:
+            raise error
+
+    def positions(self, shape: tuple, inputs: list[tuple], n):
+        """The indices of an array of a shape to which others are broadcast."""
+        if np.broadcast_shapes(shape, *inputs) != shape:
+            shapes = [*inputs, shape]
+            raise Unsupported(
+                n.lineno, f"{ast.unparse(n)}: the shapes {shapes} do not fit together"
+            )
+        return np.ndindex(*shape)
+
+    def shared_array(self, shape, dtype: np.dtype, base: int) -> Array:
+        """A fresh shared array of these blocks."""
+        return memory.shared_array(None, shape, dtype, base, self.lanes.blocks)
+
+    def local_array(self, shape, dtype: np.dtype) -> Array:
+        """A fresh local array of these lanes."""
+        return memory.local_array(None, shape, dtype, self.lanes.count)
 
     # -- problems
 
@@ -452,11 +429,6 @@ def _constant_negative(n) -> bool:
 
 def _scalar(v):
     return int(v) if np.ndim(v) == 0 else v
-
-
-def _items(n: int) -> Buffer:
-    """The items of a tuple as if they were an array, for messages."""
-    return Buffer("the tuple", "local", np.dtype(np.int64), n, np.empty(0), 0, (n,), (1,))
 
 
 def _plain(shape, position, lanes: Lanes) -> tuple[int, ...]:

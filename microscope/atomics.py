@@ -55,18 +55,18 @@ def atomic(run, op: str, n: ast.Call, m):
             f"not of {array.dtype.name}",
         )
     index = index if isinstance(index, tuple) else (index,)
-    run.check_index(array, index, n)
-    run.writes(array)
-    elements, inside = run.locate(array, index, m, n)
+    run.memory.check_index(array, index, n)
+    run.memory.writes(array)
+    elements, inside = run.memory.locate(array, index, m, n)
     buffer, lanes = array.buffer, run.lanes
     if inside is None:
-        return values.poison(buffer.dtype)
-    cells = run.cells(buffer, elements)
+        return run.memory.unread(buffer.dtype)
+    cells = run.memory.cells(buffer, elements)
     if run.tracer is not None:
         run.tracer.access(n, buffer, "atomic", elements, cells, inside, lanes)
         if buffer in run.tracer.written:
-            run.uninitialised(buffer, elements, cells, inside, n)
-            run.scatter(run.tracer.written[buffer], cells, np.bool_(True), inside)
+            run.memory.uninitialised(buffer, elements, cells, inside, n)
+            run.memory.scatter(run.tracer.written[buffer], cells, np.bool_(True), inside)
         if op in ("add", "sub") and buffer.dtype.kind == "f":
             run.tracer.count_flops(buffer.dtype, inside.n, n.lineno)
     active = lanes.full(run.array_of(inside))

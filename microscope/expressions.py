@@ -10,24 +10,27 @@ from enum import Enum
 import numpy as np
 
 from . import functions, groups, intrinsics, memory, names, ptx, values
-from .access import Access
+from .access import Memory
 from .device_arrays import DeviceArray, Interface, from_interface
-from .errors import KernelError, Unsupported, raised
+from .errors import KernelError, OutOfBounds, Unsupported, raised
 from .iterables import Range
 from .lanes import Mask
-from .memory import Array
+from .memory import Array, Buffer
 from .session import Frame
+from .sites import Kind, Problem
 from .variables import MISSING, Partial, convert, garbage, select, type_of
 from .wording import describe, describe_value
 
 TUPLE_LIMIT = 1000  # parts; Numba's compiler gives up earlier
 
 
-class Expressions(Access):
+class Expressions:
     """The side of a runner that computes values.
 
     Attributes
     ----------
+    memory : Memory
+        What it loads from and stores into.
     frame : Frame or None
         The function call that runs.
     unused : ast.Call or None
@@ -36,6 +39,12 @@ class Expressions(Access):
 
     frame: Frame | None = None
     unused: ast.Call | None = None
+
+    def __init__(self, memory: Memory):
+        self.memory, self.session, self.lanes = memory, memory.session, memory.lanes
+        self.shared, self.tracer = memory.shared, memory.tracer
+        self.problem, self.lane_count = memory.problem, memory.lane_count
+        self.array_of = memory.array_of
 
     def evaluate(self, n, m: Mask):
         """The value of an expression in the active lanes; other lanes hold anything."""
@@ -79,6 +88,24 @@ class Expressions(Access):
         if lacking.any():
             self.never_assigned(v, lacking, n)
         return v.value
+
+    def never_assigned(self, v, lacking: np.ndarray, n: ast.Name) -> None:
+        """Note lanes that read a variable to which only others, or none, have given a value."""
+        block, thread, _ = self.lanes.first(lacking)
+        message = (
+            f"thread {thread} of block {block} reads {n.id}, which it has never assigned: line "
+            f"{v.line} "
+            "does so for other threads only, or for none; give it a value on every way here"
+        )
+        problem = Problem(
+            Kind.UNINITIALISED,
+            line=n.lineno,
+            other_line=v.line,
+            block=block,
+            thread=thread,
+            message=message,
+        )
+        self.problem((Kind.UNINITIALISED, n), problem, self.lane_count(lacking))
 
     def constant(self, n):
         """What a name from outside the function means, or an attribute of one."""
@@ -294,7 +321,7 @@ class Expressions(Access):
             owner = self.constant(n.value)
             if isinstance(owner, type) and issubclass(owner, Enum):
                 return owner[n.slice.value]
-        return self.load(self.evaluate(n.value, m), self.index(n.slice, m), m, n)
+        return self.part(self.evaluate(n.value, m), self.index(n.slice, m), m, n)
 
     def evaluate_attribute(self, n: ast.Attribute, m: Mask):
         if self.is_constant(n):
@@ -335,6 +362,35 @@ class Expressions(Access):
 
     # -- subscripts and parts of values
 
+    def part(self, v, index: tuple, m: Mask, n):
+        """``v[index]`` of an array or a tuple."""
+        if isinstance(v, tuple):
+            return self.item_of(v, index, m, n)
+        return self.memory.load(v, index, m, n)
+
+    def item_of(self, a: tuple, index: tuple, m: Mask, n):
+        """``t[i]``: an item of a tuple, or a part of it."""
+        i = index[0]
+        if isinstance(i, slice):
+            parts = (i.start, i.stop, i.step)
+            return a[slice(*(None if x is None else int(x) for x in parts))]
+        self.check_item(a, index, n)
+        if not isinstance(i, np.ndarray):
+            if -len(a) <= int(i) < len(a):
+                return a[int(i)]
+            raise OutOfBounds(f"line {n.lineno}: index {int(i)} of a tuple of {len(a)}")
+        i, bad = self.memory.wrap(i, len(a), m, n, Array(_items(len(a)), 0, (len(a),), (1,)))
+        if bad is not None:
+            raise OutOfBounds(f"line {n.lineno}: {ast.unparse(n)} is outside a tuple of {len(a)}")
+        found = a[0]
+        for k, item in enumerate(a[1:], 1):
+            found = select(i == k, item, found, n)
+        return found
+
+    def check_item(self, a: tuple, index: tuple, n) -> None:
+        if len(index) != 1 or not values.is_value(index[0]) or index[0].dtype.kind not in "iu":
+            raise Unsupported(n.lineno, f"{ast.unparse(n)}: a tuple takes one whole number")
+
     def index(self, n, m: Mask) -> tuple:
         """The indices of a subscript."""
         if isinstance(n, ast.Tuple):
@@ -349,6 +405,9 @@ class Expressions(Access):
         return self.evaluate(n, m)
 
     # -- calls
+
+    def must_be_known(self, v, n: ast.expr) -> None:
+        """Refuse a number that the compiler must know, and does not."""
 
     def callee(self, n):
         """What a call calls, or None if it is found only by evaluating it."""
@@ -413,6 +472,11 @@ class Expressions(Access):
         ast.Attribute: evaluate_attribute,
         ast.Call: evaluate_call,
     }
+
+
+def _items(n: int) -> Buffer:
+    """The items of a tuple as if they were an array, for messages."""
+    return Buffer("the tuple", "local", np.dtype(np.int64), n, np.empty(0), 0, (n,), (1,))
 
 
 def small_tuple(t: tuple, n) -> tuple:

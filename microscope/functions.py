@@ -153,8 +153,6 @@ def _items(run, v, n, m) -> list:
     length = items.length()
     if isinstance(length, np.ndarray):
         raise Unsupported(n.lineno, f"{ast.unparse(n)}: the length differs between threads")
-    if run.only_types:
-        length = min(length, 2)
     return [items.item(run, k, m, n.args[0]) for k in range(length)]
 
 
@@ -225,10 +223,10 @@ def array_method(run, a: Array, name: str, arguments: list, n, m):
     if name == "transpose" and not arguments:
         return a.transposed()
     if name == "fill" and len(arguments) == 1:
-        run.put_view(a, arguments[0], m, n)
+        run.memory.put_view(a, arguments[0], m, n)
         return None
     if name == "item" and not arguments:
-        return run.load(a, tuple(np.int64(0) for _ in a.shape), m, n)
+        return run.memory.load(a, tuple(np.int64(0) for _ in a.shape), m, n)
     raise Unsupported(n.lineno, f"{ast.unparse(n)}: an array has no such method in a kernel")
 
 
@@ -245,8 +243,8 @@ def reshaped(run, a: Array, arguments: list, n) -> Array:
     size, given = math.prod(a.shape), math.prod(s for s in shape if s != -1)
     if shape.count(-1) == 1 and given:
         shape[shape.index(-1)] = max(1, size // given)
-    if math.prod(shape) != size and not run.only_types:
-        raise KernelError(f"line {n.lineno}: {ast.unparse(n)}: {a.name} has {size} elements")
+    what = f"line {n.lineno}: {ast.unparse(n)}: {a.name} has {size} elements"
+    run.memory.check_sizes(math.prod(shape) == size, KernelError(what))
     return Array(a.buffer, a.offset, tuple(shape), memory.row_major(shape))
 
 

@@ -14,13 +14,13 @@ STORES = ("stcg", "stcs", "stwb", "stwt")
 def load(run, n: ast.Call, m):
     """``cuda.ldcg(array, index)``."""
     array, index = run.exactly(n, m, 2)
-    return run.load(array, _element(array, index, n), m, n)
+    return run.memory.load(array, _element(array, index, n), m, n)
 
 
 def store(run, n: ast.Call, m):
     """``cuda.stcg(array, index, value)``."""
     array, index, v = run.exactly(n, m, 3)
-    run.put(array, _element(array, index, n), v, m, n)
+    run.memory.put(array, _element(array, index, n), v, m, n)
 
 
 def _element(array, index, n: ast.Call) -> tuple:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 
 from . import signatures, values
+from .access import Memory
 from .compiled import Compiled
 from .errors import KernelError, StopRun, raised
 from .iterables import iterable
@@ -26,7 +27,14 @@ ENOUGH = ", or use more threads and fewer iterations"
 
 
 class Runner(Waiting):
-    """Runs one group of lanes through a kernel; parameters as `Access`.
+    """Runs one group of lanes through a kernel.
+
+    Parameters
+    ----------
+    session : Session
+    lanes : Lanes
+    shared : dict
+        Shared arrays of these blocks, by declaration; runners of one block share it.
 
     Attributes
     ----------
@@ -35,7 +43,7 @@ class Runner(Waiting):
     """
 
     def __init__(self, session: Session, lanes: Lanes, shared: dict):
-        super().__init__(session, lanes, shared)
+        super().__init__(Memory(session, lanes, shared))
         self.exited: Mask | None = None
         self.depth = 0
         limits = session.limits

@@ -103,8 +103,7 @@ def _static(run, n, shape, dtype, alignment) -> Array:
         s.layout[n] = base
         s.static_bytes = base + math.prod(shape) * dtype.itemsize
         _check_shared(run, n)
-    blocks = 0 if run.only_types else run.lanes.blocks
-    array = memory.shared_array(None, shape, dtype, base, blocks)
+    array = run.memory.shared_array(shape, dtype, base)
     if KEY in run.shared:
         block = run.shared[KEY]
         array.buffer.flat = block.place(base, array.buffer.flat.nbytes).view(dtype)
@@ -164,8 +163,7 @@ def local_array(run, n, m):
                 f"{run.lanes.count} threads at once: use a smaller shape"
             )
         run.session.local_bytes[n] = size
-        lanes = 0 if run.only_types else run.lanes.count
-        array = memory.local_array(None, shape, dtype, lanes)
+        array = run.memory.local_array(shape, dtype)
         run.shared[n, run.lanes.warp] = array
         if run.tracer is not None:
             run.tracer.watch_blank(array.buffer)

@@ -81,7 +81,7 @@ class Elements:
         return self.array.shape[0]
 
     def item(self, run, k: int, m, n):
-        return run.load(self.array, (np.int64(k),), m, n)
+        return run.memory.load(self.array, (np.int64(k),), m, n)
 
 
 class Enumerate:

@@ -75,12 +75,18 @@ def _small_numba() -> types.ModuleType:
     return numba
 
 
+def _available() -> bool:
+    """Say that there is a GPU, for programs that go another way without one."""
+    return True
+
+
 @contextmanager
 def stand_in_for_numba() -> Iterator[None]:
     """Let ``from numba import cuda`` give the interpreter, for the time of a with block.
 
-    What is imported meanwhile keeps it. Kernels that are decorated with signatures need this where
-    there is no GPU: numba-cuda would compile them at once, for the GPU of the machine.
+    What is imported meanwhile keeps it, and ``cuda.is_available()`` says yes until the end. Kernels
+    that are decorated with signatures need this where there is no GPU: numba-cuda would compile
+    them at once, for the GPU of the machine.
     """
     try:
         numba = importlib.import_module("numba")
@@ -94,13 +100,15 @@ def stand_in_for_numba() -> Iterator[None]:
         "numba.types": numba.types,
     }
     before = {name: sys.modules.get(name) for name in modules}
-    own = vars(numba).get("cuda")
+    own, asked = vars(numba).get("cuda"), api.is_available
     sys.modules.update(modules)
     numba.cuda = api
+    api.is_available = _available
     api.__path__ = getattr(own, "__path__", [])  # where its other modules are found
     try:
         yield
     finally:
+        api.is_available = asked
         del api.__path__
         for name, module in before.items():
             if module is None:

@@ -34,8 +34,8 @@ class Statements(Expressions):
             self.store(target, self.combined(s, old, m), m)
         elif isinstance(target, ast.Subscript):
             array, index = self.evaluate(target.value, m), self.index(target.slice, m)
-            old = self.load(array, index, m, target)
-            self.put(array, index, self.combined(s, old, m), m, target, checked=True)
+            old = self.part(array, index, m, target)
+            self.memory.put(array, index, self.combined(s, old, m), m, target, checked=True)
         else:
             raise Unsupported(s.lineno, f"cannot assign to {ast.unparse(target)}")
         return m
@@ -61,7 +61,7 @@ class Statements(Expressions):
             self.store_name(target, v)
         elif isinstance(target, ast.Subscript):
             array, index = self.evaluate(target.value, m), self.index(target.slice, m)
-            self.put(array, index, v, m, target)
+            self.memory.put(array, index, v, m, target)
         elif isinstance(target, (ast.Tuple, ast.List)):
             if isinstance(v, Array):
                 v = self.elements_of(v, len(target.elts), m, target)
@@ -78,11 +78,9 @@ class Statements(Expressions):
 
     def elements_of(self, a: Array, count: int, m: Mask, target) -> tuple:
         """What ``x, y, z = a`` takes from an array: as many elements, or rows, as there are."""
-        if not self.only_types and np.any(a.shape[0] != count):
-            raise KernelError(
-                f"line {target.lineno}: {count} names on the left, but {a.name} has another length"
-            )
-        return tuple(self.load(a, (np.int64(k),), m, target) for k in range(count))
+        what = f"line {target.lineno}: {count} names on the left, but {a.name} has another length"
+        self.memory.check_sizes(np.all(a.shape[0] == count), KernelError(what))
+        return tuple(self.memory.load(a, (np.int64(k),), m, target) for k in range(count))
 
     def store_name(self, target: ast.Name, v) -> None:
         """Give a variable its value in the lanes that are here; others have variables of theirs."""

@@ -17,11 +17,12 @@ from typing import NamedTuple
 import numpy as np
 
 from . import flow, functions, groups, intrinsics, memory, ptx, signatures, values
+from .abstract_memory import AbstractMemory, sample_array, stand_in
 from .compiled import Compiled
 from .errors import KernelError, Unsupported
 from .expressions import is_device_function
 from .iterables import Elements, Enumerate, Tuple, Zip, iterable
-from .lanes import Lanes, Mask
+from .lanes import Mask
 from .limits import LIMITS
 from .memory import Array
 from .session import Frame, Session
@@ -33,7 +34,6 @@ from .wording import describe, describe_value
 
 Env = dict | None  # None where no thread can come
 ANYTHING = replace(LIMITS, shared_bytes=1 << 62)
-SAMPLE_SIZE = 64  # elements of an array that stands for its type
 PASSES = 100  # more than any kernel needs
 END = (1 << 31, 0)  # behind the last line
 
@@ -53,45 +53,6 @@ def compile_kernel(code: Code, arguments: list) -> Compiled:
     with np.errstate(all="ignore"), typist.session.explained():
         typist.run()
     return typist.compiled
-
-
-def stand_in(v, path: tuple[int, ...], origins: dict):
-    """A value that stands for the type of an argument.
-
-    Parameters
-    ----------
-    v : object
-    path : tuple of int
-        Which argument it is: its position, and positions within tuples.
-    origins : dict
-        Filled: the paths of the arguments that an array is a part of.
-    """
-    if isinstance(v, Array):
-        array = sample_array(v)
-        origins[array.buffer] = frozenset([path])
-        return array
-    if isinstance(v, tuple):
-        return tuple(stand_in(x, (*path, k), origins) for k, x in enumerate(v))
-    return values.sample(v.dtype) if values.is_value(v) else v
-
-
-def sample_array(a: Array) -> Array:
-    """An array that stands for all of its make."""
-    shape = (SAMPLE_SIZE,) * a.ndim
-    strides = memory.row_major(shape)
-    if not a.contiguous:
-        strides = tuple(2 * s for s in strides)
-    buffer = memory.Buffer(
-        a.name,
-        a.buffer.space,
-        a.dtype,
-        SAMPLE_SIZE,
-        np.ones(SAMPLE_SIZE, a.dtype),
-        0,
-        shape,
-        strides,
-    )
-    return Array(buffer, 0, shape, strides)
 
 
 class Missing(KernelError):
@@ -130,15 +91,14 @@ class Typist(Statements):
 
     def __init__(self, compiled: Compiled, env: dict, origins: dict, stack: tuple[Typist, ...]):
         session = Session((1, 1, 1), (1, 1, 1), None, 0, ANYTHING)
-        lanes = Lanes((1, 1, 1), np.zeros((1, 3), np.int64), (1, 1, 1))
         if stack:
             session = stack[0].session
-        super().__init__(session, lanes, {})
-        self.compiled, self.origins, self.stack = compiled, origins, stack
+        super().__init__(AbstractMemory(session, origins, compiled.written))
+        self.memory: AbstractMemory
+        self.compiled, self.stack = compiled, stack
         self.frame = Frame(compiled, env)
         declared = compiled.declared
         self.result = values.sample(declared) if isinstance(declared, np.dtype) else MISSING
-        self.parts: list[Array] = []  # views that the function has made of arrays
         self.loops: list[tuple[list[Env], list[Env]]] = []  # variables at each break and continue
         self.key = (declared, *map(type_of, env.values()))
         self.versions: dict[tuple, Typist] = stack[0].versions if stack else {}
@@ -388,7 +348,7 @@ class Typist(Statements):
             if a.buffer is b.buffer:
                 return a if a.strides == b.strides else b
             array = sample_array(a if not a.contiguous else b)
-            self.origins[array.buffer] = self.origin(a) | self.origin(b)
+            self.memory.derive(array, a, b)
             return array
         raise Unsupported(
             n.lineno,
@@ -411,7 +371,7 @@ class Typist(Statements):
             case Tuple():
                 return self.one_of(items.items, n)
             case Elements():
-                return self.load(items.array, (np.int64(0),), self.lanes.all, n)
+                return self.memory.load(items.array, (np.int64(0),), self.lanes.all, n)
             case Enumerate():
                 return np.int64(0), self.item(items.inner, n)
             case Zip():
@@ -513,7 +473,7 @@ class Typist(Statements):
         v = None if s.value is None else self.plain(self.evaluate(s.value, self.lanes.all))
         if v is not None and not self.stack:
             raise Unsupported(s.lineno, "a kernel returns nothing: store results in an array")
-        if any(v is part for part in self.parts):
+        if any(v is part for part in self.memory.views):
             raise Unsupported(
                 s.lineno,
                 f"{self.frame.code.name} returns a part of an array: Numba returns whole arrays "
@@ -687,6 +647,8 @@ class Typist(Statements):
         if ptx.is_asynchronous(target):
             self.compiled.asynchronous = True
             self.compiled.cluster = max(self.compiled.cluster, target.choices.get("blocks", 1))
+        if ptx.is_instruction(target):
+            return ptx.infer(self, target, n, m)
         if target is print:
             functions.check_print(n, self.arguments(n, m))
             return None
@@ -710,7 +672,7 @@ class Typist(Statements):
         self.compiled.asynchronous |= callee.compiled.asynchronous
         self.compiled.cluster = max(self.compiled.cluster, callee.compiled.cluster)
         for path in callee.compiled.written:
-            self.writes(item_at(list(given.values()), path))
+            self.memory.writes(item_at(list(given.values()), path))
         return self.returned(callee, list(given.values()))
 
     def version(self, target, code: Code, given: dict, result, n: ast.Call) -> Typist:
@@ -750,16 +712,14 @@ class Typist(Statements):
         if not isinstance(v, Array):
             return v
         array = sample_array(v)
-        paths = callee.origin(v)
+        paths = callee.memory.origin(v)
         if not paths:
             raise Unsupported(
                 callee.compiled.code.node.lineno,
                 f"{callee.compiled.code.name} returns an array of its own: Numba returns only "
                 "arrays that were passed to the function",
             )
-        self.origins[array.buffer] = frozenset().union(
-            *(self.origin(item_at(given, path)) for path in paths)
-        )
+        self.memory.derive(array, *(item_at(given, path) for path in paths))
         return array
 
     EXPRESSIONS = Statements.EXPRESSIONS | {
@@ -771,48 +731,13 @@ class Typist(Statements):
         ast.Call: evaluate_call,
     }
 
-    # -- memory: types are checked, nothing is touched
-
-    only_types = True
-
-    def origin(self, a) -> frozenset:
-        """The arguments that an array is a part of."""
-        return self.origins.get(a.buffer, frozenset()) if isinstance(a, Array) else frozenset()
-
-    def writes(self, a) -> None:
-        """Remember the arguments through which an array is changed."""
-        self.compiled.written |= self.origin(a)
-
-    def locate(self, a: Array, index: tuple, m: Mask, n, checked: bool = False):
-        self.check_index(a, index, n)
-        return np.int64(0), m
-
-    def cells(self, buffer, elements):
-        return np.int64(0)
-
-    def scatter(self, flat, cells, v, mask: Mask) -> None:
-        pass
-
-    def wrap(self, i, size, m: Mask, n, a: Array, checked: bool = False):
-        return np.int64(0), None
-
-    def load(self, a, index: tuple, m: Mask, n):
-        v = super().load(a, index, m, n)
-        return values.sample(v.dtype) if values.is_value(v) and isinstance(a, Array) else v
+    # -- what depends on numbers that are not known yet
 
     def item_of(self, a: tuple, index: tuple, m: Mask, n):
         if type(index[0]) is Literal or isinstance(index[0], slice):
             return super().item_of(a, index, m, n)
         self.check_item(a, index, n)
         return self.one_of(a, n)
-
-    def view(self, a: Array, index: tuple, m: Mask, n) -> Array:
-        part = super().view(a, index, m, n)
-        self.parts.append(part)
-        return part
-
-    def put_view(self, part: Array, v, m: Mask, n) -> None:
-        self.put(part, (np.int64(0),) * part.ndim, v, m, n)
 
     def must_be_known(self, v, n: ast.expr) -> None:
         for x in v if isinstance(v, tuple) else (v,):

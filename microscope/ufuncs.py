@@ -66,15 +66,13 @@ def elementwise(run, target: np.ufunc, inputs: list, out: Array, n: ast.Call, m)
     shapes = [a.shape for a in (*inputs, out) if isinstance(a, Array)]
     if any(isinstance(s, np.ndarray) for shape in shapes for s in shape):
         raise Unsupported(n.lineno, f"{ast.unparse(n)}: write a loop over the elements")
-    positions = np.ndindex(*out.shape)
-    if run.only_types:
-        positions = [(0,) * out.ndim]
-    elif np.broadcast_shapes(*shapes) != out.shape:
-        raise Unsupported(n.lineno, f"{ast.unparse(n)}: the shapes {shapes} do not fit together")
-    for position in positions:
-        found = [run.load(a, _at(a, position), m, n) if isinstance(a, Array) else a for a in inputs]
+    for position in run.memory.positions(out.shape, shapes[:-1], n):
+        found = [
+            run.memory.load(a, _at(a, position), m, n) if isinstance(a, Array) else a
+            for a in inputs
+        ]
         where = tuple(np.int64(i) for i in position)
-        run.put(out, where, of_numbers(run, target, found, m), m, n)
+        run.memory.put(out, where, of_numbers(run, target, found, m), m, n)
 
 
 def _at(a: Array, position: tuple) -> tuple:

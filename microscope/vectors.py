@@ -45,7 +45,7 @@ def load4_guarded(run, n, m):
     parts = []
     for at in _columns(col):
         inside, _ = run.lanes.split(values.truth(below & (at < array.shape[1])), m)
-        part = ZERO if inside is None else run.load(array, (row, at), inside, n)
+        part = ZERO if inside is None else run.memory.load(array, (row, at), inside, n)
         parts.append(part if inside is None else _or_zero(part, inside))
     return tuple(parts)
 
@@ -63,7 +63,7 @@ def store4_guarded(run, n, m):
     for at, part in zip(_columns(col), parts, strict=True):
         inside, _ = run.lanes.split(values.truth(below & (at < array.shape[1])), m)
         if inside is not None:
-            run.put(array, (row, at), part, inside, n)
+            run.memory.put(array, (row, at), part, inside, n)
 
 
 def aligned16(run, n, m):
@@ -104,13 +104,13 @@ def _locate(run, array, index, m, n):
     """Numbers of the first of four elements, with the lanes whose four may be touched."""
     _matrix(array, n)
     row, col = index
-    run.check_index(array, (row, col), n)
-    elements, inside = run.locate(array, (row, col), m, n)
+    run.memory.check_index(array, (row, col), n)
+    elements, inside = run.memory.locate(array, (row, col), m, n)
     in_row = isinstance(array.strides[1], int) and array.strides[1] == 1
-    if inside is not None and not in_row and not run.only_types:
+    if inside is not None and not in_row:
         raise Unsupported(n.lineno, f"{ast.unparse(n)}: neighbours in a row must be neighbours")
     if inside is not None:
-        _, inside = run.locate(array, (row, _columns(col)[-1]), inside, n)
+        _, inside = run.memory.locate(array, (row, _columns(col)[-1]), inside, n)
     if inside is None:
         return elements, None
     odd = (np.asarray(elements) * array.dtype.itemsize + array.buffer.base) % 16 != 0
@@ -145,13 +145,13 @@ def _load(run, array, index, m, n) -> tuple:
     elements, inside = _locate(run, array, index, m, n)
     buffer = array.buffer
     if inside is None:
-        return (values.poison(buffer.dtype),) * WIDTH
-    cells = [run.cells(buffer, elements + k) for k in range(WIDTH)]
+        return (run.memory.unread(buffer.dtype),) * WIDTH
+    cells = [run.memory.cells(buffer, elements + k) for k in range(WIDTH)]
     if run.tracer is not None:
         run.tracer.access(n, buffer, "load", elements, cells, inside, run.lanes, WIDTH)
         if buffer in run.tracer.written:
             for k, cell in enumerate(cells):
-                run.uninitialised(buffer, elements + k, cell, inside, n)
+                run.memory.uninitialised(buffer, elements + k, cell, inside, n)
     parts = []
     for cell in cells:
         part = buffer.flat.take(cell) if isinstance(cell, np.ndarray) else buffer.flat[cell]
@@ -163,19 +163,19 @@ def _load(run, array, index, m, n) -> tuple:
 
 def _store(run, array, index, parts, m, n) -> None:
     elements, inside = _locate(run, array, index, m, n)
-    run.writes(array)
+    if not all(values.is_value(part) for part in parts):
+        raise Unsupported(n.lineno, f"{ast.unparse(n)}: stores four numbers")
+    run.memory.writes(array)
     buffer = array.buffer
     if inside is None:
         return
-    if not all(values.is_value(part) for part in parts):
-        raise Unsupported(n.lineno, f"{ast.unparse(n)}: stores four numbers")
-    cells = [run.cells(buffer, elements + k) for k in range(WIDTH)]
+    cells = [run.memory.cells(buffer, elements + k) for k in range(WIDTH)]
     if run.tracer is not None:
         run.tracer.access(n, buffer, "store", elements, cells, inside, run.lanes, WIDTH)
     for cell, part in zip(cells, parts, strict=True):
         if run.tracer is not None and buffer in run.tracer.written:
-            run.scatter(run.tracer.written[buffer], cell, np.bool_(True), inside)
-        run.scatter(buffer.flat, cell, values.cast(buffer.dtype, part), inside)
+            run.memory.scatter(run.tracer.written[buffer], cell, np.bool_(True), inside)
+        run.memory.scatter(buffer.flat, cell, values.cast(buffer.dtype, part), inside)
 
 
 FUNCTIONS = {

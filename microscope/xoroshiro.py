@@ -121,20 +121,20 @@ def draw(run, name: str, n: ast.Call, m):
 def bits(run, given: Array, index, m, n: ast.Call):
     """64 random bits of each lane."""
     index = (index,)
-    run.check_index(given, index, n)
-    run.writes(given)
-    elements, inside = run.locate(given, index, m, n)
-    if inside is None or run.only_types:
+    run.memory.check_index(given, index, n)
+    run.memory.writes(given)
+    elements, inside = run.memory.locate(given, index, m, n)
+    if inside is None:
         return U(0)
-    cells = run.cells(given.buffer, elements)
+    cells = run.memory.cells(given.buffer, elements)
     if run.tracer is not None:
         for op in ("load", "store"):
             run.tracer.access(n, given.buffer, op, elements, cells, inside, run.lanes)
     s0, s1 = given.buffer.flat["s0"], given.buffer.flat["s1"]
     old = s0[cells], s1[cells]
     new = step(*old)
-    run.scatter(s0, cells, new[0], inside)
-    run.scatter(s1, cells, new[1], inside)
+    run.memory.scatter(s0, cells, new[0], inside)
+    run.memory.scatter(s1, cells, new[1], inside)
     return old[0] + old[1]
 
 

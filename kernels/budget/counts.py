@@ -26,7 +26,7 @@ SECTOR = 32  #: bytes
 OF_OTHERS = ("not_selected", "math_pipe_throttle", "mio_throttle", "lg_throttle", "gmma")
 #: Of these, those that say the unit of a ceiling is busy; the others say why it is not reached.
 OF_CEILING = {
-    "issue": ("not_selected", "math_pipe_throttle", "dispatch_stall"),
+    "issue": ("not_selected",),
     "wavefronts": ("mio_throttle", "lg_throttle", "short_scoreboard"),
     "fp32": ("math_pipe_throttle",),
     "tensor": ("math_pipe_throttle", "gmma", "warpgroup_arrive"),

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from textwrap import fill
 
 from kernels import records
 from kernels.basics.units import percent
 from kernels.budget import counts as sources
 from kernels.budget import versions
-from kernels.budget.ceilings import Budget
+from kernels.budget.ceilings import UNITS, Budget
 from kernels.host.rung import ENGINE_TITLES
 from kernels.records.counters import STALL_WORDS
 from kernels.rungs.order import LADDER
 
-__all__ = ["about", "sentence", "waiting"]
+__all__ = ["UNITS", "sentence", "waiting"]
+
+WIDTH = 78  #: of a line on a page
 
 #: What a kernel waits for, and what it needs of it for one FMA of a warp.
 NEEDS = {
@@ -29,7 +30,7 @@ NEEDS = {
 }
 
 
-def sentence(budget: Budget, measured: float | None = None, rest: str = "") -> str:
+def sentence(budget: Budget, measured: float | None = None, rest: str = "", who: str = "It") -> str:
     """What a kernel waits for, and how much of its time that explains.
 
     Parameters
@@ -39,8 +40,12 @@ def sentence(budget: Budget, measured: float | None = None, rest: str = "") -> s
         Cycles of one SM per FMA.
     rest : str
         The stall that most of the remaining time goes to, a key of `STALL_WORDS`.
+    who : str
+        What the kernel is called.
     """
-    told = f"It waits for {NEEDS[budget.verdict].format(budget.counts)} {budget.cycles:.3g} cycles"
+    told = (
+        f"{who} waits for {NEEDS[budget.verdict].format(budget.counts)} {budget.cycles:.3g} cycles"
+    )
     if measured is None:
         return f"{told} of an SM at least."
     told += f" of the {measured:.3g} that an SM spends on it ({percent(budget.reached(measured))})."
@@ -49,13 +54,9 @@ def sentence(budget: Budget, measured: float | None = None, rest: str = "") -> s
     return told
 
 
-def about(row: Mapping[str, Any], warps_per_sm: int, limits: Any) -> tuple[Budget, str]:
-    """The budget of a profile, and its sentence."""
-    budget = Budget(sources.of_profile(row, warps_per_sm), limits)
-    return budget, sentence(budget, sources.measured(row), sources.rest(row, budget.verdict))
-
-
-def waiting(rung: str, record: records.Record | None = None, size: int = 2048) -> str:
+def waiting(
+    rung: str, record: records.Record | None = None, size: int = 2048, **options: int
+) -> str:
     """What a rung was waiting for in each language, as the record's profile of it has it.
 
     Parameters
@@ -65,24 +66,29 @@ def waiting(rung: str, record: records.Record | None = None, size: int = 2048) -
         By default the one of the GPU here, or the course's.
     size : int
         M = N = K of the profile.
+    **options : int
+        Those left out have the default of each language.
 
-    Raises
-    ------
-    LookupError
-        Without a profile of this rung at this size.
+    Returns
+    -------
+    str
+        A paragraph per language, for a page. Where nothing is profiled, it says how to.
     """
     record = record if record is not None else records.load()
-    lines = []
+    told = []
     for engine in LADDER[rung].engines:
-        options = LADDER[rung].default(engine)
-        row, same = versions.profile_of(record, rung, engine, options, size**3)
+        chosen = LADDER[rung].default(engine) | options
+        row, same = versions.profile_of(record, rung, engine, chosen, size**3)
         if row is None or not same or row["M"] != size:
             continue
-        _, told = about(row, *versions.bounds(record, row.get("dtype", "float32")))
-        lines.append(f"{ENGINE_TITLES[engine]}: {told}")
-    if not lines:
-        raise LookupError(
-            f"no profile of {rung} at {size}³ on the {record.name}: profile it on that GPU, with "
-            f"`python -m kernels profile {rung} --size {size}`"
-        )
-    return "\n".join(lines)
+        warps, limits = versions.bounds(record, row.get("dtype", "float32"))
+        budget = Budget(sources.of_profile(row, warps), limits)
+        rest = sources.rest(row, budget.verdict)
+        found = sentence(budget, sources.measured(row), rest, ENGINE_TITLES[engine])
+        told.append(fill(found, WIDTH))
+    if told:
+        return "\n".join(told)
+    return fill(
+        f"No profile of {rung} at {size}³ is recorded here: on a GPU, `python -m kernels explain "
+        f"{rung}` reckons without one.", WIDTH,
+    )  # fmt: skip

@@ -137,7 +137,7 @@ def _count_requests(sizes: list[int], dtype: str) -> list[dict[str, Any]]:
     table = Table(*columns, title="counted", box=box.SIMPLE)
     rows = []
     with progress() as bar:
-        rungs = [r for r in LADDER.values() if "numba" in r.engines and dtype in r.dtypes]
+        rungs = [r for r in LADDER.values() if r.in_microscope and dtype in r.dtypes]
         task = bar.add_task("", total=len(sizes) * len(rungs))
         for rung in rungs:
             for size in sizes:

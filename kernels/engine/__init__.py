@@ -28,7 +28,9 @@ __all__ = [
     "float64",
     "int32",
     "on_gpu",
+    "uint8",
     "uint32",
+    "uint64",
     "why_cpu",
 ]
 
@@ -65,12 +67,12 @@ engine_name = "gpu" if on_gpu else "cpu"
 if on_gpu:
     import cupy
     import numba.cuda.random  # noqa: F401  (so that `cuda.random` is there)
-    from numba import cuda, float32, float64, int32, uint32
+    from numba import cuda, float32, float64, int32, uint8, uint32, uint64
 
     # A grid of four blocks is often the point of an example, not a mistake to be warned of.
     warnings.filterwarnings("ignore", message=r".*Grid size \d+ will likely result in GPU")
 else:
-    from numpy import float32, float64, int32, uint32
+    from numpy import float32, float64, int32, uint8, uint32, uint64
 
     from kernels.engine import cupy_stand_in as cupy
     from microscope import cuda

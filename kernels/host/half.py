@@ -103,20 +103,17 @@ class HalfProduct(host.Product):
         bfloat16 as uint16, or of ml_dtypes.
     out : array, shape (M, N), optional
         Its format decides that of C; a new array holds float32.
-    engine : str
-        "cpp": tensor cores are not within reach of Numba.
+    engine : {"numba", "cpp"}
     """
 
     takes = ("float16", "bfloat16", "uint16")
 
-    def __init__(self, A, B, out=None, engine="cpp"):
+    def __init__(self, A, B, out=None, engine="numba"):
         for name, array in (("A", A), ("B", B)):
             host.check_array(array, name, 2, self.takes)
         self.format = dtype_of(A)
         if dtype_of(B) != self.format:
             raise TypeError(f"A holds {self.format} and B {dtype_of(B)}: make them the same")
-        if engine != "cpp":
-            raise ValueError(f"engine {engine!r} has no tensor cores: use engine='cpp'")
         if not on_gpu:
             raise RuntimeError(
                 f"tensor cores need an NVIDIA GPU ({why_cpu}):"

@@ -146,9 +146,8 @@ class Rung:
         """Return a function that launches the kernel, or the kernels, on checked operands."""
         grid, block = options.launch(product.M, product.N)
         if product.engine == "numba":
-            launch = made(self.make, options)[grid, block]
-            arrays = host.wrapped(*product.arguments())
-            return lambda: launch(*arrays)
+            kernel = made(self.make, options, **self.formats(product))
+            return self.numba_launcher(kernel, grid, block, product, self._asked(options))
         arguments = self.arguments(product)
         twin = self.load(options, product)
         asked = self._asked(options)
@@ -178,6 +177,15 @@ class Rung:
         wide = host.wide(*product.on_device) if product else 1
         return {"WIDE": wide} if self.wide else {}
 
+    def formats(self, product: host.Product | None = None) -> dict[str, str]:
+        """Return what the number formats of the operands (or usual ones) add to `make`."""
+        return {}
+
+    def numba_launcher(self, kernel, grid, block, product, shared_bytes) -> Callable[[], object]:
+        """Return a function that launches the Numba kernel on checked operands."""
+        launch, arrays = kernel[grid, block], host.wrapped(*product.arguments())
+        return lambda: launch(*arrays)
+
     def load(self, options: Options, product: host.Product | None = None):
         """Return the compiled C++ twin for these options and operands."""
         macros = options.macros | self.macros(product)
@@ -199,7 +207,7 @@ class Rung:
         """
         if self.make is None:
             raise TypeError(f"{self.name} has no Numba kernel: use one that has, such as tiled")
-        return made(self.make, self._chosen(options))
+        return made(self.make, self._chosen(options), **self.formats())
 
     def twin(self, **options):
         """Return the compiled CUDA C++ kernel for these options.
@@ -256,6 +264,11 @@ class Rung:
     def defaults(self) -> Values:
         """The value of each option that is not given (but see `choices`)."""
         return {each.name: each.default for each in fields(self.Options)}
+
+    @property
+    def in_microscope(self) -> bool:
+        """Whether the microscope runs its Numba kernel: in float32, on every machine."""
+        return "numba" in self.engines and self.dtypes == ("float32",)
 
     def versions(self) -> Iterator[tuple[str, Values]]:
         """Yield (engine, options) of every version of it that is tested and measured."""
@@ -350,9 +363,9 @@ class Rung:
 
 
 @cache
-def made(make: Callable[..., Any], options: Options) -> Any:
-    """The Numba kernel for some options, made once."""
-    return make(**options.values)
+def made(make: Callable[..., Any], options: Options, **formats: str) -> Any:
+    """The Numba kernel for some options and number formats, made once."""
+    return make(**options.values, **formats)
 
 
 def sm(capability: Capability) -> str:

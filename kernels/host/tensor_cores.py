@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from kernels.engine.device import device
-from kernels.host import cdiv, half
+from kernels.host import cdiv, half, numba_launch
 from kernels.host.options import Options
 from kernels.host.rung import Capability, Rung
 from kernels.host.tma import tensor_map
@@ -49,6 +49,16 @@ class HalfRung(Rung):
 
     def macros(self, product=None):
         return product.macros if product else {"BF16": 0, "HALF_C": 0}
+
+    def formats(self, product=None):
+        if product is None:
+            return {"dtype": self.dtypes[-1], "out_dtype": "float32"}
+        return {"dtype": product.format, "out_dtype": half.dtype_of(product)}
+
+    def numba_launcher(self, kernel, grid, block, product, shared_bytes):
+        # Tensor maps are bare addresses: `product` keeps the arrays that lie there.
+        launch = numba_launch.launcher(kernel, grid, block, self.arguments(product), shared_bytes)
+        return lambda held=product: launch()
 
 
 # ---------------------------------------------------------------------------------------- Hopper

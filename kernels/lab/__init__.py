@@ -33,6 +33,7 @@ NAMES = {
 #: Modules of other floors, by the name that chapters give them.
 MODULES = {
     "broken": "kernels.measure.broken",
+    "budget": "kernels.budget.verdict",
     "counters": "kernels.records.counters",
     "cpp": "kernels.host.cpp",
     "data_sheets": "kernels.basics.data_sheets",

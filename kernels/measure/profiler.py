@@ -67,7 +67,7 @@ def jobs(size: int = SIZE, small: Sequence[tuple[int, int, int]] = SMALL) -> Ite
     yield Job(LIBRARY, "library", {}, size, size, size)
     for shape in small:
         for rung in here():
-            if "numba" in rung.engines:
+            if rung.in_microscope:
                 yield Job(rung.name, "numba", rung.default("numba"), *shape)
 
 

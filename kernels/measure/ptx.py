@@ -14,10 +14,12 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from types import FunctionType
+from types import CellType, FunctionType, ModuleType
 from typing import Any
 
+from kernels import ptx
 from kernels.basics.files import ROOT
+from kernels.ptx.instruction import Instruction
 from microscope import cuda as interpreter
 
 __all__ = [
@@ -131,29 +133,39 @@ def with_numba(kernel: Any, index: str = "uint32") -> FunctionType:
     if not find_spec("numba_cuda"):
         # Numba has a compiler for GPUs of its own, older than what these kernels are written for.
         raise ImportError("numba-cuda is not installed: the kernels cannot be compiled here")
-    from numba import cuda, float32, types
+    from numba import cuda
+    from numba.cuda import types
 
     from kernels.engine import vector_numba
 
     function = kernel.py_func
-    names = {"cuda": cuda, "float32": float32, "uint32": getattr(types, index)}
+    names = {"cuda": cuda, "uint32": getattr(types, index)}
+    names |= {name: getattr(types, name) for name in ("float32", "int32", "uint8", "uint64")}
     names |= {name: getattr(vector_numba, name) for name in vector_numba.__all__}
+    names["ptx"] = ModuleType("ptx")  # Numba looks for attributes in modules alone
+    vars(names["ptx"]).update({name: numba_of(getattr(ptx, name)) for name in ptx.__all__})
     # Inlined, a function that the kernel calls is compiled with it, and needs no GPU of its own.
     names |= {
         name: cuda.jit(device=True, inline="always")(with_numba(called, index))
         for name in function.__code__.co_names
         if isinstance(called := function.__globals__.get(name), interpreter.DeviceFunction)
     }
+    cells = tuple(CellType(numba_of(cell.cell_contents)) for cell in function.__closure__ or ())
     return FunctionType(
         function.__code__, function.__globals__ | names, function.__name__,
-        function.__defaults__, function.__closure__,
+        function.__defaults__, cells or None,
     )  # fmt: skip
+
+
+def numba_of(value):
+    """Return the Numba intrinsic of an instruction; anything else stays."""
+    return value.numba if isinstance(value, Instruction) else value
 
 
 def compile_kernel(
     kernel: Any,
     index: str = "uint32",
-    capability: tuple[int, int] = CAPABILITY,
+    capability: tuple = CAPABILITY,
     signature: Any = "",
 ) -> str:
     """Return the PTX of a Numba kernel.
@@ -162,8 +174,8 @@ def compile_kernel(
     ----------
     kernel, index
         As in `with_numba`.
-    capability : (int, int)
-        Compute capability of the GPU to compile for.
+    capability : (int, int) or (9, 0, "a")
+        Compute capability of the GPU to compile for; "a" has instructions of no other GPU.
     signature : str or signature of Numba, optional
         Types of its arguments, such as ``"void(int32[::1])"``; by default three contiguous 2-D
         float32 arrays.
@@ -181,7 +193,8 @@ def compile_kernel(
     matrix = float32[:, ::1]
     types = signature or void(matrix, matrix, matrix)
     try:
-        return cuda.compile_ptx(function, types, cc=capability)[0]
+        bounds = kernel.targetoptions.get("launch_bounds")
+        return cuda.compile_ptx(function, types, cc=capability, launch_bounds=bounds)[0]
     except errors.NumbaError as error:
         # Numba writes many lines: what it is comes first, and the line of the kernel somewhere.
         lines = [re.sub(r"\x1b\[[0-9;]*m", "", line).strip() for line in str(error).splitlines()]

@@ -33,9 +33,9 @@ COUNTED = {
 
 
 def versions() -> Iterator[tuple[Rung, dict[str, int]]]:
-    """Every rung that is written in Numba, with the options it has by default."""
+    """Every rung that the microscope runs, with the options it has by default."""
     for rung in LADDER.values():
-        if "numba" in rung.engines:
+        if rung.in_microscope:
             yield rung, rung.default("numba")
 
 

@@ -45,21 +45,6 @@ template <int slots, int bytes> struct Ring {
     }
 };
 
-// From here on, and not before, the compiler may use these numbers; and it has computed them.
-template <int count> __device__ inline void settle(float (&numbers)[count])
-{
-    #pragma unroll
-    for (int i = 0; i < count; ++i)
-        asm volatile("" : "+f"(numbers[i]) :: "memory");
-}
-
-// Wait until at most `pending` groups of products are unfinished, so that these sums are ready.
-template <int pending, int count> __device__ inline void products_wait(float (&sums)[count])
-{
-    products_wait<pending>();
-    settle(sums);
-}
-
 #define THIRTY_TWO(d, i) EIGHT(d, i), EIGHT(d, i + 8), EIGHT(d, i + 16), EIGHT(d, i + 24)
 #define FIRST_32 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
                  "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"

@@ -3,17 +3,16 @@
 Source: NVIDIA, *PTX ISA*, sections "State Spaces", "ld", "st" and "mapa".
 """
 
-from kernels.ptx.instruction import assembly
+from kernels.ptx.instruction import Instruction, assembly, made
 from kernels.ptx.operands import SharedArray, TensorMap, f32, u32, u64
 
 __all__ = [
     "global_address",
     "ld_shared_v4_f32",
     "shared_address",
-    "st_global_v2_f32",
-    "st_global_u32",
     "st_shared_v2_f32",
     "st_shared_v4_f32",
+    "store_pair",
 ]
 
 
@@ -31,14 +30,18 @@ def global_address(array: TensorMap):
     """Return the address of a global array's first element, in bytes."""
 
 
-@assembly("st.global.v2.f32 [<to>], {<a>, <b>};")
-def st_global_v2_f32(to: u64, a: f32, b: f32):
-    """Store two neighbours in global memory, on an 8-byte boundary."""
+class _StorePair(Instruction):
+    """A store whose width depends on the array's number format."""
+
+    intrinsic = "store_pair"
 
 
-@assembly("st.global.u32 [<to>], <word>;")
-def st_global_u32(to: u64, word: u32):
-    """Store 32 bits in global memory, such as a pair of 16-bit numbers."""
+store_pair = made(_StorePair("ptx.store_pair", "", {}))
+"""``store_pair(C, row, col, first, second)``: two neighbours in a row of C, in one store.
+
+C is a contiguous matrix in global memory, `col` and its width are even. Of float32 the store is
+``st.global.v2.f32``; float16, and bfloat16 as the bits in uint16 (sm_80), are rounded to nearest.
+"""
 
 
 @assembly("st.shared.v2.f32 [<to>], {<a>, <b>};")

@@ -23,13 +23,7 @@ __all__ = [
 class _Dims(Instruction):
     """What makes clusters of a kernel: no instruction, but a note to the compiler."""
 
-    @property
-    def numba(self):
-        if "intrinsic" not in self.__dict__:
-            from kernels.ptx.numba_intrinsic import cluster_dims as intrinsic
-
-            self.__dict__["intrinsic"] = intrinsic(self)
-        return self.__dict__["intrinsic"]
+    intrinsic = "cluster_dims"
 
 
 @cache

@@ -54,6 +54,9 @@ class Instruction(Intrinsic):
     check: Callable[..., None] | None = None
     memory: bool = True
 
+    #: What makes the intrinsic, in `kernels.ptx.numba_intrinsic`.
+    intrinsic = "intrinsic_of"
+
     def __call__(self, *args, **kwargs):
         raise RuntimeError(f"{self.name} works inside a kernel only")
 
@@ -63,9 +66,9 @@ class Instruction(Intrinsic):
     @cached_property
     def numba(self):
         """The Numba intrinsic; ImportError where numba-cuda is not installed."""
-        from kernels.ptx.numba_intrinsic import intrinsic_of
+        from kernels.ptx import numba_intrinsic
 
-        return intrinsic_of(self)
+        return getattr(numba_intrinsic, self.intrinsic)(self)
 
     def missing(self, capability: Capability) -> str:
         """Say why GPUs of a compute capability lack it; empty if they have it."""

@@ -12,7 +12,7 @@ from numba.cuda.extending import intrinsic
 
 from kernels.ptx.operands import Literal, Numbers, Scalar, SharedArray, TensorMap
 
-__all__ = ["cluster_dims", "intrinsic_of"]
+__all__ = ["cluster_dims", "intrinsic_of", "store_pair"]
 
 INT32, INT64 = ir.IntType(32), ir.IntType(64)
 LLVM = {
@@ -177,3 +177,36 @@ def cluster_dims(instruction):
         return types.void(), generate
 
     return as_intrinsic(typing, "cluster_dims", ())
+
+
+#: How two floats become one word of two 16-bit numbers, by the array's element type.
+PACKED = {
+    types.float16: "{ .reg .f16 x, y;\n  cvt.rn.f16.f32 x, $1;\n  cvt.rn.f16.f32 y, $2;\n"
+    "  .reg .b32 word;\n  mov.b32 word, {x, y};\n  st.global.u32 [$0], word; }",
+    types.uint16: "{ .reg .b32 word;\n  cvt.rn.bf16x2.f32 word, $2, $1;\n"
+    "  st.global.u32 [$0], word; }",
+    types.float32: "st.global.v2.f32 [$0], {$1, $2};",
+}
+
+
+def store_pair(instruction):
+    """Return the intrinsic that stores two neighbours in a row of an array."""
+
+    def typing(context, C, row, col, first, second):
+        if not isinstance(C, types.Array) or C.dtype not in PACKED or C.layout != "C":
+            raise TypingError(f"store_pair takes a matrix of float32 or 16 bits, got {C}")
+
+        def generate(context, builder, signature, arguments):
+            array = context.make_array(C)(context, builder, arguments[0])
+            width = cgutils.unpack_tuple(builder, array.shape)[1]
+            element = builder.add(builder.mul(arguments[1], width), arguments[2])
+            place = builder.ptrtoint(builder.gep(array.data, [element]), INT64)
+            values = [place, *arguments[3:]]
+            function = ir.FunctionType(ir.VoidType(), [value.type for value in values])
+            code = ir.InlineAsm(function, PACKED[C.dtype], "l,f,f,~{memory}", side_effect=True)
+            builder.call(code, values)
+            return context.get_dummy_value()
+
+        return types.void(C, types.int64, types.int64, types.float32, types.float32), generate
+
+    return as_intrinsic(typing, "store_pair", ("C", "row", "col", "first", "second"))

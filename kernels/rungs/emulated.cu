@@ -25,10 +25,8 @@ __constant__ Pair PAIRS[9] = {{2, 2, 0}, {1, 2, 1}, {2, 1, 0}, {0, 2, 1}, {1, 1,
 __device__ inline void fetch(float (&sum)[BN / 2], float (&acc)[BN / 2], float scale)
 {
     #pragma unroll
-    for (int i = 0; i < BN / 2; ++i) {
-        asm volatile("" : "+f"(acc[i]) :: "memory");  // not to be read before the wait
+    for (int i = 0; i < BN / 2; ++i)
         sum[i] = fmaf(sum[i], scale, acc[i]);
-    }
 }
 
 extern "C" __global__ void __cluster_dims__(CLUSTER) __launch_bounds__(THREADS, 1)
@@ -115,7 +113,7 @@ emulated(const __grid_constant__ TensorMap map_A, const __grid_constant__ Tensor
                                          panels_of_B(sB + k * 128, PANEL), step + k > 0);
                         products_commit();
                         // These products go on while the next are asked for.
-                        products_wait<1>();
+                        products_wait<1>(acc);
                         if (step > 0 && tid < CLUSTER)
                             barrier_arrive(empty + 8 * previous, tid);
                         previous = slot;
@@ -124,7 +122,7 @@ emulated(const __grid_constant__ TensorMap map_A, const __grid_constant__ Tensor
                             parity ^= 1;
                         }
                     }
-                    products_wait<0>();
+                    products_wait<0>(acc);
                     if (tid < CLUSTER)
                         barrier_arrive(empty + 8 * previous, tid);
                     fetch(sum, acc, scale);

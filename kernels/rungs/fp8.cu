@@ -89,7 +89,7 @@ fp8(const __grid_constant__ TensorMap map_A, const __grid_constant__ TensorMap m
                                            step + k > 0);
                     products_commit();
                     // These products go on while the next are asked for; those before are done.
-                    products_wait<1>();
+                    products_wait<1>(acc);
                     if (step > 0 && tid < CLUSTER)
                         barrier_arrive(empty + 8 * previous, tid);
                     previous = slot;
@@ -98,7 +98,7 @@ fp8(const __grid_constant__ TensorMap map_A, const __grid_constant__ TensorMap m
                         parity ^= 1;
                     }
                 }
-                products_wait<0>();
+                products_wait<0>(acc);
                 if (tid < CLUSTER)
                     barrier_arrive(empty + 8 * previous, tid);
                 // Tensor cores keep few bits of a sum of such products: float32 keeps 24.

@@ -202,10 +202,20 @@ __device__ inline void products_commit()
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
 
-// Wait until at most `pending` groups of products are unfinished.
-template <int pending> __device__ inline void products_wait()
+// From here on, and not before, the compiler may use these numbers; and it has computed them.
+template <int count> __device__ inline void settle(float (&numbers)[count])
+{
+    #pragma unroll
+    for (int i = 0; i < count; ++i)
+        asm volatile("" : "+f"(numbers[i]) :: "memory");
+}
+
+// Wait until at most `pending` groups of products are unfinished. The compiler has to be told that
+// these sums change here: otherwise it may read them before the wait.
+template <int pending, int count> __device__ inline void products_wait(float (&sums)[count])
 {
     asm volatile("wgmma.wait_group.sync.aligned %0;" :: "n"(pending) : "memory");
+    settle(sums);
 }
 
 #define EIGHT(d, i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), \

@@ -86,7 +86,7 @@ persistent(const __grid_constant__ TensorMap map_A, const __grid_constant__ Tens
                                  panels_of_B(sB + k * 128, PANEL), step + k > 0);
                 products_commit();
                 // These products go on while the next are asked for; those before are done.
-                products_wait<1>();
+                products_wait<1>(acc);
                 if (step > 0 && tid < CLUSTER)
                     barrier_arrive(empty + 8 * previous, tid);
                 previous = slot;
@@ -95,7 +95,7 @@ persistent(const __grid_constant__ TensorMap map_A, const __grid_constant__ Tens
                     parity ^= 1;
                 }
             }
-            products_wait<0>();
+            products_wait<0>(acc);
             if (tid < CLUSTER)
                 barrier_arrive(empty + 8 * previous, tid);
 

@@ -74,7 +74,7 @@ specialized(const __grid_constant__ TensorMap map_A, const __grid_constant__ Ten
                              panels_of_B(sB + k * 128, PANEL), step + k > 0);
             products_commit();
             // These products go on while the next are asked for; those before are done.
-            products_wait<1>();
+            products_wait<1>(acc);
             if (step > 0 && tid == 0)
                 barrier_arrive(empty + 8 * previous);
             previous = slot;
@@ -83,7 +83,7 @@ specialized(const __grid_constant__ TensorMap map_A, const __grid_constant__ Ten
                 parity ^= 1;
             }
         }
-        products_wait<0>();
+        products_wait<0>(acc);
         store_pairs(acc, C, row0 + upper, col0, M, N);
     }
 }

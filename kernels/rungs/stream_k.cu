@@ -204,7 +204,7 @@ stream_k(const __grid_constant__ TensorMap map_A, const __grid_constant__ Tensor
                                  panels_of_B(sB + k * 128, PANEL), k > 0 || step > begin);
                 products_commit();
                 // These products go on while the next are asked for; those before are done.
-                products_wait<1>();
+                products_wait<1>(acc);
                 if (step > begin && tid < CLUSTER)
                     barrier_arrive(empty + 8 * previous, tid + part);
                 previous = slot;
@@ -213,7 +213,7 @@ stream_k(const __grid_constant__ TensorMap map_A, const __grid_constant__ Tensor
                     parity ^= 1;
                 }
             }
-            products_wait<0>();
+            products_wait<0>(acc);
             if (tid < CLUSTER)
                 barrier_arrive(empty + 8 * previous, tid + part);
 

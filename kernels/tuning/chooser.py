@@ -111,7 +111,8 @@ def candidates(dtype: str, engines: tuple[str, ...]) -> list[tuple[Rung, str]]:
         for engine in engines
         if dtype in LADDER[name].dtypes
         and engine in LADDER[name].engines
-        and (engine == "numba" or on_gpu)
+        # Where there is no GPU, what needs a certain one is not chosen.
+        and (on_gpu or engine == "numba" and LADDER[name].needs == (0, 0))
         and not LADDER[name].missing(dtype)
     ]
 

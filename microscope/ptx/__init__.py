@@ -65,12 +65,19 @@ def is_asynchronous(target) -> bool:
 
 
 def call(run, target, n: ast.Call, m):
-    """Run an instruction that does not wait, or find the type of any."""
+    """Run an instruction that does not wait."""
     name, arguments = _prepared(run, target, n, m)
-    if run.only_types:
-        results = [values.sample(np.dtype(kind.name)) for kind in target.gives]
-        return tuple(results) if len(results) > 1 else [*results, None][0]
     return FUNCTIONS[name](run, n, m, *arguments, **target.choices)
+
+
+def infer(run, target, n: ast.Call, m):
+    """Numbers that stand for the types of an instruction's results; its literals are checked."""
+    _, arguments = _prepared(run, target, n, m)
+    if target.check is not None:
+        given = zip(target.takes.items(), arguments, strict=True)
+        target.check(**{key: v for (key, kind), v in given if _is_literal(kind)})
+    results = [values.sample(np.dtype(kind.name)) for kind in target.gives]
+    return tuple(results) if len(results) > 1 else [*results, None][0]
 
 
 def wait(run, target, n: ast.Call, m):
@@ -85,19 +92,22 @@ def _prepared(run, target, n: ast.Call, m) -> tuple[str, list]:
     if name not in FUNCTIONS and name not in WAITS:
         raise Unsupported(n.lineno, f"{ast.unparse(n)}: the interpreter has no {name} yet")
     given = run.exactly(n, m, len(target.takes))
-    arguments, literals = [], {}
+    arguments = []
     for v, (key, kind), x in zip(given, target.takes.items(), n.args, strict=True):
         dtype = np.dtype(kind.name) if getattr(kind, "letter", None) else None
         if dtype is not None:
             if not values.is_value(v) or v.dtype.kind == "c":
                 raise Unsupported(n.lineno, f"{ast.unparse(n)}: {key} is a number")
             v = values.cast(dtype, v)
-        elif getattr(kind, "name", None) == "literal":
+        elif _is_literal(kind):
             run.must_be_known(v, x)
-            literals[key] = v = int(v)
+            v = int(v)
         elif not isinstance(v, Array):
             raise Unsupported(n.lineno, f"{ast.unparse(n)}: {key} is an array")
         arguments.append(v)
-    if run.only_types and target.check is not None:
-        target.check(**literals)
     return name, arguments
+
+
+def _is_literal(kind) -> bool:
+    """Say whether an operand must be known when the kernel is compiled."""
+    return getattr(kind, "name", None) == "literal"

@@ -30,8 +30,8 @@ def registers(run, a: Array, count: int, n) -> np.ndarray:
 
 def touched(run, a: Array, count: int, n, op: str) -> None:
     """An instruction reads or writes registers, as ordinary code does."""
-    if a.buffer in run.in_flight:
-        run.in_flight[a.buffer](run, n)
+    if a.buffer in run.memory.in_flight:
+        run.memory.in_flight[a.buffer](n)
     written = run.tracer.written.get(a.buffer) if run.tracer is not None else None
     if written is not None and op == "store":
         start = int(a.offset) * run.lanes.count

@@ -160,7 +160,7 @@ def wgmma(run, n, m, acc, a, b, add, *, columns, dtype, a_in, transposed_B):
         block.cluster.problem(Kind.REGISTER_FENCE, n.lineno, message, block.number, warp.thread(0))
         warp.registers_fenced = True
     _sums(run, n, acc, columns // 2, adds)
-    run.in_flight[acc.buffer] = _Busy(warp, group, group.committed[w], n.lineno)
+    run.memory.in_flight[acc.buffer] = _Busy(warp, group, group.committed[w], n.lineno)
     count_products(run, n, "wgmma", dtype, 16 * columns * K_BYTES // SIZES[dtype])
     if min(group.issued) > k:
         _issued(run, n, product, warp)
@@ -274,7 +274,7 @@ class _Busy:
     def __init__(self, warp: Warp, group: Warpgroup, number: int, line: int):
         self.warp, self.group, self.number, self.line = warp, group, number, line
 
-    def __call__(self, run, n) -> None:
+    def __call__(self, n) -> None:
         group, w = self.group, self.warp.index % WARPS
         self.warp.registers_fenced = False
         if self.number < group.waited[w]:

@@ -163,11 +163,16 @@ def test_latency_by_littles_law():
 
 def test_the_verdict_differs_by_language():
     told = verdict.waiting("naive", records.load("h200"))
-    numba, cpp = told.splitlines()
-    assert numba.startswith("Numba: It waits for issue slots: 25 instructions per FMA take 6.26")
-    assert cpp.startswith("CUDA C++: It waits for L1 and shared memory: 2 wavefronts per FMA take")
-    with pytest.raises(LookupError, match="python -m kernels profile naive --size 512"):
-        verdict.waiting("naive", records.load("h200"), 512)
+    assert "Numba waits for issue slots: 25 instructions per FMA take 6.26 cycles" in told
+    assert "CUDA C++ waits for L1 and shared memory: 2 wavefronts per FMA take" in told
+    assert max(map(len, told.splitlines())) <= 78
+    wide = verdict.waiting("tiled", records.load("h200"), tile=32)
+    assert "1.64 wavefronts" in wide and wide != verdict.waiting("tiled", records.load("h200"))
+
+
+def test_a_page_where_nothing_is_profiled():
+    assert "No profile of naive at 512³" in verdict.waiting("naive", records.load("h200"), 512)
+    assert "No profile of naive at 2048³" in verdict.waiting("naive", records.Record(""))
 
 
 def test_a_rung_that_was_never_profiled():

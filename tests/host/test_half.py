@@ -89,11 +89,6 @@ def test_bad_operands_are_one_line(A, B, out, error, message):
     assert "\n" not in str(caught.value)
 
 
-def test_numba_is_told_to_have_no_tensor_cores():
-    with pytest.raises(ValueError, match="use engine='cpp'"):
-        half.HalfProduct(F16, F16, engine="numba")
-
-
 @pytest.mark.skipif(on_gpu, reason="is about machines without a GPU")
 def test_without_a_gpu_there_is_a_way_out():
     with pytest.raises(RuntimeError, match="tensor cores need an NVIDIA GPU .* such as tiled"):

@@ -172,6 +172,8 @@ def test_the_stand_in_leaves_everything_as_it_was():
         from numba import cuda as within
 
         assert within is cuda and sys.modules["numba.cuda"] is cuda
+        assert cuda.is_available() and len(cuda.gpus) == 1
+    assert not cuda.is_available()
     after = {name: module for name, module in sys.modules.items() if name in before}
     assert after == before and not hasattr(cuda, "__path__")
 

@@ -32,7 +32,9 @@ sys.path.insert(0, sys.argv[1])
 def installed(tmp_path_factory) -> Path:
     """A folder with what a wheel of the package installs."""
     folder = tmp_path_factory.mktemp("wheel")
-    shutil.copytree(FOLDER, folder / "source", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        FOLDER, folder / "source", ignore=shutil.ignore_patterns("__pycache__", "build")
+    )
     build = "from setuptools import build_meta; print(build_meta.build_wheel('..'))"
     made = subprocess.run(
         [sys.executable, "-c", build], cwd=folder / "source", capture_output=True, text=True
@@ -54,8 +56,9 @@ def alone(installed: Path, program: str, *also: str) -> subprocess.CompletedProc
 
 
 def test_the_wheel_holds_every_module_its_licence_and_numpy_as_its_one_requirement(installed):
-    modules = {path.name for path in FOLDER.glob("*.py")}
-    assert {path.name for path in (installed / "microscope").iterdir()} == modules
+    modules = {path.relative_to(FOLDER) for path in FOLDER.rglob("*.py")}
+    there = installed / "microscope"
+    assert {path.relative_to(there) for path in there.rglob("*.py")} == modules
     (about,) = installed.glob("*.dist-info")
     metadata = (about / "METADATA").read_text(encoding="utf-8")
     needed = re.findall(r"^Requires-Dist: (.*)$", metadata, re.MULTILINE)

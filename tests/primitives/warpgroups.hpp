@@ -99,7 +99,7 @@ void products_commit()
     closed_groups[threadIdx.x].push_back(open_group[threadIdx.x]);
     open_group[threadIdx.x].clear();
 }
-template <int pending> void products_wait()
+template <int pending, int count> void products_wait(float (&)[count])
 {
     auto &mine = closed_groups[threadIdx.x];
     for (; mine.size() > pending; mine.erase(mine.begin()))

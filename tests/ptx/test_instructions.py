@@ -17,7 +17,7 @@ FAMILIES = {
     "cluster_dims": [(2,)],
 }
 CASES = [
-    *((name, ()) for name in ptx.__all__ if name not in FAMILIES),
+    *((name, ()) for name in ptx.__all__ if name not in {*FAMILIES, "store_pair"}),
     *((name, choice) for name, choices in FAMILIES.items() for choice in choices),
 ]
 LITERALS = {"pending": 1, "count": 128}
@@ -120,6 +120,25 @@ def test_a_constant_out_of_range_is_one_line(name, literals, message, monkeypatc
     with pytest.raises(ValueError, match=message) as caught:
         compiled(getattr(ptx, name), (9, 0, "a"))
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.skipif(not find_spec("numba_cuda"), reason="no compiler on this platform")
+@pytest.mark.parametrize(
+    "dtype, store",
+    [("float32", "st.global.v2.f32"), ("float16", "cvt.rn.f16.f32"), ("uint16", "cvt.rn.bf16x2")],
+)
+def test_a_pair_is_one_store_in_each_format(dtype, store):
+    from numba import cuda
+    from numba.cuda import types
+
+    store_pair = ptx.store_pair.numba
+
+    def kernel(C):
+        store_pair(C, cuda.threadIdx.y, 2 * cuda.threadIdx.x, 1.0, 2.0)
+
+    matrix = types.Array(getattr(types, dtype), 2, "C")
+    text = cuda.compile_ptx(kernel, types.void(matrix), cc=(9, 0))[0]
+    assert store in text and text.count("st.") == 1
 
 
 def test_outside_a_kernel_it_says_so():

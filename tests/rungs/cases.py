@@ -20,11 +20,12 @@ FEW = (
 #: The rungs with one element of C a thread.
 SMALL = ("swapped", "naive", "tiled")
 
-#: Every Numba kernel with the options that it is tested and measured with: ("tiled", {"tile": 8}).
+#: Every Numba kernel in float32 with the options that it is tested and measured with:
+#: ("tiled", {"tile": 8}).
 SETTINGS = tuple(
     (name, options)
     for name, rung in LADDER.items()
-    if "numba" in rung.engines
+    if rung.in_microscope
     for options in rung.chosen("numba")
 )
 #: Every version of every rung: (name, engine, number format, options).

@@ -24,7 +24,7 @@ from tests.rungs.cases import (
     strided_inputs,
 )
 
-NUMBA = [name for name, rung in LADDER.items() if "numba" in rung.engines]
+NUMBA = list(dict.fromkeys(name for name, _ in SETTINGS))
 
 
 @pytest.mark.parametrize("setting", [s for s in SETTINGS if s[0] in SMALL], ids=label)
