@@ -254,7 +254,7 @@ def test_a_missing_book_is_one_line(run, tmp_path):
 
 
 def test_an_unknown_page_is_one_line(small_book, browser):
-    with pytest.raises(ValueError, match="the book has no page chapters/11-none: name one as"):
+    with pytest.raises(ValueError, match="the book has no page chapters/11-none: write index or"):
         printer.render(browser, small_book, ["chapters/11-none"])
 
 
