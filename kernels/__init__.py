@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from kernels import lab
     from kernels.engine import cuda, cupy, float32, float64, int32, on_gpu, uint32
     from kernels.rungs.order import LADDER, Rung
-    from kernels.tuning.chooser import choose, matmul
+    from kernels.tuning.chooser import choose, matmul, plan
 
 __all__ = [
     "LADDER",
@@ -26,6 +26,7 @@ __all__ = [
     "lab",
     "matmul",
     "on_gpu",
+    "plan",
     "uint32",
 ]
 
@@ -34,7 +35,7 @@ __all__ = [
 PLACES = {
     "kernels.engine": ("cuda", "cupy", "float32", "float64", "int32", "on_gpu", "uint32"),
     "kernels.rungs.order": ("LADDER", "Rung"),
-    "kernels.tuning.chooser": ("choose", "matmul"),
+    "kernels.tuning.chooser": ("choose", "matmul", "plan"),
 }
 
 

@@ -41,6 +41,8 @@ class Compiled:
         Whether it has copies, barriers or products of `ptx`: then every warp goes its own way.
     cluster : int
         Blocks of a cluster.
+    alignment : int
+        Of its dynamic shared memory, in bytes.
     result : type
         Of what the function returns.
     declared : type
@@ -62,5 +64,6 @@ class Compiled:
     cooperative: bool = False
     asynchronous: bool = False
     cluster: int = 1
+    alignment: int = 16
     result: object = None
     declared: object = None

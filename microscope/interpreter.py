@@ -19,6 +19,7 @@ from .lanes import Lanes, Mask
 from .repetition import Repetition
 from .session import Frame, Loop, Session
 from .sites import Kind, Problem
+from .statements import Statements
 from .variables import Meeting, Partial, convert, select
 from .waiting import Waiting, parts
 
@@ -26,7 +27,7 @@ HOPELESS = 12_000  # trips of a loop that nothing can end: enough to see what el
 ENOUGH = ", or use more threads and fewer iterations"
 
 
-class Runner(Waiting):
+class Runner(Statements):
     """Runs one group of lanes through a kernel.
 
     Parameters
@@ -44,6 +45,7 @@ class Runner(Waiting):
 
     def __init__(self, session: Session, lanes: Lanes, shared: dict):
         super().__init__(Memory(session, lanes, shared))
+        self.waiting = Waiting(self)
         self.exited: Mask | None = None
         self.depth = 0
         limits = session.limits
@@ -74,11 +76,11 @@ class Runner(Waiting):
             simple = self.SIMPLE.get(type(s))
             if simple is None:
                 m = yield from self.COMPOUND[type(s)](self, s, m)
-            elif not self.waits(s):
+            elif not self.waiting.waits(s):
                 m = simple(self, s, m)
             else:
                 for part in parts(s):
-                    yield from self.settle(part, m)
+                    yield from self.waiting.settle(part, m)
                 m = simple(self, s, m)
                 self.frame.settled.clear()
         return m
@@ -129,7 +131,7 @@ class Runner(Waiting):
         return Meeting(types.get(s, {}), self.frame.code.flow.lines, self.lanes, parent, s)
 
     def branch(self, s: ast.If, m: Mask):
-        yes, no = self.lanes.split(values.truth((yield from self.value(s.test, m))), m)
+        yes, no = self.lanes.split(values.truth((yield from self.waiting.value(s.test, m))), m)
         frame, env = self.frame, self.frame.env
         behind = self.meeting(frame.compiled.after, s, m)
         if yes is not None:
@@ -143,8 +145,8 @@ class Runner(Waiting):
         return behind.mask
 
     def for_loop(self, s: ast.For, m: Mask):
-        if self.waits(s.iter):
-            yield from self.settle(s.iter, m)
+        if self.waiting.waits(s.iter):
+            yield from self.waiting.settle(s.iter, m)
         items = iterable(self.evaluate(s.iter, m), s.iter)
         self.frame.settled.clear()
         length = items.length()
@@ -160,7 +162,7 @@ class Runner(Waiting):
 
     def while_loop(self, s: ast.While, m: Mask):
         def head(k: int, m: Mask):
-            test = yield from self.value(s.test, m)
+            test = yield from self.waiting.value(s.test, m)
             return self.lanes.split(values.truth(test), m)
 
         return (yield from self.loop(s, m, head, lambda k, m: None))
@@ -225,7 +227,7 @@ class Runner(Waiting):
         self.problem((Kind.ENDLESS_LOOP, s), problem, m.n)
         raise StopRun
 
-    SIMPLE = Waiting.SIMPLE | {
+    SIMPLE = Statements.SIMPLE | {
         ast.Return: returns,
         ast.Break: breaks,
         ast.Continue: continues,

@@ -88,6 +88,7 @@ def shared_array(run, n, m):
     if array is None:
         shape, dtype, alignment = _declaration(run, n, m)
         if shape == (0,):
+            run.session.alignment = max(run.session.alignment, alignment)
             array = _dynamic(run, dtype)
         else:
             array = _static(run, n, shape, dtype, alignment)

@@ -87,6 +87,7 @@ class Session:
         self.limits = limits
         self.dynamic_bytes = shared_bytes
         self.static_bytes = 0
+        self.alignment = 16  # of dynamic shared memory, in bytes
         self.local_bytes: dict[ast.AST, int] = {}
         self.layout: dict[ast.AST, int] = {}  # shared arrays: base address of each declaration
         self.debug = False  # whether a division by zero is an error

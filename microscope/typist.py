@@ -52,6 +52,7 @@ def compile_kernel(code: Code, arguments: list) -> Compiled:
     typist = Typist(Compiled(code), env, origins, ())
     with np.errstate(all="ignore"), typist.session.explained():
         typist.run()
+    typist.compiled.alignment = typist.session.alignment
     return typist.compiled
 
 

@@ -15,15 +15,23 @@ from . import groups, intrinsics, ptx, signatures, values
 from .expressions import is_device_function
 from .lanes import Mask
 from .session import Barrier
-from .statements import Statements
 
 
-class Waiting(Statements):
-    """The side of a runner that waits for other threads in the middle of an expression."""
+class Waiting:
+    """Evaluates what may wait for other threads in the middle of an expression.
+
+    Parameters
+    ----------
+    run : Runner
+        Who evaluates the parts that don't wait, and calls functions.
+    """
+
+    def __init__(self, run):
+        self.run = run
 
     def waits(self, n: ast.AST) -> bool:
         """Say whether a piece of source may have to wait."""
-        waits = self.frame.compiled.waits
+        waits = self.run.frame.compiled.waits
         known = waits.get(n)
         if known is None:
             calls = (x for x in ast.walk(n) if isinstance(x, ast.Call))
@@ -34,7 +42,7 @@ class Waiting(Statements):
         """Say whether this is a call of a barrier or a device function."""
         if not isinstance(n, ast.Call):
             return False
-        target = self.callee(n.func)
+        target = self.run.callee(n.func)
         if target is None and groups.is_sync(n):
             return True
         if is_device_function(target) or ptx.waits(target):
@@ -44,16 +52,16 @@ class Waiting(Statements):
     def value(self, n: ast.expr, m: Mask):
         """The value of an expression that may have to wait (a generator)."""
         if not self.waits(n):
-            return self.evaluate(n, m)
+            return self.run.evaluate(n, m)
         yield from self.settle(n, m)
-        v = self.evaluate(n, m)
-        self.frame.settled.clear()
+        v = self.run.evaluate(n, m)
+        self.run.frame.settled.clear()
         return v
 
     def settle(self, n: ast.expr, m: Mask):
         """Find the value of an expression ahead, in Python's order (a generator)."""
         if not self.waits(n) and not isinstance(n, (ast.Tuple, ast.Slice)):
-            self.frame.settled[n] = self.evaluate(n, m)
+            self.run.frame.settled[n] = self.run.evaluate(n, m)
             return
         how = self.SETTLED_IN_TURN.get(type(n))
         if how is not None:
@@ -62,13 +70,13 @@ class Waiting(Statements):
         for part in parts(n):
             yield from self.settle(part, m)
         if self.is_waiting_call(n):
-            self.frame.settled[n] = yield from self.wait(n, m)
+            self.run.frame.settled[n] = yield from self.wait(n, m)
         elif isinstance(n, ast.Call):
-            self.frame.settled[n] = self.evaluate(n, m)
+            self.run.frame.settled[n] = self.run.evaluate(n, m)
 
     def settle_ternary(self, n: ast.IfExp, m: Mask):
         yield from self.settle(n.test, m)
-        yes, no = self.lanes.split(values.truth(self.evaluate(n.test, m)), m)
+        yes, no = self.run.lanes.split(values.truth(self.run.evaluate(n.test, m)), m)
         for side, lanes in ((n.body, yes), (n.orelse, no)):
             if lanes is not None:
                 yield from self.settle(side, lanes)
@@ -76,40 +84,42 @@ class Waiting(Statements):
     def settle_bool(self, n: ast.BoolOp, m: Mask | None):
         for x in n.values:
             yield from self.settle(x, m)
-            yes, no = self.lanes.split(values.truth(self.evaluate(x, m)), m)
+            yes, no = self.run.lanes.split(values.truth(self.run.evaluate(x, m)), m)
             m = yes if isinstance(n.op, ast.And) else no
             if m is None:
                 return
 
     def settle_compare(self, n: ast.Compare, m: Mask | None):
         yield from self.settle(n.left, m)
-        left = self.evaluate(n.left, m)
+        left = self.run.evaluate(n.left, m)
         for op, x in zip(n.ops, n.comparators, strict=True):
             yield from self.settle(x, m)
-            right = self.evaluate(x, m)
-            m, _ = self.lanes.split(values.truth(self.compare(op, left, right, n)), m)
+            right = self.run.evaluate(x, m)
+            m, _ = self.run.lanes.split(values.truth(self.run.compare(op, left, right, n)), m)
             if m is None:
                 return
             left = right
 
     def wait(self, n: ast.Call, m: Mask):
         """Call a barrier or a device function (a generator)."""
-        target = self.callee(n.func)
+        target = self.run.callee(n.func)
         if is_device_function(target):
-            compiled = self.frame.compiled.calls[n]
+            compiled = self.run.frame.compiled.calls[n]
             name = f"line {n.lineno}: {target.__name__}"
-            env = compiled.code.bind(*self.passed(n, m), name)
+            env = compiled.code.bind(*self.run.passed(n, m), name)
             env, _ = signatures.passed(target, name, env)
-            return (yield from self.call(compiled, env, m))
+            return (yield from self.run.call(compiled, env, m))
         if target is None:
-            groups.check_sync(self.evaluate(n.func.value, m), n)
-            yield Barrier(n.lineno, m, self, whole_grid=True)
+            groups.check_sync(self.run.evaluate(n.func.value, m), n)
+            yield Barrier(n.lineno, m, self.run, whole_grid=True)
             return np.int32(0)
         if ptx.waits(target):
-            return (yield from ptx.wait(self, target, n, m))
+            return (yield from ptx.wait(self.run, target, n, m))
         reduce = intrinsics.BARRIERS[target.name]
-        arguments = intrinsics.barrier_arguments(self, target.name, n, m)
-        request = Barrier(n.lineno, m, self, reduce, values.truth(arguments[0]) if reduce else None)
+        arguments = intrinsics.barrier_arguments(self.run, target.name, n, m)
+        request = Barrier(
+            n.lineno, m, self.run, reduce, values.truth(arguments[0]) if reduce else None
+        )
         yield request
         return request.result
 

@@ -17,9 +17,11 @@ from kernels.host.operands import (
     Product,
     Vectors,
     check_array,
+    check_on_device,
     check_resident,
     free_bytes,
     memory_errors,
+    stream,
     wide,
     wrapped,
 )
@@ -38,6 +40,7 @@ __all__ = [
     "check_grid",
     "check_group",
     "check_indices",
+    "check_on_device",
     "check_resident",
     "check_sizes",
     "check_tile",
@@ -45,6 +48,7 @@ __all__ = [
     "free_bytes",
     "memory_errors",
     "option",
+    "stream",
     "wide",
     "wrapped",
 ]

@@ -1,4 +1,4 @@
-"""Launches that follow each other closely: blocks move in while those of the launch before leave.
+"""Launches at little cost: prepared once, and closely after each other where a kernel allows it.
 
 Usually a kernel starts when the one before it has ended on every SM. From sm_90 on the host can
 allow it to start earlier, where there is room: its blocks then set up what needs no data, and wait
@@ -14,16 +14,29 @@ import numpy as np
 
 from kernels.engine import cupy
 
-__all__ = ["follower"]
+__all__ = ["follower", "prepared"]
 
 
 def follower(kernel: Any, grid, block, arguments, shared_bytes: int = 0) -> Callable[[], None]:
     """Return a function that launches a kernel, closely after whatever was launched before.
 
+    The kernel has to wait itself for the launches before; another one would read too early.
+    Parameters and errors are those of `prepared`.
+    """
+    return prepared(kernel, grid, block, arguments, shared_bytes, closely=True)
+
+
+def prepared(
+    kernel: Any, grid, block, arguments, shared_bytes: int = 0, closely: bool = False
+) -> Callable[[], None]:
+    """Return a function that launches a kernel on CuPy's current stream.
+
+    What CuPy does anew in every launch, finding the arguments and writing them where the driver
+    reads them, is done here, once.
+
     Parameters
     ----------
     kernel : cupy.RawKernel
-        It has to wait itself for the launches before; another one would read too early.
     grid, block : tuple of int
         One or two numbers each.
     arguments : sequence of CuPy arrays, NumPy scalars and tensor maps
@@ -40,20 +53,29 @@ def follower(kernel: Any, grid, block, arguments, shared_bytes: int = 0) -> Call
 
     values = [np.asarray(a.data.ptr if isinstance(a, cupy.ndarray) else a) for a in arguments]
     pointers = np.array([value.ctypes.data for value in values], np.uint64)
-    closely = driver.CUlaunchAttribute()
-    closely.id = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
-    closely.value.programmaticStreamSerializationAllowed = 1
     config = driver.CUlaunchConfig()
+    if closely:
+        early = driver.CUlaunchAttribute()
+        early.id = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+        early.value.programmaticStreamSerializationAllowed = 1
+        config.attrs, config.numAttrs = [early], 1
     config.gridDimX, config.gridDimY, config.gridDimZ = (*grid, 1, 1)[:3]
     config.blockDimX, config.blockDimY, config.blockDimZ = (*block, 1, 1)[:3]
     config.sharedMemBytes = shared_bytes
-    config.attrs, config.numAttrs = [closely], 1
     function = driver.CUfunction(int(kernel.kernel.ptr))
+    # Looked up once: each of these costs a tenth of a launch.
+    start, right = driver.cuLaunchKernelEx, driver.CUresult.CUDA_SUCCESS
+    stream, address = cupy.cuda.get_current_stream, pointers.ctypes.data
 
-    def launch(held=(kernel, values, arguments)) -> None:  # here are bare addresses
-        config.hStream = cupy.cuda.get_current_stream().ptr
-        (status,) = driver.cuLaunchKernelEx(config, function, pointers.ctypes.data, 0)
-        if status != driver.CUresult.CUDA_SUCCESS:
+    now = None
+
+    def launch(held=(kernel, values, arguments, pointers)) -> None:  # here are bare addresses
+        nonlocal now
+        asked = stream().ptr
+        if asked != now:
+            config.hStream = now = asked
+        (status,) = start(config, function, address, 0)
+        if status != right:
             raise RuntimeError(f"{kernel.name} was not launched ({status.name})")
 
     return launch

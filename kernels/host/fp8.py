@@ -42,4 +42,4 @@ class Fp8Product(half.HalfProduct):
 
     def laid_out(self, A, B):
         """Return A and Bᵀ with their rows on 16-byte boundaries."""
-        return half.aligned(A), half.aligned(B.T)
+        return self._aligned(A), self._aligned(B.T)

@@ -151,7 +151,13 @@ class HalfProduct(host.Product):
 
     def laid_out(self, A, B) -> tuple:
         """Return A and B with their rows on 16-byte boundaries."""
-        return aligned(A), aligned(B)
+        return self._aligned(A), self._aligned(B)
+
+    def _aligned(self, array):
+        wide = aligned(array)
+        if wide is not array:
+            self._copied.append((wide[:, : array.shape[1]], array))
+        return wide
 
     def result(self):
         """Return the output: `out` if there is one, else an array of the kind of the inputs."""

@@ -15,9 +15,11 @@ __all__ = [
     "Product",
     "Vectors",
     "check_array",
+    "check_on_device",
     "check_resident",
     "free_bytes",
     "memory_errors",
+    "stream",
     "wide",
     "wrapped",
 ]
@@ -48,17 +50,23 @@ def check_array(
         raise ValueError(f"{name} has shape {tuple(array.shape)}; every size must be at least 1")
 
 
-def check_resident(**arrays) -> None:
-    """Raise TypeError or ValueError unless these are contiguous CuPy arrays.
-
-    A launch that is prepared for later copies nothing, neither its inputs nor its result.
-    """
+def check_on_device(**arrays) -> None:
+    """Raise TypeError unless these are CuPy arrays."""
     for name, array in arrays.items():
         if not isinstance(array, cupy.ndarray):
             raise TypeError(
                 f"{name} is a {type(array).__name__}; expected a CuPy array:"
                 f" use cupy.asarray({name})"
             )
+
+
+def check_resident(**arrays) -> None:
+    """Raise TypeError or ValueError unless these are contiguous CuPy arrays.
+
+    A launch that is prepared for later copies nothing, neither its inputs nor its result.
+    """
+    check_on_device(**arrays)
+    for name, array in arrays.items():
         if not array.flags.c_contiguous:
             raise ValueError(
                 f"{name} ({'×'.join(map(str, array.shape))}) is not contiguous in rows:"
@@ -116,6 +124,8 @@ class Operands:
             )
         self._inputs, self._out, self._shape = inputs, out, shape
         self._packed = None
+        #: What was copied because it does not lie as the kernel wants it: (copy, original).
+        self._copied: list[tuple[Any, Any]] = []
         self._kind = "numpy" if on_host else next(iter(kinds.values()))
         if out is not None:
             self._check_out()
@@ -152,13 +162,14 @@ class Operands:
                 self._result = cuda.device_array(self._shape, self.dtype)
             else:
                 self._result = cupy.empty(self._shape, self.dtype)
-            return *(forward(array) for array in inputs), self._written(runs_backward)
+            forward = (self._copy(a) if runs_backward(a) else a for a in inputs)
+            return *forward, self._written(runs_backward)
 
     def cpp_arguments(self) -> tuple:
         """Return the CUDA C++ kernel's arguments: contiguous arrays as above, then the sizes."""
         *inputs, _ = (cupy.asarray(array) for array in self.arguments())
         with memory_errors(2 * self.nbytes):  # at most: those that are not contiguous are copied
-            inputs = [cupy.ascontiguousarray(array) for array in inputs]
+            inputs = [array if array.flags.c_contiguous else self._copy(array) for array in inputs]
             result = cupy.asarray(self._written(lambda array: not array.flags.c_contiguous))
         self.on_device = *inputs, result
         return *self.on_device, *(np.int32(size) for size in self._sizes)
@@ -179,6 +190,26 @@ class Operands:
         """Return a float32 array on the device for what one kernel leaves for the next."""
         with memory_errors(4 * prod(shape)):
             return cupy.empty(shape, np.float32)
+
+    def _copy(self, array):
+        """Return a contiguous copy on the device, which `around` makes anew."""
+        array = cupy.asarray(array)
+        copy = cupy.ascontiguousarray(array)
+        self._copied.append((copy, array))
+        return copy
+
+    def around(self, launch: Callable[[], object]) -> Callable[[], object]:
+        """Return a launch that copies first, and afterwards, what was copied for the first one."""
+        if not self._copied and self._packed is None:
+            return launch
+
+        def start() -> None:
+            for copy, original in self._copied:
+                copy[...] = original
+            launch()
+            self.result()
+
+        return start
 
     def _written(self, needs_copy):
         """Return what the kernel writes: the result itself, or an array that is copied there."""
@@ -236,11 +267,6 @@ def runs_backward(array) -> bool:
     return any(stride < 0 for stride in array.strides)
 
 
-def forward(array):
-    """Return the array, or a contiguous copy of one that runs backward."""
-    return cupy.ascontiguousarray(cupy.asarray(array)) if runs_backward(array) else array
-
-
 def shares_memory(x, y) -> bool:
     """Whether two arrays on the device overlap."""
     x, y = cupy.asarray(x), cupy.asarray(y)
@@ -276,6 +302,14 @@ def wrapped(*arrays) -> tuple:
     if not on_gpu:
         return arrays
     return tuple(cuda.as_cuda_array(x) if isinstance(x, cupy.ndarray) else x for x in arrays)
+
+
+def stream() -> tuple:
+    """Return CuPy's current stream as the third index of a Numba kernel; empty for the default."""
+    if not on_gpu:
+        return ()
+    address = cupy.cuda.get_current_stream().ptr
+    return (cuda.external_stream(address),) if address else ()
 
 
 def wide(*matrices) -> int:

@@ -16,6 +16,7 @@ from kernels import host
 from kernels.engine import on_gpu
 from kernels.engine.device import device
 from kernels.host import cpp, half, tuned
+from kernels.host.follow import prepared
 from kernels.host.model import Model
 from kernels.host.options import Options
 
@@ -124,11 +125,23 @@ class Rung:
         self.launcher(product, chosen)()
         return product.result()
 
-    def prepare(self, A, B, C, engine="numba", **options) -> Callable[[], object]:
+    def prepare(self, A, B, C, engine="numba", strided=False, **options) -> Callable[[], object]:
         """Return a function that launches C = A·B on CuPy arrays, with little work of the host.
 
-        The arrays are checked here, once: contiguous ones, since nothing is copied (but see
-        `copies`). Every call of the function computes the product anew.
+        The arrays are checked here, once. Every call of the function computes the product anew, and
+        allocates nothing: a CUDA graph can record it. In C++ it goes to CuPy's stream of the call,
+        in Numba to that of now.
+
+        Parameters
+        ----------
+        A, B, C : cupy.ndarray
+            Contiguous, since nothing is copied (but see `copies`).
+        engine : {"numba", "cpp"}
+        strided : bool
+            Take arrays of any strides: what does not lie as the kernel wants it is copied by every
+            call, to and from memory that belongs to the function.
+        **options : int
+            As in `options`.
 
         Raises
         ------
@@ -138,9 +151,14 @@ class Rung:
         self._check_names(options)
         self._check_engine(engine)
         chosen = self.Options(**self.default(engine) | options)
-        self.check_resident(A, B, C)
+        if strided:
+            host.check_on_device(A=A, B=B, C=C)
+        else:
+            self.check_resident(A, B, C)
         self._check_gpu(half.dtype_of(A))
-        return self.launcher(self.operands(A, B, C, engine), chosen)
+        product = self.operands(A, B, C, engine)
+        launch = self.launcher(product, chosen)
+        return product.around(launch) if strided else launch
 
     def launcher(self, product: host.Product, options: Options) -> Callable[[], object]:
         """Return a function that launches the kernel, or the kernels, on checked operands."""
@@ -152,7 +170,14 @@ class Rung:
         twin = self.load(options, product)
         asked = self._asked(options)
         # Arguments may be bare addresses: `product` keeps the arrays that lie there.
-        return lambda held=product: twin(grid, block, arguments, shared_mem=asked)
+        return self.bound(twin, grid, block, arguments, asked, product)
+
+    @staticmethod
+    def bound(twin, grid, block, arguments, asked: int, product) -> Callable[[], object]:
+        """Return a function that launches a C++ twin on arguments that may be bare addresses."""
+        launch = prepared(twin, grid, block, arguments, asked)
+        launch.held = product  # which keeps the arrays that lie there
+        return launch
 
     # What some rungs do in another way.
 
@@ -183,7 +208,8 @@ class Rung:
 
     def numba_launcher(self, kernel, grid, block, product, shared_bytes) -> Callable[[], object]:
         """Return a function that launches the Numba kernel on checked operands."""
-        launch, arrays = kernel[grid, block], host.wrapped(*product.arguments())
+        launch = kernel[grid, block, *host.stream()]
+        arrays = host.wrapped(*product.arguments())
         return lambda: launch(*arrays)
 
     def load(self, options: Options, product: host.Product | None = None):

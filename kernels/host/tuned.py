@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from math import log2
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from kernels.basics.application import application_folder
@@ -163,6 +164,8 @@ def write(found: Tuned, gpu: str) -> Path:
     kept = {entry.key: entry for entry in read(file, gpu)} | {found.key: found}
     text = {"format": FORMAT, "gpu": gpu, "tuned": [asdict(entry) for entry in kept.values()]}
     replace_text(file, json.dumps(text, indent=1, ensure_ascii=False) + "\n")
+    global _looked
+    _looked = None, 0.0, None
     return file
 
 
@@ -184,19 +187,32 @@ def known() -> tuple[Tuned, ...]:
 Stamp = tuple[str, int, int] | None
 
 
+#: Seconds for which the file counts as unchanged: asking the system costs more than a launch.
+LOOK_AGAIN = 0.2
+#: The folder that was asked for, until when its answer holds, and the answer.
+_looked: tuple[str | None, float, Stamp] = None, 0.0, None
+
+
 def stamp() -> Stamp:
     """What changes with the file of this GPU's options; None while there is no such file.
 
     Whoever keeps something that follows from the options keeps it with this.
     """
+    global _looked
     if not on_gpu:
         return None
-    file = _file(os.environ.get("KERNELS_TUNED"), device().name)
+    named = os.environ.get("KERNELS_TUNED")
+    folder, until, found = _looked
+    if monotonic() < until and folder == named:
+        return found
+    file = _file(named, device().name)
     try:
-        found = os.stat(file)
+        about = os.stat(file)
+        found = file, about.st_mtime_ns, about.st_size
     except OSError:
-        return None
-    return file, found.st_mtime_ns, found.st_size
+        found = None
+    _looked = named, monotonic() + LOOK_AGAIN, found
+    return found
 
 
 @lru_cache(maxsize=4)

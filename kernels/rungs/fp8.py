@@ -114,8 +114,7 @@ class Fp8Rung(HopperRung):
         )
         grid, block = options.launch(product.M, product.N)
         twin, asked = self.load(options, product), options.shared_bytes
-        # Tensor maps are bare addresses: `product` keeps the arrays that lie there.
-        return lambda held=product: twin(grid, block, arguments, shared_mem=asked)
+        return self.bound(twin, grid, block, arguments, asked, product)
 
 
 RUNG = Fp8Rung(

@@ -13,6 +13,7 @@ from kernels import host
 from kernels.engine import cuda, float32, uint32
 from kernels.engine.vector import aligned16, load4, load4_guarded, store4, store4_guarded, unrolled
 from kernels.host import cdiv, cpp, option, realigned
+from kernels.host.follow import prepared
 from kernels.host.rung import Rung, made
 from kernels.host.tiles import registers_of
 from kernels.rungs import swizzled
@@ -244,8 +245,9 @@ class SplitK(Rung):
         *inputs, C = product.arguments()
         parts = product.workspace(options.parts_shape(product.M, product.N))
         arrays, sums = host.wrapped(*inputs, parts), host.wrapped(parts, C)
-        multiply = made(self.make, options)[grid, block]
-        add = add_parts(options.split)[launch_of_sums(product.M, product.N)]
+        stream = host.stream()
+        multiply = made(self.make, options)[grid, block, *stream]
+        add = add_parts(options.split)[*launch_of_sums(product.M, product.N), *stream]
         return lambda: multiply(*arrays), lambda: add(*sums)
 
     def in_slices(self, product, options):
@@ -258,7 +260,7 @@ class SplitK(Rung):
         multiply, add = self.load(options, product), cpp.load("split_k", "add_slices")
         sums = slices, C, np.int64(C.size), np.int32(options.split)
         blocks = min(cdiv(C.size, 256), 2**20)
-        return lambda: multiply(grid, block, arguments), lambda: add((blocks,), (256,), sums)
+        return prepared(multiply, grid, block, arguments), prepared(add, (blocks,), (256,), sums)
 
 
 @cache

@@ -12,15 +12,17 @@ all three sizes.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 
 from kernels import host, records
 from kernels.basics.files import slug
-from kernels.engine import on_gpu
+from kernels.engine import cupy, on_gpu
 from kernels.engine.device import device
 from kernels.host import check_sizes, half, tuned
+from kernels.host.plans import Plans, unowned
 from kernels.host.rung import ENGINE_TITLES, Rung, Values
 from kernels.rungs.order import LADDER
 from kernels.tuning.predict import gpu_here, predict
@@ -196,6 +198,100 @@ def _predicted(rungs: list[tuple[Rung, str]], M: int, N: int, K: int) -> Choice:
     return Choice(name, engine, options, "predicted", seconds)
 
 
+class Plan:
+    """A product that was prepared once: every call computes it anew, at little cost of the host.
+
+    A call allocates nothing, so a CUDA graph can record it. It launches on CuPy's current stream;
+    its memory for copies and partial sums is its own, so it runs on one stream at a time.
+
+    Attributes
+    ----------
+    choice : Choice
+        The version that was chosen.
+    out : cupy.ndarray
+        Where C goes.
+    """
+
+    __slots__ = ("choice", "launch", "out")
+
+    def __init__(self, choice: Choice, launch: Callable[[], object], out) -> None:
+        self.choice, self.launch, self.out = choice, launch, out
+
+    def __call__(self):
+        """Compute C from what A and B hold now, and return it."""
+        self.launch()
+        return self.out
+
+    def __repr__(self) -> str:
+        return f"<Plan of {'×'.join(map(str, self.out.shape))} by {self.choice}>"
+
+
+def plan(A, B, out=None, engine="") -> Plan:
+    """Prepare C = A·B for many calls, by the version that `choose` picks for the shape.
+
+    >>> product = plan(A, B)                        # doctest: +SKIP
+    >>> C = product()                               # doctest: +SKIP
+
+    Parameters
+    ----------
+    A, B : cupy.ndarray, shapes (M, K) and (K, N)
+        Formats are those of `matmul`. Of any strides, such as ``B.T``: what the kernel cannot read
+        as it lies is copied by every call.
+    out : cupy.ndarray, shape (M, N), optional
+        Where C goes: by default a new array of float32.
+    engine : {"numba", "cpp"}, optional
+        Either language; by default the faster one that runs here.
+
+    Returns
+    -------
+    Plan
+
+    Raises
+    ------
+    TypeError, ValueError, RuntimeError, MemoryError, LookupError
+        One line that names the value, the limit and the way out.
+    """
+    inputs = {"A": A, "B": B}
+    host.check_on_device(**(inputs if out is None else inputs | {"out": out}))
+    for name, array in inputs.items():
+        host.check_array(array, name, 2, tuple(half.DTYPES) + ("float32",))
+    (M, K), (rows, N) = A.shape, B.shape
+    if rows != K:
+        raise ValueError(
+            f"A is {M}×{K} and B is {rows}×{N}: B must have as many rows as A has columns"
+        )
+    found = choose(M, N, K, engine, half.dtype_of(A))
+    out = cupy.empty((M, N), "float32") if out is None else out
+    launch = LADDER[found.rung].prepare(A, B, out, found.engine, strided=True, **found.options)
+    return Plan(found, launch, out)
+
+
+#: The launches of the latest products on a GPU.
+_plans = Plans()
+
+
+def kept(A, B, out, engine: str) -> Callable[[], object] | None:
+    """The launch of C = A·B on CuPy arrays, prepared the first time; None where it can't be."""
+    stream = cupy.cuda.get_current_stream().ptr
+    if stream and cupy.cuda.runtime.streamIsCapturing(stream):
+        return None  # a graph outlives what is kept here: for graphs there is `plan`
+    key = (
+        A.data.ptr, B.data.ptr, out.data.ptr, A.shape, B.shape, out.shape, A.strides, B.strides,
+        out.strides, A.dtype, B.dtype, out.dtype, engine, stream, tuned.stamp(),
+    )  # fmt: skip
+    launch = _plans.get(key)
+    if launch is None:
+        pool = cupy.get_default_memory_pool()
+        before = pool.used_bytes()
+        views = [unowned(x.data.ptr, x.shape, x.strides, x.dtype, x.device.id) for x in (A, B, out)]
+        try:
+            launch = plan(*views, engine=engine).launch
+        except (TypeError, ValueError, LookupError, RuntimeError):
+            return None  # `matmul` says what is wrong
+        _plans.keep(key, launch, pool.used_bytes() - before)
+    return launch
+
+
 def matmul(A, B, out=None, engine=""):
     """Return C = A·B, computed by the version that `choose` picks for the shape.
 
@@ -219,6 +315,11 @@ def matmul(A, B, out=None, engine=""):
     TypeError, ValueError, RuntimeError, MemoryError, LookupError
         One line that names the value, the limit and the way out.
     """
+    if on_gpu and type(A) is type(B) is type(out) is cupy.ndarray:
+        launch = kept(A, B, out, engine)
+        if launch:
+            launch()
+            return out
     host.check_engine(engine or "numba")
     shapes = getattr(A, "shape", ()), getattr(B, "shape", ())
     dtype = half.dtype_of(A) if hasattr(A, "dtype") else ""

@@ -45,6 +45,8 @@ FUNCTIONS = {
     **fragments.FUNCTIONS,
     **products.FUNCTIONS,
 }
+#: Instructions that any array knows how to do, their arguments not of one kind.
+OF_ARRAYS = {"store_pair": 5}
 WAITS = {**barriers.WAITS, **clusters.WAITS, **products.WAITS}
 
 
@@ -61,17 +63,25 @@ def waits(target) -> bool:
 
 def is_asynchronous(target) -> bool:
     """Say whether a kernel with it runs warp by warp."""
-    return is_instruction(target) and target.name.removeprefix(PREFIX) not in arithmetic.FUNCTIONS
+    if not is_instruction(target):
+        return False
+    name = target.name.removeprefix(PREFIX)
+    return name not in arithmetic.FUNCTIONS and name not in OF_ARRAYS
 
 
 def call(run, target, n: ast.Call, m):
     """Run an instruction that does not wait."""
+    name = target.name.removeprefix(PREFIX)
+    if name in OF_ARRAYS:
+        return FUNCTIONS[name](run, n, m, *run.exactly(n, m, OF_ARRAYS[name]))
     name, arguments = _prepared(run, target, n, m)
     return FUNCTIONS[name](run, n, m, *arguments, **target.choices)
 
 
 def infer(run, target, n: ast.Call, m):
     """Numbers that stand for the types of an instruction's results; its literals are checked."""
+    if target.name.removeprefix(PREFIX) in OF_ARRAYS:
+        return call(run, target, n, m)
     _, arguments = _prepared(run, target, n, m)
     if target.check is not None:
         given = zip(target.takes.items(), arguments, strict=True)

@@ -6,9 +6,12 @@ import ast
 
 import numpy as np
 
+from .. import values
+from ..errors import Unsupported
 from ..memory import Array
-from ..sites import Kind
-from .blocks import access, active, here, spread
+from ..sites import Kind, Problem
+from . import arithmetic
+from .blocks import access, here, spread
 
 SHIFT = 36  # bits of an address within one array
 FIRST = 1 << 10
@@ -59,18 +62,16 @@ def global_cells(run, n, m, addresses, on, width: int, op: str):
         return None
     starts = addresses - ((number << SHIFT) + buffer.base)
     size = buffer.dtype.itemsize
-    for k in np.nonzero(on)[0]:
-        kind = None
-        if addresses[k] % width:
-            kind, why = Kind.MISALIGNED, f"no multiple of {width}"
-        if not 0 <= starts[k] <= buffer.size * size - width:
+    outside = (starts < 0) | (starts > buffer.size * size - width)
+    for k in np.nonzero(on & (outside | (addresses % width != 0)))[0]:
+        kind, why = Kind.MISALIGNED, f"no multiple of {width}"
+        if outside[k]:
             kind, why = Kind.OUT_OF_BOUNDS, f"outside its {buffer.size * size} bytes"
-        if kind:
-            message = (
-                f"thread {warp.thread(int(k))} of block {warp.block.number} {op}s {width} bytes at "
-                f"byte {int(starts[k])} of {buffer.name}, {why}"
-            )
-            cluster.problem(kind, n.lineno, message, warp.block.number, warp.thread(int(k)))
+        message = (
+            f"thread {warp.thread(int(k))} of block {warp.block.number} {op}s {width} bytes at "
+            f"byte {int(starts[k])} of {buffer.name}, {why}"
+        )
+        cluster.problem(kind, n.lineno, message, warp.block.number, warp.thread(int(k)))
     starts = np.clip(starts, 0, max(0, buffer.size * size - width))
     if run.tracer is not None:
         shape, per_lane = run.lanes.shape, max(1, width // size)
@@ -82,20 +83,48 @@ def global_cells(run, n, m, addresses, on, width: int, op: str):
     return buffer.flat.view(np.uint8), starts
 
 
-def store_global(dtype, count: int):
-    """``st_global_v2_f32(to, a, b)`` and its like."""
-    dtype = np.dtype(dtype)
+#: What two floats become where an array holds 16 bits a number.
+ROUNDED = {"float16": arithmetic.float16, "uint16": arithmetic.bfloat16}
 
-    def store(run, n, m, to, *parts):
-        width, on = dtype.itemsize * count, active(run, m)
-        found = global_cells(run, n, m, spread(run, to), on, width, "store")
-        if found is None:
-            return
-        raw, starts = found
-        data = np.stack([spread(run, v).astype(dtype) for v in parts], 1)[on].view(np.uint8)
-        raw[starts[on][:, None] + np.arange(width)] = data
 
-    return store
+def store_pair(run, n, m, C, row, col, first, second):
+    """``store_pair(C, row, col, first, second)``: two neighbours in one store."""
+    if not isinstance(C, Array) or C.dtype.name not in ("float32", *ROUNDED):
+        raise Unsupported(n.lineno, f"{ast.unparse(n)}: takes a matrix of float32 or 16 bits")
+    run.memory.check_index(C, (row, col), n)
+    run.memory.writes(C)
+    elements, inside = run.memory.locate(C, (row, col), m, n)
+    if inside is not None:
+        _, inside = run.memory.locate(C, (row, col + 1), inside, n)
+    if inside is None:
+        return
+    buffer = C.buffer
+    odd = (np.asarray(elements) * C.dtype.itemsize + buffer.base) % (2 * C.dtype.itemsize) != 0
+    wrong = odd & run.array_of(inside)
+    if wrong.any():
+        block, thread, position = run.lanes.first(wrong)
+        where = ", ".join(str(int(run.lanes.at(i, position))) for i in (row, col))
+        message = (
+            f"thread {thread} of block {block} stores a pair at {C.name}[{where}], whose address "
+            f"is no multiple of {2 * C.dtype.itemsize}: columns and width are even"
+        )
+        problem = Problem(
+            Kind.MISALIGNED,
+            line=n.lineno,
+            array=C.name,
+            block=block,
+            thread=thread,
+            message=message,
+        )
+        run.problem((Kind.MISALIGNED, n), problem, run.lane_count(wrong))
+    cells = [run.memory.cells(buffer, elements + k) for k in range(2)]
+    if run.tracer is not None:
+        run.tracer.access(n, buffer, "store", elements, cells, inside, run.lanes, 2)
+    for cell, part in zip(cells, (first, second), strict=True):
+        part = values.cast(np.dtype(np.float32), part)
+        if C.dtype.name in ROUNDED:
+            part = ROUNDED[C.dtype.name](part).astype(np.uint16).view(C.dtype)
+        run.memory.scatter(buffer.flat, cell, part, inside)
 
 
 def store_shared(count: int):
@@ -122,8 +151,7 @@ def load_shared(run, n, m, source):
 FUNCTIONS = {
     "global_address": global_address,
     "shared_address": shared_address,
-    "st_global_v2_f32": store_global(np.float32, 2),
-    "st_global_u32": store_global(np.uint32, 1),
+    "store_pair": store_pair,
     "st_shared_v2_f32": store_shared(2),
     "st_shared_v4_f32": store_shared(4),
     "ld_shared_v4_f32": load_shared,

@@ -8,7 +8,7 @@ from .. import values
 from ..sites import WARP
 
 
-def _bfloat16(v):
+def bfloat16(v):
     """The bits of float32 rounded to bfloat16: to nearest, ties to even."""
     v = np.asarray(v, np.float32)
     bits = v.view(np.uint32)
@@ -16,7 +16,8 @@ def _bfloat16(v):
     return np.where(np.isnan(v), np.uint32(0x7FFF), rounded)
 
 
-def _float16(v):
+def float16(v):
+    """The bits of float32 rounded to float16."""
     return np.asarray(v, np.float32).astype(np.float16).view(np.uint16).astype(np.uint32)
 
 
@@ -64,8 +65,8 @@ def ex2(run, n, m, x):
 
 
 FUNCTIONS = {
-    "cvt_rn_bf16x2": pair(_bfloat16),
-    "cvt_rn_f16x2": pair(_float16),
+    "cvt_rn_bf16x2": pair(bfloat16),
+    "cvt_rn_f16x2": pair(float16),
     "dp4a": dp4a,
     "redux_sync_add": redux(np.add, 0),
     "redux_sync_max": redux(np.maximum, -(1 << 31)),

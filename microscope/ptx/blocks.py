@@ -1,8 +1,9 @@
 """What a block has besides its threads: shared memory by address, queues, and who knows what.
 
 Shared memory is addressed in bytes, as instructions take it. The system keeps the first KiB;
-dynamic memory begins 16 bytes behind it, as it may on a GPU, so that a kernel which forgets to
-round its address up to 1024 is found out. Declared arrays come after it.
+dynamic memory begins 16 bytes behind it, as it may on a GPU, unless it is declared with an
+alignment: a kernel which forgets to round its address up to 1024 is found out. Declared arrays
+come after it.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from .clocks import Clash, Event, Words, words_of
 SPACE = 1 << 18  # bytes that 18 bits of address reach
 DYNAMIC = 1024 + 16
 MOST_SHARED = 227 * 1024  # bytes of a block on a GPU of sm_90
+MOST_STATIC = 48 * 1024  # bytes of declared arrays
 MOST_BARRIERS = 64  # of a block
 KEY = "ptx"  # under which runners find their block
 
@@ -98,10 +100,14 @@ class Block:
         self.cluster, self.rank, self.number = cluster, rank, number
         self.memory = np.full(SPACE, 0xFF, np.uint8)
         padded = -(-max(session.dynamic_bytes, 1) // 16) * 16
-        self.static = -(-(DYNAMIC + padded) // 1024) * 1024
-        self.dynamic = self.memory[DYNAMIC : DYNAMIC + padded]
-        self.end = DYNAMIC + session.dynamic_bytes  # of what the block has asked for
-        self.words = Words(SPACE, cluster.actors) if session.tracer is not None else None
+        alignment = session.compiled.alignment
+        self.start = -(-DYNAMIC // alignment) * alignment
+        self.static = -(-(self.start + padded) // 1024) * 1024
+        self.dynamic = self.memory[self.start : self.start + padded]
+        self.end = self.start + session.dynamic_bytes  # of what the block has asked for
+        self.words = None
+        if session.tracer is not None:
+            self.words = Words(min(SPACE, self.static + MOST_STATIC), cluster.actors)
         self.warps = [Warp(self, w) for w in range(session.warps_per_block)]
         self.warpgroups: list = []
         self.barriers: dict[int, object] = {}
@@ -122,11 +128,11 @@ class Block:
         start = a.buffer.flat.__array_interface__["data"][0]
         return start - self.memory.__array_interface__["data"][0] + a.offset * a.dtype.itemsize
 
-    def has(self, address: int, size: int) -> bool:
-        """Say whether some bytes are the block's own."""
-        inside = DYNAMIC <= address and address + size <= max(self.end, DYNAMIC)
-        gap = DYNAMIC + self.cluster.session.dynamic_bytes
-        return inside and not (address < self.static and address + size > gap)
+    def has(self, address, size: int):
+        """Say whether some bytes are the block's own; of several addresses, of each."""
+        gap = self.start + self.cluster.session.dynamic_bytes
+        inside = (self.start <= address) & (address + size <= self.end)
+        return inside & ((address >= self.static) | (address + size <= gap))
 
     # -- who touches what
 
@@ -371,11 +377,10 @@ def access(run, n, m, op: str, addresses: np.ndarray, size: int, what: str) -> n
     """
     warp = here(run)
     block, on = warp.block, active(run, m).copy()
-    for lane in np.nonzero(on)[0]:
-        address = int(addresses[lane])
-        fits = block.has(address, size)
-        if fits and address % min(size, 16) == 0:
-            continue
+    fit = block.has(addresses, size)
+    wrong = on & ~(fit & (addresses % size == 0))
+    for lane in np.nonzero(wrong)[0]:
+        address, fits = int(addresses[lane]), fit[lane]
         on[lane] = False
         kind = Kind.MISALIGNED if fits else Kind.OUT_OF_BOUNDS
         why = f"no multiple of {size}" if fits else "outside the shared memory that the block has"

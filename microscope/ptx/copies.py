@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -146,7 +146,7 @@ def _asked(run, n, m, map_, address, x, y, z=None) -> tuple | None:
         kind = Kind.MISALIGNED if place % wanted else Kind.OUT_OF_BOUNDS
         message = (
             f"the box of {buffer.box_bytes} bytes at shared address {place} {bad}: the block has "
-            f"bytes {-(-1040 // wanted) * wanted} to {block.end}"
+            f"bytes {block.start} to {block.end}"
         )
         cluster.problem(kind, n.lineno, message, block.number, thread)
         return None
@@ -252,14 +252,20 @@ class Pieces:
 
     block: Block
     to: np.ndarray
-    data: list = field(default_factory=list)  # (lane's source bytes as a view, size)
-    width: int = 16
+    source: np.ndarray | None  # the bytes of the array, if anything is read
+    starts: np.ndarray
+    sizes: np.ndarray
+    width: int
 
     def land(self) -> None:
         """Write what lies in global memory now, zeros behind it."""
-        for to, (source, size) in zip(self.to, self.data, strict=True):
-            self.block.memory[to : to + size] = source[:size]
-            self.block.memory[to + size : to + self.width] = 0
+        k = np.arange(self.width)
+        reads = k < self.sizes[:, None]
+        data = np.zeros(reads.shape, np.uint8)
+        if self.source is not None:
+            places = np.where(reads, self.starts[:, None] + k, 0)
+            data = np.where(reads, self.source[places], data)
+        self.block.memory[self.to[:, None] + k] = data
 
 
 def pieces(width: int):
@@ -275,12 +281,8 @@ def pieces(width: int):
         queue = warp.copies
         step = len(queue.groups) + 1
         good = _placed(run, n, m, to, width, queue.actor, step)
-        data = []
-        for lane in np.nonzero(good)[0]:
-            reads = int(size[lane]) if raw is not None else 0
-            begin = int(raw[1][lane]) if reads else 0
-            data.append((raw[0][begin : begin + reads] if reads else np.empty(0, np.uint8), reads))
-        operation = Pieces(warp.block, to[good], data, width)
+        source, starts = raw or (None, to)
+        operation = Pieces(warp.block, to[good], source, starts[good], size[good], width)
         queue.open.append(operation)
         cluster.count("cp_async_bytes", int(np.minimum(size, width)[on].sum()))
         cluster.ask(operation)

@@ -1,5 +1,6 @@
 """Products of 8-bit numbers: launches, models, refusals, and what the kernel is given."""
 
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -164,7 +165,11 @@ def kernel(monkeypatch):
 
         return launch
 
+    def prepared(twin, grid, block, arguments, asked):
+        return partial(twin, grid, block, arguments, shared_mem=asked)
+
     as_if_on_hopper(monkeypatch)
+    monkeypatch.setattr(rungs, "prepared", prepared)
     monkeypatch.setattr(fp8, "tensor_map", tensor_map)
     monkeypatch.setattr("kernels.host.tensor_cores.tensor_map", tensor_map)
     monkeypatch.setattr(cpp, "load", load)
@@ -202,6 +207,21 @@ def test_columns_of_whole_16_bytes_are_not_copied(kernel):
     RUNG.prepare(A, B, C, "cpp")()
     assert np.shares_memory(kernel["copied"], B)
     assert np.array_equal(C, half.floats(A) @ half.floats(B))
+
+
+@cpu_only
+@pytest.mark.parametrize("shape", ((17, 24, 31), (48, 60, 40)))
+def test_what_is_copied_for_a_launch_is_copied_by_every_call(kernel, shape):
+    A, B = map(cupy.asarray, oracle.inputs(*shape, dtype="e4m3"))
+    C = cupy.asarray(oracle.poisoned(*shape[:2]))
+    with pytest.raises(TypeError, match="C is a ndarray; expected a CuPy array"):
+        RUNG.prepare(A, B, np.asarray(C), "cpp", strided=True)
+    launch = RUNG.prepare(A, B, C, "cpp", strided=True)
+    for _ in range(2):
+        launch()
+        assert np.array_equal(C, half.floats(A) @ half.floats(B))
+        A[...], B[...] = A[::-1].copy(), B[:, ::-1].copy()
+        C.fill(np.nan)
 
 
 @cpu_only

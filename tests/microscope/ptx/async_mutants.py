@@ -165,7 +165,7 @@ ALONE = [
      "cuda.syncwarp()\n        pass", (Kind.BLOCK_LEFT,)),
     (PERSISTENT, "no meeting at the start", "ptx.cluster_sync()\n        down",
      "cuda.syncthreads()\n        down", (Kind.NO_BARRIER,)),
-    (PERSISTENT, "multicast to one", "                                3,\n",
+    (PERSISTENT, "multicast to one", "                                RANKS,\n",
      "                                1,\n", STUCK),
     (PERSISTENT, "both load the same panels", "panel = rank * SHARE + i", "panel = i",
      STUCK + RACES + (Kind.WRITE_AFTER_WRITE,)),

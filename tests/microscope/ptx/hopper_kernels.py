@@ -5,16 +5,16 @@ They are smaller than the rungs, and say what they do in the same words.
 
 import functools
 
-from kernels import cuda, ptx, uint32
+from kernels import cuda, float32, ptx, uint32
 from kernels.engine.vector import unrolled
-from microscope.api import float32, int32, uint8
 
+int32, uint8 = cuda.int32, cuda.uint8
 BK = 64  # values of k in a step: 128 bytes of bfloat16
 
 
 @functools.cache
 def specialized(BM=128, BN=256, STAGES=4, dtype="bfloat16"):
-    """A producer, and BM / 64 warpgroups of consumers; C is float32, sizes need not divide."""
+    """A producer, and BM / 64 warpgroups of consumers; C is float32, with an even row length."""
     multiply_add = ptx.wgmma(BN, dtype)
     CONSUMERS = BM // 64
     TILE_A, PANEL = BM * BK * 2, BK * 128
@@ -80,12 +80,13 @@ def specialized(BM=128, BN=256, STAGES=4, dtype="bfloat16"):
             row = row0 + (role - 1) * 64 + tid // 32 * 16 + lane // 4
             for j in range(BN // 8):
                 col = col0 + 8 * j + lane % 4 * 2
-                for half in range(2):
-                    down = row + 8 * half
-                    if down < C.shape[0] and col < C.shape[1]:
-                        C[down, col] = acc[4 * j + 2 * half]
-                        if col + 1 < C.shape[1]:
-                            C[down, col + 1] = acc[4 * j + 2 * half + 1]
+                if col < C.shape[1]:
+                    if row < C.shape[0]:
+                        C[row, col] = acc[4 * j]
+                        C[row, col + 1] = acc[4 * j + 1]
+                    if row + 8 < C.shape[0]:
+                        C[row + 8, col] = acc[4 * j + 2]
+                        C[row + 8, col + 1] = acc[4 * j + 3]
             unrolled()
 
     specialized.shared_bytes = STAGES * STAGE + 1024 + 16 * STAGES
@@ -158,7 +159,7 @@ def persistent(BM=64, BN=128, STAGES=3, CLUSTER=2):
     TILE_A, PANEL = BM * BK * 2, BK * 128
     STAGE = TILE_A + BK * BN * 2
     SHARE = BN // 64 // CLUSTER
-    ACC = BN // 2
+    ACC, RANKS = BN // 2, (1 << CLUSTER) - 1
     BOX = 64 * 128
 
     @cuda.jit(launch_bounds=(256, 1))
@@ -206,7 +207,7 @@ def persistent(BM=64, BN=128, STAGES=3, CLUSTER=2):
                                 col0 + 64 * panel,
                                 step * BK,
                                 arrived,
-                                3,
+                                RANKS,
                             )
         else:
             acc = cuda.local.array(ACC, float32)
@@ -265,3 +266,76 @@ def persistent(BM=64, BN=128, STAGES=3, CLUSTER=2):
 
     persistent.shared_bytes = STAGES * STAGE + 2 * BOX + 1024 + 16 * STAGES
     return persistent
+
+
+@functools.cache
+def one_product(columns=64, dtype="bfloat16", a_in="shared", transposed_B=True):
+    """C = A·B by one warpgroup: 64 rows of 128 bytes of A, in four products.
+
+    A comes in one box. B comes in boxes of 64 columns if it is transposed as it is read, and
+    otherwise in one of `columns` rows, the values of k side by side. A from registers comes through
+    ``ldmatrix``.
+    """
+    multiply_add = ptx.wgmma(columns, dtype, a_in, transposed_B)
+    SIZE = {"float16": 2, "bfloat16": 2, "tf32": 4, "e4m3": 1}[dtype]
+    PANEL, PANELS = 64 * 128, columns // 64
+    B_BYTES = PANEL * PANELS if transposed_B else columns * 128
+    ALL = PANEL + B_BYTES
+    IN_REGISTERS, ACC = a_in == "registers", columns // 2
+
+    @cuda.jit
+    def one_product(map_A, map_B, C):
+        memory = cuda.shared.array(0, uint8)
+        sA = (ptx.shared_address(memory) + uint32(1023)) & uint32(0xFFFFFC00)
+        sB = sA + uint32(PANEL)
+        bar = sB + uint32(B_BYTES)
+        tid = int32(cuda.threadIdx.x)
+        lane = tid % 32
+        if tid == 0:
+            ptx.mbarrier_init(bar, 1)
+            ptx.fence_mbarrier_init()
+        cuda.syncthreads()
+        if tid == 0:
+            ptx.mbarrier_arrive_expect_tx(bar, ALL)
+            ptx.cp_async_bulk_tensor_2d_load(sA, map_A, 0, 0, bar)
+            if transposed_B:
+                for panel in range(PANELS):
+                    to = sB + uint32(panel * PANEL)
+                    ptx.cp_async_bulk_tensor_2d_load(to, map_B, 64 * panel, 0, bar)
+            else:
+                ptx.cp_async_bulk_tensor_2d_load(sB, map_B, 0, 0, bar)
+        ptx.mbarrier_wait_parity(bar, 0)
+        acc = cuda.local.array(ACC, float32)
+        fragment = cuda.local.array((4, 4), uint32)
+        if IN_REGISTERS:
+            row = uint32(tid // 32 * 16 + lane % 16)
+            for k in range(4):
+                chunk = uint32(2 * k + lane // 16) ^ row % uint32(8)
+                at = sA + row * uint32(128) + chunk * uint32(16)
+                parts = ptx.ldmatrix_x4(at)
+                for i in range(4):
+                    fragment[k, i] = parts[i]
+        ptx.wgmma_fence()
+        for k in range(4):
+            if transposed_B:
+                b = ptx.matrix_descriptor(sB + uint32(16 * 128 * k), PANEL)
+            else:
+                b = ptx.matrix_descriptor(sB + uint32(32 * k), 16)
+            if IN_REGISTERS:
+                multiply_add(acc, fragment[k], b, int32(k > 0))
+            else:
+                multiply_add(acc, ptx.matrix_descriptor(sA + uint32(32 * k), 16), b, int32(k > 0))
+        unrolled()
+        ptx.wgmma_commit_group()
+        ptx.wgmma_wait_group(0, acc, ACC)
+        for j in range(columns // 8):
+            row, col = tid // 32 * 16 + lane // 4, 8 * j + lane % 4 * 2
+            C[row, col] = acc[4 * j]
+            C[row, col + 1] = acc[4 * j + 1]
+            C[row + 8, col] = acc[4 * j + 2]
+            C[row + 8, col + 1] = acc[4 * j + 3]
+        unrolled()
+
+    one_product.shared_bytes = ALL + 1024 + 16
+    one_product.size = SIZE
+    return one_product
