@@ -1,4 +1,4 @@
-"""Cells that run in a server's kernel: changed, failing, stopped; widgets; and servers that end."""
+"""Cells that run, in the page's own Python and in a server's kernel; what servers alone can do."""
 
 from __future__ import annotations
 
@@ -35,6 +35,18 @@ def live(browser, served):
     page.context.close()
 
 
+@pytest.fixture(params=["page", "server"])
+def running(request):
+    """The page of cells, with each of the two that can run it."""
+    if request.param == "server":
+        return request.getfixturevalue("live")
+    page = request.getfixturevalue("opened")(
+        request.getfixturevalue("bare_book"), "page", color_scheme="dark"
+    )
+    page.listener = Listener(page)
+    return page
+
+
 def kernels(served) -> list[dict]:
     """What the server's kernels are doing."""
     address = urllib.request.Request(
@@ -52,15 +64,18 @@ def wait_for_kernels(page, served, count: int) -> None:
     raise AssertionError(f"{kernels(served)} are not {count}")
 
 
-def test_a_cell_runs_with_those_that_give_it_its_names(live):
-    assert "token" not in live.url
-    assert run(live, 2) == "48 elements\n"
-    assert not cell(live, 2).locator(".cell_output:not(.engine-output)").is_visible()
-    assert state(live).startswith("Ready, after")
+def test_a_cell_runs_with_those_that_give_it_its_names(running):
+    assert run(running, 2) == "48 elements\n"
+    assert not cell(running, 2).locator(".cell_output:not(.engine-output)").is_visible()
+    assert state(running).startswith("Ready, after")
     colour = "(selector) => getComputedStyle(document.querySelector(selector)).color"
-    colours = [live.evaluate(colour, each) for each in (".engine-output pre", ".bd-article p")]
+    colours = [running.evaluate(colour, each) for each in (".engine-output pre", ".bd-article p")]
     assert colours[0] == colours[1]  # readable in the dark
-    assert live.listener.errors == []
+    assert running.listener.errors == []
+
+
+def test_the_token_leaves_the_address(live):
+    assert "token" not in live.url
 
 
 def test_a_new_kernel_first_runs_the_cell_that_finds_the_course(live):
@@ -73,30 +88,49 @@ def test_a_new_kernel_first_runs_the_cell_that_finds_the_course(live):
     assert shown(live, 1) == "found\n", "it ran once"
 
 
-def test_a_changed_cell_runs_as_it_is_then_and_reset_brings_it_back(live, served):
-    write(live, 2, "tile = 8\nprint(scale * tile)")
-    after(live, lambda: live.keyboard.press("Shift+Enter"))
-    assert shown(live, 2) == "24\n"
-    assert kernels(served)
+def test_a_changed_cell_runs_as_it_is_then_and_reset_brings_it_back(running):
+    write(running, 2, "tile = 8\nprint(scale * tile)")
+    after(running, lambda: running.keyboard.press("Shift+Enter"))
+    assert shown(running, 2) == "24\n"
+    running.click("[data-part=reset]")
+    assert cell(running, 2).locator("textarea").count() == 0
+    assert "tile = 16" in cell(running, 2).locator("pre").first.inner_text()
+    assert run(running, 2) == "48 elements\n"
+
+
+def test_reset_ends_the_kernel(live, served):
+    run(live, 2)
     live.click("[data-part=reset]")
-    assert "tile = 16" in cell(live, 2).locator("pre").first.inner_text()
-    assert run(live, 2) == "48 elements\n"
-    assert len(kernels(served)) == 1, "the first kernel is gone"
+    wait_for_kernels(live, served, 0)
 
 
-def test_an_error_is_one_line_that_leads_to_its_own(live):
-    write(live, 2, "def half(n):\n    return n / 0\n\nhalf(scale)")
-    assert run(live, 2).startswith("ZeroDivisionError: division by zero")
-    assert live.get_attribute(".engine-bar", "data-state") == "wrong"
-    cell(live, 2).locator(".engine-error button").click()
-    selected = live.evaluate("() => { const { value, selectionStart: a, selectionEnd: b } ="
-                             " document.activeElement; return value.slice(a, b); }")  # fmt: skip
+def test_an_error_is_one_line_that_leads_to_its_own(running):
+    write(running, 2, "def half(n):\n    return n / 0\n\nhalf(scale)")
+    said = run(running, 2)
+    assert said.startswith("ZeroDivisionError: division by zero")
+    assert "A cell failed" in state(running)
+    assert running.get_attribute(".engine-bar", "data-state") == "wrong"
+    cell(running, 2).locator(".engine-error button").click()
+    selected = running.evaluate("() => { const { value, selectionStart: a, selectionEnd: b } ="
+                                " document.activeElement; return value.slice(a, b); }")  # fmt: skip
     assert selected == "    return n / 0"
-    write(live, 2, "scale = (")
-    assert "SyntaxError" in run(live, 2)
-    write(live, 1, "scale = 1 / 0")
-    write(live, 3, "print(scale)")
-    live.click("[data-part=reset]")
+    write(running, 2, "scale = (")
+    assert "SyntaxError" in run(running, 2)
+
+
+def test_a_cell_whose_need_failed_says_so_and_leads_there(running):
+    write(running, 1, "scale = 1 / 0")
+    assert "did not run, because one that it needs failed" in run(running, 2)
+    for link in (
+        running.locator("[data-part=state] a"),
+        cell(running, 2).locator(".engine-note a"),
+    ):
+        running.evaluate("scrollTo(0, document.body.scrollHeight)")
+        link.click()
+        running.wait_for_function(
+            "(() => { const { top, bottom } = document.querySelector('.engine-error')"
+            ".getBoundingClientRect(); return top >= 0 && bottom <= innerHeight; })()"
+        )
 
 
 def test_every_form_of_an_output_is_shown(live):
