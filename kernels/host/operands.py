@@ -9,11 +9,13 @@ import numpy as np
 
 from kernels.engine import cuda, cupy, on_gpu
 from kernels.host.checks import check_engine, check_indices
+from microscope.memory import base_address
 
 __all__ = [
     "Operands",
     "Product",
     "Vectors",
+    "address",
     "check_array",
     "check_on_device",
     "check_resident",
@@ -320,4 +322,9 @@ def wide(*matrices) -> int:
     *matrices : cupy.ndarray of float32, 2 dimensions
         Contiguous. Each must begin at a multiple of 16 bytes, and so must its rows.
     """
-    return int(all(x.shape[1] % 4 == 0 and x.data.ptr % 16 == 0 for x in matrices))
+    return int(all(x.shape[1] % 4 == 0 and address(x) % 16 == 0 for x in matrices))
+
+
+def address(array) -> int:
+    """Return where an array on the device begins; without a GPU, counted from its allocation."""
+    return array.data.ptr if on_gpu else base_address(array)
