@@ -44,7 +44,9 @@ class AbstractMemory(Memory):
 
     def origin(self, a) -> frozenset:
         """The arguments that an array is a part of."""
-        return self.origins.get(a.buffer, frozenset()) if isinstance(a, Array) else frozenset()
+        if not isinstance(a, Array):
+            return frozenset()
+        return self.origins.get(a.buffer.root or a.buffer, frozenset())
 
     def derive(self, array: Array, *sources) -> None:
         """Note that an array is any one of some others."""
@@ -105,7 +107,7 @@ def stand_in(v, path: tuple[int, ...], origins: dict):
         origins[array.buffer] = frozenset([path])
         return array
     if isinstance(v, tuple):
-        return tuple(stand_in(x, (*path, k), origins) for k, x in enumerate(v))
+        return values.rebuilt(v, (stand_in(x, (*path, k), origins) for k, x in enumerate(v)))
     return values.sample(v.dtype) if values.is_value(v) else v
 
 

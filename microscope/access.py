@@ -181,6 +181,12 @@ class Memory:
 
     def load(self, a, index: tuple, m: Mask, n):
         """``a[index]``: an element, or a view if indices are missing or slices."""
+        if isinstance(a, Array) and a.dtype.names:
+            name = self.field_name(a, index)
+            if name is not None:
+                return self.field(a, name, m, n)
+            if len(index) == a.ndim and not any(isinstance(i, PARTS) for i in index):
+                return self.record(a, index, m, n)
         if not isinstance(a, Array):
             raise Unsupported(n.lineno, f"{ast.unparse(n)}: {describe_value(a)} has no elements")
         if len(index) < a.ndim or any(isinstance(i, PARTS) for i in index):
@@ -202,6 +208,76 @@ class Memory:
         if inside is not m:
             v = np.where(inside.array, v, values.poison(buffer.dtype))
         return v
+
+    @staticmethod
+    def field_name(a: Array, index: tuple) -> str | None:
+        """The field that an index of an array of records names, if it names one."""
+        if len(index) == 1 and isinstance(index[0], str):
+            return index[0]
+        if len(index) == 1 and a.ndim == 0 and isinstance(index[0], np.integer):
+            return a.dtype.names[int(index[0])]
+        return None
+
+    def record(self, a: Array, index: tuple, m: Mask, n) -> Array:
+        """One record of an array: a view, as an array of no axis."""
+        elements, inside = self.locate(a, index, m, n)
+        elements = 0 if inside is None else elements
+        return Array(a.buffer, elements, (), ())
+
+    def field(self, a: Array, name: str, m: Mask, n):
+        """A field: its value in one record, and a view of it in an array of them."""
+        if name not in (a.dtype.names or ()):
+            found = ", ".join(a.dtype.names or ())
+            raise Unsupported(
+                n.lineno, f"{ast.unparse(n)}: the records have no field {name}, but {found}"
+            )
+        d, offset = a.dtype.fields[name][:2]
+        made = self.part_of(a, name, d, offset, n)
+        return made if made.ndim or made.dtype.names else self.load(made, (), m, n)
+
+    def part_of(self, a: Array, name: str, d: np.dtype, offset: int, n) -> Array:
+        """A view of a part of every element, watched as the whole is."""
+        try:
+            made = memory.part_of(a, name, d, offset)
+        except Unsupported as error:
+            raise Unsupported(n.lineno, str(error)) from None
+        races = None if self.tracer is None else self.tracer.races
+        if races is not None and made.buffer not in races:
+            root = made.buffer.root
+            if root in races and not made.dtype.names:
+                self.tracer.watch(made.buffer, self.session.warps_per_block)
+            elif root in self.tracer.written and not made.dtype.names:
+                self.tracer.watch_blank(made.buffer)
+        return made
+
+    def put_field(self, a: Array, name: str, v, m: Mask, n) -> None:
+        """``record.field = v``."""
+        if name not in (a.dtype.names or ()):
+            self.field(a, name, m, n)  # says which there are
+        d, offset = a.dtype.fields[name][:2]
+        self.put_whole(self.part_of(a, name, d, offset, n), v, m, n)
+
+    def put_whole(self, a: Array, v, m: Mask, n) -> None:
+        """Store a number, a record or an array of the same shape in all of `a`."""
+        if a.dtype.names and a.ndim == 0:
+            self.put_record(a, v, m, n)
+        elif isinstance(v, Array) and a.ndim:
+            if len(v.shape) != a.ndim:
+                raise Unsupported(n.lineno, f"{ast.unparse(n)} = ...: the shapes differ")
+            for i in self.positions(a.shape, [v.shape], n):
+                index = tuple(map(np.int64, i))
+                self.put(a, index, self.load(v, index, m, n), m, n)
+        elif a.ndim:
+            self.put_view(a, v, m, n)
+        else:
+            self.put(a, (), v, m, n)
+
+    def put_record(self, a: Array, v, m: Mask, n) -> None:
+        """Store a record in another, field by field."""
+        if not isinstance(v, Array) or v.ndim or v.dtype.names != a.dtype.names:
+            raise Unsupported(n.lineno, f"cannot store {describe_value(v)} in a record")
+        for name in a.dtype.names:
+            self.put_field(a, name, self.field(v, name, m, n), m, n)
 
     def load_local(self, buffer: Buffer, element: int, m: Mask, n):
         """One element of every thread's local array: they lie side by side."""
@@ -272,6 +348,14 @@ class Memory:
         buffer = a.buffer
         if buffer.space == "constant":
             raise KernelError(f"line {n.lineno}: {a.name} is constant memory and cannot be changed")
+        if a.dtype.names:
+            name = self.field_name(a, index)
+            if name is not None:
+                self.put_field(a, name, v, m, n)
+                return
+            if len(index) == a.ndim and not any(isinstance(i, PARTS) for i in index):
+                self.put_record(self.record(a, index, m, n), v, m, n)
+                return
         if len(index) < a.ndim or any(isinstance(i, PARTS) for i in index):
             self.put_view(self.view(a, index, m, n), v, m, n)
             return

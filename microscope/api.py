@@ -51,9 +51,10 @@ from .device_arrays import (
 from .device_arrays import device_array as device_array
 from .device_arrays import to_device as to_device
 from .errors import KernelError
-from .names import Coordinate, Dim3, Intrinsic, Namespace, provide
+from .names import Coordinate, Dim3, Intrinsic, Namespace, provide, vectors
 from .reduction import Reduce as Reduce
 from .source import code_of
+from .vectorize import guvectorize as guvectorize
 from .vectorize import vectorize as vectorize
 
 # -- names inside kernels
@@ -88,6 +89,8 @@ stcg, stcs, stwb, stwt = map(Intrinsic, _hints.STORES)
 cg = Namespace("cg", "this_grid")
 fp16 = Namespace("fp16", " ".join(_half.NAMES))
 random = Namespace("random", " ".join(_xoroshiro.NAMES))
+
+globals().update(vectors())  # float32x4, float4 and their like
 
 # -- kernels
 
@@ -192,13 +195,6 @@ def jit(function=None, *, device: bool = False, **options):
 
 
 reduce = Reduce
-
-
-def guvectorize(*args, **options):
-    """Refused: its layouts are not known here."""
-    raise KernelError(
-        "cuda.guvectorize is not here: write a kernel whose threads loop over an axis"
-    )
 
 
 def declare_device(*args, **options):
@@ -371,6 +367,7 @@ class Device:
     MAX_GRID_DIM_X, MAX_GRID_DIM_Y, MAX_GRID_DIM_Z = _launch.LIMITS.grid
     WARP_SIZE = 32
     MULTIPROCESSOR_COUNT = 1
+    supports_float16 = True
 
     def __repr__(self) -> str:
         return "<CPU interpreter>"
@@ -413,6 +410,11 @@ def profile_start() -> None:
 
 
 profile_stop = profile_start
+
+
+def is_float16_supported() -> bool:
+    """Say whether kernels may compute with 16-bit floats: they may."""
+    return True
 
 
 def is_available() -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from . import memory, values, xoroshiro
+from . import memory, values
 from .device_arrays import DeviceArray, Interface, from_interface
 from .errors import KernelError
 from .memory import Array
@@ -54,14 +54,19 @@ def argument(a, name: str):
     """
     if isinstance(a, np.ndarray):
         a = a.view(np.ndarray) if type(a) is not np.ndarray else a
-        if a.dtype.kind not in "biufc" and a.dtype != xoroshiro.DTYPE:
+        if not _holds_numbers(a.dtype):
             raise KernelError(
                 f"argument {name} is an array of {a.dtype}: a kernel takes arrays of numbers"
             )
         base = memory.base_address(a) % memory.ALIGNMENT if a.size else 0
         return memory.of_argument(a, name, base)
+    if isinstance(a, np.void) and a.dtype.names:
+        return argument(np.asarray(a).view(np.ndarray), name)
     if isinstance(a, tuple):
-        return tuple(argument(x, name) for x in a)
+        made = tuple(argument(x, name) for x in a)
+        if hasattr(a, "_fields"):
+            return values.Parts(made, values.Kind(type(a).__name__, a._fields))
+        return made
     if isinstance(a, (bool, int, float, complex)):
         return values.literal(a)
     if isinstance(a, np.generic) and a.dtype.kind in "biufc":
@@ -72,6 +77,13 @@ def argument(a, name: str):
         f"argument {name} is a {type(a).__name__}: a kernel takes arrays, numbers and tuples of "
         "them; make it a NumPy array"
     )
+
+
+def _holds_numbers(d: np.dtype) -> bool:
+    """Say whether the elements are numbers, or records of them."""
+    if d.names:
+        return all(_holds_numbers(d.fields[name][0].base) for name in d.names)
+    return d.kind in "biufc"
 
 
 def bind(code: Code, given: tuple, convert) -> list:

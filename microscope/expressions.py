@@ -9,7 +9,7 @@ from enum import Enum
 
 import numpy as np
 
-from . import functions, groups, intrinsics, memory, names, ptx, values
+from . import functions, groups, intrinsics, memory, names, ptx, source, values
 from .access import Memory
 from .device_arrays import DeviceArray, Interface, from_interface
 from .errors import KernelError, OutOfBounds, Unsupported, raised
@@ -163,7 +163,7 @@ class Expressions:
         """Apply the operator of a node."""
         op = type(n.op)
         if not (values.is_value(a) and values.is_value(b)):
-            if isinstance(a, tuple) and isinstance(b, tuple) and op is ast.Add:
+            if type(a) is tuple and type(b) is tuple and op is ast.Add:
                 return small_tuple(a + b, n)
             raise self.no_operation(n, a, b)
         if self.session.debug and op in (ast.Div, ast.FloorDiv, ast.Mod):
@@ -332,11 +332,15 @@ class Expressions:
                 return v
         owner = self.evaluate(n.value, m)
         if isinstance(owner, Array):
+            if n.attr in (owner.dtype.names or ()):
+                return self.memory.field(owner, n.attr, m, n)
             return self.array_attribute(owner, n)
         if isinstance(owner, names.Dim3):
             if n.attr not in ("x", "y", "z"):
                 raise Unsupported(n.lineno, f"{ast.unparse(n)}: use .x, .y or .z")
             return intrinsics.coordinate(self, getattr(owner, n.attr))
+        if isinstance(owner, values.Parts) and n.attr in owner.kind.names:
+            return owner[owner.kind.names.index(n.attr)]
         if values.is_value(owner) and n.attr in ("real", "imag"):
             return getattr(owner, n.attr)
         raise Unsupported(n.lineno, f"{ast.unparse(n)} is not known to the interpreter")
@@ -353,11 +357,16 @@ class Expressions:
         if n.attr == "itemsize":
             return np.int64(a.dtype.itemsize)
         if n.attr == "strides":
-            return tuple(np.int64(a.dtype.itemsize) * s for s in a.strides)
+            return tuple(np.int64(a.buffer.pitch) * s for s in a.strides)
         if n.attr == "nbytes":
             return np.int64(a.dtype.itemsize) * math.prod(a.shape)
         if n.attr == "T":
             return a.transposed()
+        if n.attr in ("real", "imag") and a.dtype.kind == "c":
+            d = np.dtype(f"f{a.dtype.itemsize // 2}")
+            return self.memory.part_of(a, n.attr, d, d.itemsize * (n.attr == "imag"), n)
+        if n.attr == "real" and a.dtype.kind == "f":
+            return a
         raise Unsupported(n.lineno, f"{ast.unparse(n)}: an array has no .{n.attr} in a kernel")
 
     # -- subscripts and parts of values
@@ -440,9 +449,22 @@ class Expressions:
             return self.method(n, m)
         if ptx.is_instruction(target):
             return ptx.call(self, target, n, m)
+        if isinstance(target, names.Vector):
+            return self.vector(target.kind, n, m)
         if isinstance(target, names.Intrinsic):
             return intrinsics.call(self, target.name, n, m)
         return functions.python_call(self, target, n, m)
+
+    def vector(self, kind: values.Kind, n: ast.Call, m: Mask) -> values.Parts:
+        """``cuda.float32x4(a, b, c, d)``: made of numbers and of other vectors."""
+        items: list = []
+        for v in self.arguments(n, m):
+            items += v if isinstance(v, values.Parts) and v.kind.element is not None else [v]
+        if len(items) != len(kind.names) or not all(map(values.is_value, items)):
+            raise Unsupported(
+                n.lineno, f"{ast.unparse(n)}: takes {len(kind.names)} numbers, got {len(items)}"
+            )
+        return values.Parts((values.cast(kind.element, v) for v in items), kind)
 
     def method(self, n: ast.Call, m: Mask):
         """A method of an array or of a number."""
@@ -458,7 +480,15 @@ class Expressions:
                 return functions.number_method(owner, n.func.attr, arguments, n)
         raise Unsupported(n.lineno, f"{ast.unparse(n)}: this call is not understood")
 
+    def evaluate_lambda(self, n: ast.Lambda, m: Mask):
+        """A function inside the kernel, which Numba compiles as any other."""
+        constants = self.frame.compiled.constants
+        if n not in constants:
+            constants[n] = source.nested(self.frame.code, n)
+        return constants[n]
+
     EXPRESSIONS = {
+        ast.Lambda: evaluate_lambda,
         ast.Constant: evaluate_constant,
         ast.Name: evaluate_name,
         ast.Tuple: evaluate_tuple,

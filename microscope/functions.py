@@ -47,6 +47,12 @@ def python_call(run, target, n: ast.Call, m):
         return call(run, target, n, m)
     if isinstance(target, np.ufunc):
         return ufuncs.ufunc_call(run, target, n, m)
+    if isinstance(target, type) and issubclass(target, tuple) and hasattr(target, "_fields"):
+        items, named = run.passed(n, m)
+        items += [named[k] for k in target._fields[len(items) :] if k in named]
+        if len(items) != len(target._fields):
+            raise Unsupported(n.lineno, f"{ast.unparse(n)}: takes {', '.join(target._fields)}")
+        return values.Parts(items, values.Kind(target.__name__, target._fields))
     if _is_math(target):
         return math_function(run, target.__name__, _numbers(run, n, m), n, m)
     called = ast.unparse(n.func)

@@ -143,7 +143,7 @@ class TypeInference(Statements):
     def widened(self, key, v):
         """A stand-in for all types that something has had: they only ever widen."""
         if isinstance(v, tuple):
-            return tuple(self.widened((key, k), x) for k, x in enumerate(v))
+            return values.rebuilt(v, (self.widened((key, k), x) for k, x in enumerate(v)))
         if not values.is_value(v):
             return v
         old = self.seen.get(key, v)
@@ -345,8 +345,8 @@ class TypeInference(Statements):
             if type(a) is Literal and type(b) is Literal and a == b:
                 return a
             return values.sample(np.promote_types(a.dtype, b.dtype))
-        if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
-            return tuple(self.unify(x, y, n, name) for x, y in zip(a, b, strict=True))
+        if isinstance(a, tuple) and isinstance(b, tuple) and values.same_kind(a, b):
+            return values.rebuilt(a, (self.unify(x, y, n, name) for x, y in zip(a, b, strict=True)))
         if isinstance(a, Array) and isinstance(b, Array) and (a.dtype, a.ndim) == (b.dtype, b.ndim):
             if a.buffer is b.buffer:
                 return a if a.strides == b.strides else b
@@ -547,7 +547,7 @@ class TypeInference(Statements):
     def plain(cls, v):
         """A value whose numbers the compiler has forgotten."""
         if isinstance(v, tuple):
-            return tuple(map(cls.plain, v))
+            return values.rebuilt(v, map(cls.plain, v))
         return np.int64(v) if type(v) is Literal else v
 
     def evaluate_constant(self, n: ast.Constant, m: Mask):
@@ -560,7 +560,7 @@ class TypeInference(Statements):
     def literal(self, v):
         """A constant whose numbers the compiler knows."""
         if isinstance(v, tuple):
-            return tuple(map(self.literal, v))
+            return values.rebuilt(v, map(self.literal, v))
         return Literal(v) if type(v) is np.int64 else v
 
     def evaluate_name(self, n: ast.Name, m: Mask):

@@ -199,7 +199,7 @@ def _declaration(run, n, m):
             "a shorter one",
         )
     dtype = values.dtype_of(kind)
-    if dtype is None or dtype.kind not in "biufc":
+    if dtype is None or dtype.kind not in "biufc" and not dtype.names:
         raise Unsupported(n.lineno, f"{ast.unparse(n)}: the dtype must be a type like float32")
     alignment = dtype.itemsize
     asked = run.evaluate(given["alignment"], m) if "alignment" in given else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -30,6 +30,12 @@ class Buffer:
         Byte address of the first element.
     shape, strides : tuple of int
         How the declared array lies in it, strides in elements, from element `origin`.
+    spacing : int
+        Bytes from one element to the next, where the elements are fields of records; 0 elsewhere.
+    root : Buffer or None
+        The records whose fields these are.
+    parts : dict of str to Buffer
+        Fields of the elements that have been asked for.
     """
 
     name: str | None
@@ -41,6 +47,14 @@ class Buffer:
     shape: tuple[int, ...]
     strides: tuple[int, ...]
     origin: int = 0
+    spacing: int = 0
+    root: Buffer | None = None
+    parts: dict[str, Buffer] = field(default_factory=dict)
+
+    @property
+    def pitch(self) -> int:
+        """Bytes from one element to the next."""
+        return self.spacing or self.dtype.itemsize
 
     def index_of(self, element: int) -> tuple[int, ...]:
         """Index, in the declared shape, of an element's number."""
@@ -91,6 +105,61 @@ class Array:
                 return False
             expected = expected * n
         return True
+
+
+def part_of(a: Array, name: str, d: np.dtype, offset: int) -> Array:
+    """A field of records, or the real or imaginary parts of complex numbers: a view.
+
+    Parameters
+    ----------
+    a : Array
+    name : str
+    d : dtype
+        Its type; with a shape where each record holds an array.
+    offset : int
+        Where it begins in each element, in bytes.
+
+    Raises
+    ------
+    Unsupported
+        If it does not lie where a GPU could load it.
+    """
+    buffer, unit = a.buffer, d.base.itemsize
+    aligned = d.base.alignment
+    if offset % aligned or buffer.pitch % aligned:
+        raise Unsupported(
+            None,
+            f"{a.name}.{name} lies at byte {offset} of {buffer.pitch}, where no {d.base.name} can "
+            "be loaded: make the type with np.dtype(…, align=True)",
+        )
+    steps = 1 if not d.shape else buffer.pitch // unit
+    part = buffer.parts.get(name)
+    if part is None:
+        if d.shape and (buffer.space == "local" or buffer.pitch % unit):
+            what = f"{a.name}.{name}: an array in a record of {buffer.space} memory"
+            raise Unsupported(None, f"{what}: write a field for each of its elements")
+        if d.shape:
+            raw = buffer.flat.view(np.dtype((np.void, buffer.dtype.itemsize)))
+            flat, spacing = raw.view(d.base), unit
+        else:
+            flat, spacing = buffer.flat[name] if buffer.dtype.names else _half(buffer, name), 0
+            spacing = buffer.pitch
+        whole = buffer.name or "array"
+        part = buffer.parts[name] = Buffer(
+            f"{whole}.{name}", buffer.space, d.base, buffer.size * steps, flat,
+            buffer.base + (0 if d.shape else offset), buffer.shape + d.shape,
+            tuple(s * steps for s in buffer.strides) + row_major(d.shape),
+            buffer.origin * steps + (offset // unit if d.shape else 0),
+            spacing, buffer.root or buffer,
+        )  # fmt: skip
+    shift = offset // unit if d.shape else 0
+    strides = tuple(s * steps for s in a.strides) + row_major(d.shape)
+    return Array(part, a.offset * steps + shift, a.shape + d.shape, strides)
+
+
+def _half(buffer: Buffer, name: str) -> np.ndarray:
+    """The real or the imaginary parts of complex numbers."""
+    return getattr(buffer.flat, name)
 
 
 def row_major(shape) -> tuple[int, ...]:

@@ -9,6 +9,10 @@ from __future__ import annotations
 import sys
 import types
 
+import numpy as np
+
+from .values import Kind
+
 CUDA_MODULES = ("numba.cuda", "numba_cuda.numba.cuda")
 _cuda: types.ModuleType | None = None
 
@@ -59,6 +63,45 @@ class Namespace:
         return f"<cuda.{self._name}>"
 
 
+class Vector:
+    """A vector type such as ``cuda.float32x4``, which a kernel calls to make one."""
+
+    def __init__(self, kind: Kind):
+        self.kind = kind
+
+    def __repr__(self) -> str:
+        return f"<cuda.{self.kind.title}>"
+
+
+#: Names of C++ -> those of Numba.
+SHORT = {
+    "char": "int8",
+    "short": "int16",
+    "int": "int32",
+    "long": "int64",
+    "longlong": "int64",
+    "uchar": "uint8",
+    "ushort": "uint16",
+    "uint": "uint32",
+    "ulong": "uint64",
+    "ulonglong": "uint64",
+    "float": "float32",
+    "double": "float64",
+}
+
+
+def vectors() -> dict[str, Vector]:
+    """The vector types by all their names: ``float32x4`` and ``float4``."""
+    made = {}
+    for element in dict.fromkeys(SHORT.values()):
+        for n in range(1, 5):
+            kind = Kind(f"{element}x{n}", ("x", "y", "z", "w")[:n], np.dtype(element))
+            made[kind.title] = Vector(kind)
+    for short, element in SHORT.items():
+        made |= {f"{short}{n}": made[f"{element}x{n}"] for n in range(1, 5)}
+    return made
+
+
 def is_cuda(owner) -> bool:
     """Say whether an object is `cuda` or a part of it."""
     return isinstance(owner, Namespace) or owner is _cuda
@@ -86,6 +129,8 @@ def known(v):
         for name, member in vars(numba_cuda).items() if numba_cuda is not None else ():
             if member is v and hasattr(_cuda, name):
                 return getattr(_cuda, name)
+    if module.endswith(".stubs"):
+        return getattr(_cuda, getattr(v, "__name__", ""), v)
     return getattr(_part(module, None), getattr(v, "__name__", ""), v)
 
 

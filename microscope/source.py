@@ -119,6 +119,7 @@ def _parse(code: types.CodeType):
     except SyntaxError as error:
         raise KernelError(f"the source of {name} cannot be parsed: {error.msg}") from None
     node = _Folded().visit(node)
+    node.body = [_Nested(code).visit(s) for s in node.body]
     _refuse(node)
     return [line.rstrip("\n") for line in lines], first, node
 
@@ -151,6 +152,61 @@ def _lambda(code: types.CodeType) -> ast.FunctionDef:
     body = ast.copy_location(ast.Return(n.body), n.body)
     node = ast.FunctionDef(name="lambda", args=n.args, body=[body], decorator_list=[])
     return ast.copy_location(node, n)
+
+
+class Nested:
+    """A function that a kernel defines inside itself, or a lambda in it."""
+
+    def __init__(self, function: types.FunctionType):
+        self.py_func = function
+        self.__name__ = function.__name__
+
+
+class _Nested(ast.NodeTransformer):
+    """Makes of each function inside a function an assignment of a lambda without contents.
+
+    The lambda's `code` is what Python has compiled of the inner function.
+    """
+
+    def __init__(self, code: types.CodeType):
+        self.inner = [c for c in code.co_consts if isinstance(c, types.CodeType)]
+
+    def visit_FunctionDef(self, n: ast.FunctionDef):
+        made = self.empty(n, n.name)
+        target = ast.copy_location(ast.Name(n.name, ast.Store()), n)
+        return ast.copy_location(ast.Assign([target], made), n)
+
+    def visit_Lambda(self, n: ast.Lambda):
+        return self.empty(n, "<lambda>")
+
+    def empty(self, n, name: str) -> ast.Lambda:
+        found = [c for c in self.inner if (c.co_name, c.co_firstlineno) == (name, n.lineno)]
+        if len(found) != 1 or getattr(n, "decorator_list", []):
+            raise Unsupported(n.lineno, f"{name} in a kernel: write it above the kernel, {ABOVE}")
+        none = ast.arguments([], [], None, [], [], None, [])
+        made = ast.copy_location(ast.Lambda(none, ast.copy_location(ast.Constant(None), n)), n)
+        made.code = found[0]
+        return made
+
+
+def nested(outer: Code, n: ast.Lambda) -> Nested:
+    """The function inside another that an empty lambda stands for.
+
+    Raises
+    ------
+    Unsupported
+        If it uses variables of the function around it.
+    """
+    names = outer.function.__code__.co_freevars
+    taken = [name for name in n.code.co_freevars if name not in names]
+    if taken:
+        raise Unsupported(
+            n.lineno,
+            f"the function in {outer.name} uses its variable {taken[0]}: pass it as an argument",
+        )
+    cells = tuple(outer.function.__closure__[names.index(x)] for x in n.code.co_freevars)
+    scope = outer.function.__globals__
+    return Nested(types.FunctionType(n.code, scope, n.code.co_name, None, cells or None))
 
 
 class _Folded(ast.NodeTransformer):
@@ -222,14 +278,12 @@ def _refuse(function: ast.FunctionDef) -> None:
                     raise Unsupported(n.lineno, f"{n.value} does not fit into 64 bits")
 
 
-ABOVE = "write it above the kernel, with @cuda.jit(device=True)"
+ABOVE = "with @cuda.jit(device=True)"
 LOOP = "write a loop that stores each value in an array"
 #: What a kernel cannot hold, and what to write instead.
 REFUSED = {
-    ast.FunctionDef: f"a nested function: {ABOVE}",
-    ast.AsyncFunctionDef: f"a nested function: {ABOVE}",
+    ast.AsyncFunctionDef: "a coroutine: write a function without async",
     ast.ClassDef: "a class: pass arrays and numbers",
-    ast.Lambda: f"a lambda: {ABOVE}",
     ast.Try: "try: test for what can go wrong with an if",
     ast.With: "with: open and close things around the launch",
     ast.Nonlocal: "nonlocal: use a variable of the kernel, or an array",

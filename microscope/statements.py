@@ -36,9 +36,20 @@ class Statements(Expressions):
             array, index = self.evaluate(target.value, m), self.index(target.slice, m)
             old = self.part(array, index, m, target)
             self.memory.put(array, index, self.combined(s, old, m), m, target, checked=True)
+        elif isinstance(target, ast.Attribute):
+            record = self.record_of(target, m)
+            old = self.memory.field(record, target.attr, m, target)
+            self.memory.put_field(record, target.attr, self.combined(s, old, m), m, target)
         else:
             raise Unsupported(s.lineno, f"cannot assign to {ast.unparse(target)}")
         return m
+
+    def record_of(self, target: ast.Attribute, m: Mask) -> Array:
+        """The record to whose field something is assigned."""
+        owner = None if self.is_constant(target.value) else self.evaluate(target.value, m)
+        if not isinstance(owner, Array) or target.attr not in (owner.dtype.names or ()):
+            raise Unsupported(target.lineno, f"cannot assign to {ast.unparse(target)}")
+        return owner
 
     def combined(self, s: ast.AugAssign, old, m: Mask):
         """What ``old += value`` makes of a value."""
@@ -62,6 +73,8 @@ class Statements(Expressions):
         elif isinstance(target, ast.Subscript):
             array, index = self.evaluate(target.value, m), self.index(target.slice, m)
             self.memory.put(array, index, v, m, target)
+        elif isinstance(target, ast.Attribute):
+            self.memory.put_field(self.record_of(target, m), target.attr, v, m, target)
         elif isinstance(target, (ast.Tuple, ast.List)):
             if isinstance(v, Array):
                 v = self.elements_of(v, len(target.elts), m, target)

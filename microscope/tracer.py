@@ -200,7 +200,7 @@ class Tracer:
 
     def _cost(self, site: Site, buffer: Buffer, elements, mask: Mask, lanes: Lanes) -> None:
         itemsize, shared = site.itemsize, buffer.space == "shared"
-        addresses = np.asarray(elements, np.int64) * buffer.dtype.itemsize + buffer.base
+        addresses = np.asarray(elements, np.int64) * buffer.pitch + buffer.base
         if addresses.ndim == 0:
             addresses = addresses.reshape(1, 1, 1, 1)
         if site.example is None:

@@ -15,6 +15,7 @@ import ast
 import operator
 import sys
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -60,6 +61,49 @@ COMPARISONS = {
 }
 
 
+class Kind(NamedTuple):
+    """A type whose values are a few items with names: a vector, or a named tuple.
+
+    Attributes
+    ----------
+    title : str
+    names : tuple of str
+    element : dtype or None
+        Of a vector: the type of its items.
+    """
+
+    title: str
+    names: tuple[str, ...]
+    element: np.dtype | None = None
+
+
+class Parts(tuple):
+    """A tuple whose items have names; `kind` says which."""
+
+    kind: Kind
+
+    def __new__(cls, items, kind: Kind):
+        made = super().__new__(cls, items)
+        made.kind = kind
+        return made
+
+    def __eq__(self, other):
+        return tuple.__eq__(self, other) and self.kind == getattr(other, "kind", None)
+
+    def __hash__(self):
+        return hash((tuple(self), self.kind))
+
+
+def rebuilt(like: tuple, items):
+    """A tuple of other items, of the same kind as `like`."""
+    return Parts(items, like.kind) if isinstance(like, Parts) else tuple(items)
+
+
+def same_kind(a: tuple, b: tuple) -> bool:
+    """Say whether two tuples have as many items, of the same names."""
+    return len(a) == len(b) and getattr(a, "kind", None) == getattr(b, "kind", None)
+
+
 class Literal(np.int64):
     """An integer that the compiler knows: what is computed from it is an int64 like any other."""
 
@@ -84,7 +128,9 @@ def literal(v):
         return np.float64(v)
     if isinstance(v, complex):
         return np.complex128(v)
-    return tuple(map(literal, v)) if isinstance(v, tuple) else v
+    if isinstance(v, tuple) and hasattr(v, "_fields"):
+        return Parts(map(literal, v), Kind(type(v).__name__, v._fields))
+    return rebuilt(v, map(literal, v)) if isinstance(v, tuple) else v
 
 
 def wide(d: np.dtype) -> np.dtype:
@@ -345,6 +391,8 @@ def poison(d: np.dtype):
     """What memory holds that nobody has written: NaN, or a conspicuous integer."""
     if d.kind in "fc":
         return d.type(np.nan)
+    if d.names:
+        return np.frombuffer(b"\xcd" * d.itemsize, d)[0]
     if d.kind == "b":
         return d.type(True)
     return np.frombuffer(b"\xcd" * d.itemsize, d)[0]
@@ -354,6 +402,8 @@ def dtype_of(t) -> np.dtype | None:
     """The NumPy type a type object stands for: NumPy's, Numba's, or a name; None if it is none."""
     if isinstance(t, np.dtype):
         return t
+    if isinstance(getattr(t, "dtype", None), np.dtype) and hasattr(t, "fields"):  # Numba's record
+        return t.dtype
     if isinstance(t, type) and issubclass(t, np.generic):
         return np.dtype(t)
     if t in (int, float, bool) and isinstance(t, type):

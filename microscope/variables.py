@@ -46,7 +46,7 @@ def type_of(v):
     if values.is_value(v):
         return v.dtype
     if isinstance(v, tuple):
-        return tuple(map(type_of, v))
+        return values.rebuilt(v, map(type_of, v))
     if isinstance(v, Array):
         return ("array", v.dtype, v.ndim, v.contiguous, v.buffer.space)
     return v
@@ -57,7 +57,7 @@ def convert(t, v):
     if isinstance(t, np.dtype):
         return v if v.dtype is t else v.astype(t)
     if isinstance(t, tuple) and isinstance(v, tuple):
-        return tuple(map(convert, t, v))
+        return values.rebuilt(v, map(convert, t, v))
     return v
 
 
@@ -76,8 +76,8 @@ def select(where: np.ndarray, new, old, n: ast.AST):
     """`new` in the lanes of a bool vector, `old` in the others; both of one type."""
     if new is old or _equal(new, old):
         return new
-    if isinstance(new, tuple) and isinstance(old, tuple) and len(new) == len(old):
-        return tuple(select(where, a, b, n) for a, b in zip(new, old, strict=True))
+    if isinstance(new, tuple) and isinstance(old, tuple) and values.same_kind(new, old):
+        return values.rebuilt(new, (select(where, a, b, n) for a, b in zip(new, old, strict=True)))
     if values.is_value(new) and values.is_value(old):
         return np.where(where, new, old)
     if isinstance(new, Array) and isinstance(old, Array) and new.buffer is old.buffer:
@@ -103,7 +103,7 @@ def _equal(a, b) -> bool:
 def garbage(t):
     """What a variable of a type holds that nobody has assigned."""
     if isinstance(t, tuple) and t[:1] != ("array",):
-        return tuple(map(garbage, t))
+        return values.rebuilt(t, map(garbage, t))
     return values.poison(t) if isinstance(t, np.dtype) else None
 
 

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ..errors import KernelError
 from ..sites import Kind
-from .blocks import Wait, active, here
+from . import barriers
+from .blocks import SPACE, Block, Wait, active, chosen, here
+from .clocks import Event
+
+RANK = 24  # bits of an address below the rank, plus 1, of the block that has it
 
 
 def rank(run, n, m):
@@ -62,6 +68,63 @@ def sync(run, n, m):
     yield from wait(run, n, m)
 
 
+def mapa(run, n, m, address, other):
+    """``mapa(address, rank)``: an address that says whose memory it is."""
+    return (address & np.uint32(SPACE - 1) | (other + np.uint32(1)) << np.uint32(RANK)).astype(
+        np.uint32
+    )
+
+
+def store_async(run, n, m, to, a, b, c, d, bar):
+    """``st_async_v4_f32(to, a, b, c, d, bar)``: 16 bytes a thread, in another block."""
+    warp = here(run)
+    to, bars = (v.astype(np.int64) for v in chosen(run, m, to, bar))
+    parts = np.stack(chosen(run, m, a, b, c, d), 1).astype(np.float32).view(np.uint8)
+    lane = int(np.argmax(active(run, m)))
+    for place, address, data in zip(to, bars, parts, strict=True):
+        block = barriers.peer(warp, (int(place) >> RANK) - 1, n)
+        place, address = int(place) & (SPACE - 1), int(address) & (SPACE - 1)
+        if block is None:
+            continue
+        if place % 16 or not block.has(place, 16):
+            message = f"16 bytes at shared address {place} of block {block.number}: not its own"
+            block.cluster.problem(Kind.OUT_OF_BOUNDS, n.lineno, message, block.number)
+            continue
+        target = barriers.at(run, n, address, warp, block)
+        if target is None:
+            continue
+        event = Event(
+            "st.async", n.lineno, warp.block.number, warp.thread(lane), barrier=target,
+            phase=target.phase,
+        )  # fmt: skip
+        where = slice(place // 4, place // 4 + 4)
+        block.writes(where, warp, event, target.actor, target.phase + 1)
+        block.deliveries.append((target.actor, target.phase + 1, event))
+        operation = Stored(block, target, place, data.copy(), n.lineno, event)
+        target.flying.append(operation)
+        block.cluster.ask(operation)
+
+
+@dataclass(eq=False)
+class Stored:
+    """16 bytes on their way to another block."""
+
+    block: Block
+    bar: barriers.Mbarrier
+    to: int
+    data: np.ndarray
+    line: int
+    event: Event
+    size: int = 16
+
+    def land(self) -> None:
+        """Write them, and count them at the barrier."""
+        self.block.memory[self.to : self.to + self.size] = self.data
+        if self in self.bar.flying:
+            self.bar.flying.remove(self)
+        self.bar.deliver(self.size, self.line)
+
+
 def dims(run, n, m, *, blocks: int):
     """``cluster_dims(blocks)()``: the launch has seen to it."""
 
@@ -91,6 +154,8 @@ def nothing(run, n, m):
 FUNCTIONS = {
     "cluster_ctarank": rank,
     "cluster_arrive": arrive,
+    "mapa": mapa,
+    "st_async_v4_f32": store_async,
     "cluster_dims": dims,
     "setmaxnreg_inc": registers,
     "setmaxnreg_dec": registers,

@@ -20,8 +20,8 @@ from pathlib import Path
 import numpy as np
 
 PIPELINES = 60
-WORKERS = 8
-SECONDS_OF_A_LAUNCH = 3  # a pipeline of this size takes microseconds
+WORKERS = 14
+SECONDS_OF_A_LAUNCH = 2  # a pipeline of this size takes microseconds
 SECONDS_OF_A_PROCESS = 60
 SECONDS_OF_ALL = 225
 LOCK = "/tmp/tile-by-tile-hardware.lock"

@@ -1,0 +1,69 @@
+"""What a trace counts of fragments and boxes: wavefronts, conflicts, bytes."""
+
+import numpy as np
+import pytest
+
+from kernels import cuda, ptx, uint32
+from microscope import trace
+from tests.microscope.ptx.hopper_kernels import copied, persistent
+from tests.microscope.ptx.products import copied_case, persistent_case
+
+int32, uint8 = cuda.int32, cuda.uint8
+
+
+def site(seen, text, op):
+    (found,) = [s for s in seen.sites if text in s.expr and s.op == op and s.space == "shared"]
+    return found
+
+
+@cuda.jit
+def rows_of_128_bytes(out, swizzled):
+    memory = cuda.shared.array(0, uint8, alignment=1024)
+    start = ptx.shared_address(memory)
+    lane = int32(cuda.threadIdx.x)
+    for k in range(4):
+        at = start + uint32(lane * 64 + 16 * k)
+        ptx.st_shared_v4_f32(at, 1, 2, 3, 4)
+    cuda.syncwarp()
+    row, chunk = lane % 16, lane // 16
+    if swizzled:
+        chunk = chunk ^ row % 8
+    parts = ptx.ldmatrix_x4(start + uint32(row * 128 + chunk * 16))
+    out[lane] = parts[0]
+
+
+@pytest.mark.parametrize(("swizzled", "wavefronts"), [(False, 32), (True, 4)])
+def test_rows_of_128_bytes_conflict_unless_they_are_swizzled(swizzled, wavefronts):
+    out = np.zeros(32, np.uint32)
+    seen = trace(rows_of_128_bytes, 1, 32, out, swizzled, shared_bytes=2048)
+    assert not seen.problems
+    found = site(seen, "ldmatrix_x4", "load")
+    assert (found.requests, found.wavefronts, found.conflicts) == (1, wavefronts, wavefronts - 4)
+
+
+def test_rows_of_32_bytes_conflict_in_pairs():
+    kernel = copied()
+    launch, _ = copied_case(16, 8, 80)
+    seen = trace(kernel, *launch, shared_bytes=kernel.shared_bytes)
+    found = site(seen, "ldmatrix_x4", "load")
+    assert (found.requests, found.wavefronts, found.conflicts) == (5, 40, 20)
+    # Each step copies 16 rows of A and 8 of B, 32 bytes each; the last finds nothing to copy.
+    assert seen.asynchronous["cp_async_bytes"] == 5 * 24 * 32
+    assert seen.asynchronous["mma bfloat16"] == 16 * 8 * 80
+
+
+def test_stores_of_8_bytes_to_a_swizzled_box_meet_in_twos():
+    kernel = persistent(64, 128, 2)
+    launch, _ = persistent_case(128, 128, 64)
+    seen = trace(kernel, *launch, shared_bytes=kernel.shared_bytes)
+    stores = [s for s in seen.sites if "st_shared_v2_f32" in s.expr]
+    assert len(stores) == 2
+    for found in stores:
+        assert found.requests == 2 * 4 * 4 * 4  # blocks, warps, boxes, pairs of a row
+        # Half a warp stores 32 bytes in each of 4 rows; those of rows 2i and 2i + 1 lie in the
+        # same banks, since the swizzle of the two differs in the place of 16 bytes only.
+        assert (found.wavefronts, found.conflicts) == (4 * found.requests, 2 * found.requests)
+    assert seen.asynchronous["tma_store_bytes"] == 128 * 128 * 4
+    # Each block loads its rows of A, and half of B for both.
+    assert seen.asynchronous["tma_load_bytes"] == 2 * 64 * 128 + 2 * 64 * 128
+    assert seen.asynchronous["tma_delivered_bytes"] == 2 * (64 * 128 + 2 * 64 * 128)
