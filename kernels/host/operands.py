@@ -9,7 +9,6 @@ import numpy as np
 
 from kernels.engine import cuda, cupy, on_gpu
 from kernels.host.checks import check_engine, check_indices
-from microscope.memory import base_address
 
 __all__ = [
     "Operands",
@@ -326,5 +325,5 @@ def wide(*matrices) -> int:
 
 
 def address(array) -> int:
-    """Return where an array on the device begins; without a GPU, counted from its allocation."""
-    return array.data.ptr if on_gpu else base_address(array)
+    """Return where an array on the device begins, in bytes."""
+    return array.data.ptr if on_gpu else array.ctypes.data

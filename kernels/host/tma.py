@@ -7,7 +7,7 @@ from operator import mul
 import numpy as np
 
 from kernels.engine import on_gpu
-from microscope.ptx import TensorMap
+from microscope import TensorMap
 
 __all__ = ["tensor_map"]
 
