@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from kernels import cupy, lab
+from kernels import lab
+from kernels.engine import cupy
 from kernels.measure import oracle
 from kernels.rungs.order import Rung
 
