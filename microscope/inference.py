@@ -1,11 +1,11 @@
 """Finds the types of a function's variables before it runs, as Numba's compiler does.
 
-The function is gone through with numbers that stand for their types, from top to bottom: both ways
+The function is gone through with numbers that stand for their types, from top to bottom: both sides
 of every branch, and every loop once. Types of variables flow back to the head of a loop, so it is
 gone through again until none changes; they only ever widen, and what a first pass took for an
 integer may leave its mark. Every expression is evaluated by the same code that will run it, so that
-it has the same type there, and what Numba refuses is refused here. What is remembered is where ways
-meet: the type that a variable has from there on (see `compiled`).
+it has the same type there, and what Numba refuses is refused here. What is remembered is where
+branches join: the type that a variable has from there on (see `compiled`).
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ def compile_kernel(code: Code, arguments: list) -> Compiled:
     origins: dict[memory.Buffer, frozenset] = {}
     samples = [stand_in(a, (k,), origins) for k, a in enumerate(arguments)]
     env = code.bind(samples, {}, code.name)
-    typist = Typist(Compiled(code), env, origins, ())
-    with np.errstate(all="ignore"), typist.session.explained():
-        typist.run()
-    typist.compiled.alignment = typist.session.alignment
-    return typist.compiled
+    inference = TypeInference(Compiled(code), env, origins, ())
+    with np.errstate(all="ignore"), inference.session.explained():
+        inference.run()
+    inference.compiled.alignment = inference.session.alignment
+    return inference.compiled
 
 
 class Missing(KernelError):
@@ -75,7 +75,7 @@ def known_of(name: str) -> str:
     return f"{name}="
 
 
-class Typist(Statements):
+class TypeInference(Statements):
     """Goes through one function.
 
     Parameters
@@ -86,11 +86,13 @@ class Typist(Statements):
         The parameters.
     origins : dict
         Of the parameters' arrays, as `stand_in` fills it.
-    stack : tuple of Typist
+    stack : tuple of TypeInference
         Who called it, from the kernel on.
     """
 
-    def __init__(self, compiled: Compiled, env: dict, origins: dict, stack: tuple[Typist, ...]):
+    def __init__(
+        self, compiled: Compiled, env: dict, origins: dict, stack: tuple[TypeInference, ...]
+    ):
         session = Session((1, 1, 1), (1, 1, 1), None, 0, ANYTHING)
         if stack:
             session = stack[0].session
@@ -102,14 +104,14 @@ class Typist(Statements):
         self.result = values.sample(declared) if isinstance(declared, np.dtype) else MISSING
         self.loops: list[tuple[list[Env], list[Env]]] = []  # variables at each break and continue
         self.key = (declared, *map(type_of, env.values()))
-        self.versions: dict[tuple, Typist] = stack[0].versions if stack else {}
-        self.seen: dict[object, object] = {}  # what each expression and each meeting has been
+        self.versions: dict[tuple, TypeInference] = stack[0].versions if stack else {}
+        self.seen: dict[object, object] = {}  # what each expression and each join has been
         self.backs: dict[ast.stmt, dict[str, list]] = {}  # what the last pass sent to a loop's head
         self.first: dict[str, tuple] = {}  # where each variable is assigned first, and what it is
         self.errors: list[KernelError] = []
         self.untyped: set[str] = set()  # variables whose assignment has failed
         self.changed = False
-        self.settled = False  # a variable that is not there by now never will be
+        self.final = False  # a variable that is not there by now never will be
 
     @property
     def env(self) -> dict:
@@ -123,9 +125,9 @@ class Typist(Statements):
             self.frame.env = dict(parameters)
             falls_through = self.block(code.node.body)
             if not self.changed:
-                if self.settled or not self.errors:
+                if self.final or not self.errors:
                     break
-                self.settled = True
+                self.final = True
         if self.errors:
             raise self.errors[0]
         if falls_through:
@@ -219,12 +221,12 @@ class Typist(Statements):
     def conditions(self, n: ast.BoolOp) -> bool | None:
         self.compiled.unified[n] = values.BOOL
         ends = isinstance(n.op, ast.Or)
-        ways = []
+        outcomes = []
         for x in n.values:
-            ways.append(self.condition(x))
-            if ways[-1] is ends:
+            outcomes.append(self.condition(x))
+            if outcomes[-1] is ends:
                 return ends
-        return None if None in ways else not ends
+        return None if None in outcomes else not ends
 
     def tested(self, n: ast.expr):
         """The value of an expression that must be a number."""
@@ -252,8 +254,8 @@ class Typist(Statements):
         """Which way a condition goes with what is known here, if anything is."""
         if isinstance(n, ast.BoolOp):
             ends = isinstance(n.op, ast.Or)
-            ways = [self.decided(x) for x in n.values]
-            return ends if ends in ways else None if None in ways else not ends
+            outcomes = [self.decided(x) for x in n.values]
+            return ends if ends in outcomes else None if None in outcomes else not ends
         if isinstance(n, ast.UnaryOp) and isinstance(n.op, ast.Not):
             way = self.decided(n.operand)
             return None if way is None else not way
@@ -282,18 +284,18 @@ class Typist(Statements):
     def branch(self, s: ast.If) -> bool:
         late = self.late(s.test)
         known, before = self.condition(s.test), self.env
-        ways = []
+        branches = []
         for taken, body in ((True, s.body), (False, s.orelse)):
             if known is not None and known is not taken:
                 continue
             self.frame.env = dict(before)
             if self.block(body):
-                ways.append(self.env)
-        meets = self.meet(self.compiled.after, s, self.frame.code.flow.after[s], before, ways)
-        return self.unreached(s, late) if meets and known is not None else meets
+                branches.append(self.env)
+        reached = self.join(self.compiled.after, s, self.frame.code.flow.after[s], before, branches)
+        return self.unreached(s, late) if reached and known is not None else reached
 
     def late(self, n: ast.expr) -> bool:
-        """Say whether constants alone do not decide a test, for which Numba joins no ways."""
+        """Say whether constants alone do not decide a test, for which Numba joins no branches."""
         env, once = self.env, {known_of(name) for name in self.frame.code.flow.once}
         self.frame.env = {k: v for k, v in env.items() if type(v) is not Known or k in once}
         way = self.decided(n)
@@ -301,9 +303,9 @@ class Typist(Statements):
         return way is None or any(isinstance(x, ast.IfExp) for x in ast.walk(n))
 
     def unreached(self, s: ast.stmt, late: bool) -> bool:
-        """Refuse variables that are assigned only on a way that Numba left out `late`.
+        """Refuse variables that are assigned only on a branch that Numba left out `late`.
 
-        It has joined the ways by then, and finds nothing there from which to take a type.
+        It has joined the branches by then, and finds nothing there from which to take a type.
         """
         lacking = self.frame.code.flow.after[s] - self.env.keys() if late else ()
         for name in sorted(lacking):
@@ -311,18 +313,18 @@ class Typist(Statements):
             self.errors.append(Missing(f"line {s.lineno}: {what}"))
         return True
 
-    def meet(self, into: dict, s: ast.stmt, names, before: dict, ways: list[dict]) -> bool:
-        """Go on where ways meet, with the types on which they agree."""
+    def join(self, into: dict, s: ast.stmt, names, before: dict, branches: list[dict]) -> bool:
+        """Go on where branches join, with the types on which they agree."""
         self.frame.env = before
-        if not ways:
+        if not branches:
             return False
         for key in map(known_of, flow.assigned(s)):
-            first, *others = (way.get(key) for way in ways)
+            first, *others = (branch.get(key) for branch in branches)
             before.pop(key, None)
             if first is not None and all(other is first for other in others):
                 before[key] = first
         for name in sorted(names):
-            found = [way[name] for way in ways if name in way]
+            found = [branch[name] for branch in branches if name in branch]
             if found:
                 before[name] = self.widened(("after", s, name), self.agreed(name, found, s))
         into[s] = {name: type_of(before[name]) for name in sorted(names) if name in before}
@@ -404,9 +406,9 @@ class Typist(Statements):
         if entered is False:
             late = self.late(s.test)
             self.condition(s.test)
-            ways = [self.env] if not s.orelse or self.block(s.orelse) else []
-            meets = self.meet(self.compiled.after, s, flow.after[s], self.env, ways)
-            return self.unreached(s, late) if meets else False
+            branches = [self.env] if not s.orelse or self.block(s.orelse) else []
+            reached = self.join(self.compiled.after, s, flow.after[s], self.env, branches)
+            return self.unreached(s, late) if reached else False
         return self.loop(s, lambda: self.condition(s.test) is not True, entered is True)
 
     def loop(self, s: ast.For | ast.While, head, entered: bool = False) -> bool:
@@ -414,16 +416,16 @@ class Typist(Statements):
 
         `head` says whether it may end, and `entered` whether its body surely runs.
         """
-        compiled, meets = self.compiled, self.frame.code.flow
+        compiled, live = self.compiled, self.frame.code.flow
         for name in flow.assigned(s):
             self.env.pop(known_of(name), None)
         before, back = self.env, self.backs.get(s, {})
         known = {}
-        for name in sorted(meets.head[s]):
-            ways = [before[name]] if name in before else []
-            ways += back.get(name, [])
-            if ways:
-                known[name] = self.widened(("head", s, name), self.agreed(name, ways, s))
+        for name in sorted(live.head[s]):
+            branches = [before[name]] if name in before else []
+            branches += back.get(name, [])
+            if branches:
+                known[name] = self.widened(("head", s, name), self.agreed(name, branches, s))
         self.frame.env = before | known
         ends = head()
         breaks: list[Env] = []
@@ -432,26 +434,28 @@ class Typist(Statements):
         if self.block(s.body):
             continues.append(self.env)
         self.loops.pop()
-        self.backs[s] = {n: [way[n] for way in continues if n in way] for n in meets.head[s]}
+        self.backs[s] = {
+            n: [branch[n] for branch in continues if n in branch] for n in live.head[s]
+        }
         compiled.head[s] = _types(known)
         compiled.entry[s] = self.differing(known, before)
         compiled.again[s] = {
-            name: t for way in continues for name, t in self.differing(known, way).items()
+            name: t for branch in continues for name, t in self.differing(known, branch).items()
         }
-        ways = breaks
+        branches = breaks
         if ends and (continues or not entered):
             self.frame.env = before | known
             if isinstance(s, ast.While):  # compiled code tests again behind the body
                 first = [] if entered else [before]
-                for name in sorted(meets.after[s] | meets.orelse[s]):
-                    found = [way[name] for way in (*first, *continues) if name in way]
+                for name in sorted(live.after[s] | live.orelse[s]):
+                    found = [branch[name] for branch in (*first, *continues) if name in branch]
                     if found:
                         self.env[name] = self.widened(
                             ("exit", s, name), self.agreed(name, found, s)
                         )
             if not s.orelse or self.block(s.orelse):
-                ways = [*breaks, self.env]
-        return self.meet(compiled.after, s, meets.after[s], before, ways)
+                branches = [*breaks, self.env]
+        return self.join(compiled.after, s, live.after[s], before, branches)
 
     @staticmethod
     def differing(known: dict, env: dict) -> dict:
@@ -562,7 +566,7 @@ class Typist(Statements):
     def evaluate_name(self, n: ast.Name, m: Mask):
         code = self.frame.code
         lost, early = n.id in code.locals and n.id not in self.env, n in code.flow.early
-        if lost and not early and self.settled and n.id not in self.untyped:
+        if lost and not early and self.final and n.id not in self.untyped:
             _, v = self.first.get(n.id, (END, MISSING))
             if v is not MISSING:
                 self.compiled.lost[n] = type_of(v)
@@ -604,7 +608,7 @@ class Typist(Statements):
         known = self.condition(n.test)
         sides = [n.body] if known is True else [n.orelse] if known is False else [n.body, n.orelse]
         found, lacking = [], None
-        for x in sides:  # a way that has no type yet leaves it to the other
+        for x in sides:  # a side that has no type yet leaves it to the other
             try:
                 found.append(self.evaluate(x, m))
             except Missing as error:
@@ -676,7 +680,7 @@ class Typist(Statements):
             self.memory.writes(item_at(list(given.values()), path))
         return self.returned(callee, list(given.values()))
 
-    def version(self, target, code: Code, given: dict, result, n: ast.Call) -> Typist:
+    def version(self, target, code: Code, given: dict, result, n: ast.Call) -> TypeInference:
         """A device function gone through for some types of arguments, and a declared result."""
         key = (result, *map(type_of, given.values()))
         literal = any(map(_has_literal, given.values()))
@@ -701,13 +705,13 @@ class Typist(Statements):
             name: v if _has_literal(v) else stand_in(v, (k,), origins)
             for k, (name, v) in enumerate(given.items())
         }
-        callee = Typist(Compiled(code, declared=result), env, origins, (*self.stack, self))
+        callee = TypeInference(Compiled(code, declared=result), env, origins, (*self.stack, self))
         callee.run()
         if not literal:
             self.versions[code.function, key] = callee
         return callee
 
-    def returned(self, callee: Typist, given: list):
+    def returned(self, callee: TypeInference, given: list):
         """The result of a call, in the caller's terms: an array is one of the arguments'."""
         v = None if callee.result is MISSING else callee.result
         if not isinstance(v, Array):
