@@ -64,8 +64,9 @@ def cmath_call(run, target, n: ast.Call, m):
     """A function of `cmath`."""
     if target is cmath.rect:
         length, angle = numbers(run.exactly(n, m, 2), n)
+        lost = (length == 0) & ~np.isfinite(angle)
         sides = length * np.cos(angle), length * np.sin(angle)
-        return make_complex([np.where(length == 0, length * 0, v)[()] for v in sides])
+        return make_complex([np.where(lost, length * 0, v)[()] for v in sides])
     (v,) = numbers(run.exactly(n, m, 1), n)
     if run.tracer is not None:
         run.tracer.special += m.n
