@@ -25,7 +25,6 @@ FIT = Path(__file__).with_name("paper") / "fit.js"
 #: The width of what is printed on a sheet: A4 less its margins, in CSS pixels.
 WIDTH = int(170 / 25.4 * 96)
 OLDEST = 131  # the first Chromium that prints what stands in the margins of a sheet
-MOST = 15  # megabytes
 HEADINGS = """[...document.querySelectorAll("h1, h2, h3, h4, h5, h6")]
     .map((heading) => heading.textContent.replace(/\\s+/g, " ").trim())"""
 NUMBER = """(sheets) => document.querySelectorAll("[data-page-of]").forEach((place) => {
@@ -126,12 +125,9 @@ def write(book: Path, output: Path, only: list[str] | None) -> str:
         browser = launch(playwright)
         pdf = render(browser, book, only)
         browser.close()
-    megabytes = len(pdf) / 1e6
-    if megabytes > MOST:
-        raise ValueError(f"the PDF has {megabytes:.1f} MB, over {MOST}: print parts with --only")
     output.write_bytes(pdf)
     with pikepdf.open(io.BytesIO(pdf)) as document:
-        return f"{output}: {len(document.pages)} pages, {megabytes:.1f} MB"
+        return f"{output}: {len(document.pages)} pages, {len(pdf) / 1e6:.1f} MB"
 
 
 def main() -> None:

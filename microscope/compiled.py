@@ -12,7 +12,7 @@ Types = dict[str, object]
 
 @dataclass(eq=False)
 class Compiled:
-    """A function compiled for the types of its arguments (see `typist`).
+    """A function compiled for the types of its arguments (see `inference`).
 
     Attributes
     ----------
@@ -26,7 +26,7 @@ class Compiled:
     widened : dict of AST to type
         Type of an expression that has another one by its operands alone.
     lost : dict of Name to type
-        Where a name is read that was assigned further up, on ways only that no thread takes.
+        Where a name is read that was assigned further up, on branches only that no thread takes.
     calls : dict of Call to Compiled
         Which version of a device function a call means.
     constants : dict of expr to object

@@ -18,7 +18,7 @@ from .lanes import Mask
 from .memory import Array, Buffer
 from .session import Frame
 from .sites import Kind, Problem
-from .variables import MISSING, Partial, convert, garbage, select, type_of
+from .variables import MISSING, PossiblyUnbound, convert, garbage, select, type_of
 from .wording import describe, describe_value
 
 TUPLE_LIMIT = 1000  # parts; Numba's compiler gives up earlier
@@ -48,9 +48,9 @@ class Expressions:
 
     def evaluate(self, n, m: Mask):
         """The value of an expression in the active lanes; other lanes hold anything."""
-        settled = self.frame.settled
-        if settled and n in settled:
-            return settled[n]
+        hoisted = self.frame.hoisted
+        if hoisted and n in hoisted:
+            return hoisted[n]
         handler = self.EXPRESSIONS.get(type(n))
         if handler is None:
             raise Unsupported(n.lineno, f"{describe(n)} cannot be used in a kernel")
@@ -68,7 +68,7 @@ class Expressions:
     def evaluate_name(self, n: ast.Name, m: Mask):
         v = self.frame.env.get(n.id, MISSING)
         if v is not MISSING:
-            return self.checked(v, n, m) if type(v) is Partial else v
+            return self.checked(v, n, m) if type(v) is PossiblyUnbound else v
         if n in self.frame.compiled.lost:
             return self.checked(self.lost(n), n, m)
         if n.id in self.frame.code.locals:
@@ -76,15 +76,15 @@ class Expressions:
         v = self.constant(n)
         return intrinsics.coordinate(self, v) if isinstance(v, names.Coordinate) else v
 
-    def lost(self, n: ast.Name) -> Partial:
+    def lost(self, n: ast.Name) -> PossiblyUnbound:
         """A variable that no thread has assigned."""
         frame = self.frame
         value = garbage(frame.compiled.lost[n])
-        return Partial(value, np.ones((1, 1, 1, 1), bool), frame.code.flow.lines[n.id])
+        return PossiblyUnbound(value, np.ones((1, 1, 1, 1), bool), frame.code.flow.lines[n.id])
 
-    def checked(self, v: Partial, n: ast.Name, m: Mask):
+    def checked(self, v: PossiblyUnbound, n: ast.Name, m: Mask):
         """The value of a variable that some lanes never assigned: none of them may be here."""
-        lacking = v.lacking if m.array is None else v.lacking & m.array
+        lacking = v.unbound if m.array is None else v.unbound & m.array
         if lacking.any():
             self.never_assigned(v, lacking, n)
         return v.value

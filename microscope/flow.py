@@ -1,7 +1,7 @@
-"""Which variables matter where ways meet: after a branch, at the head of a loop, and behind it.
+"""Which variables matter where branches join: behind an `if`, at a loop's head, and behind a loop.
 
-Threads that took different ways through a kernel bring different values of a variable to the place
-where they meet again. Only those of its variables count there that somebody reads later.
+Threads that took different branches through a kernel bring different values of a variable to the
+place where they join again. Only those of its variables count there that somebody reads later.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ PLAIN = (ast.Name, ast.Constant, ast.Compare, ast.BoolOp, ast.UnaryOp, ast.BinOp
 
 @dataclass
 class Flow:
-    """The places of one function where ways meet.
+    """The places of one function where branches join.
 
     Attributes
     ----------

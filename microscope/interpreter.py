@@ -20,7 +20,7 @@ from .repetition import Repetition
 from .session import Frame, Loop, Session
 from .sites import Kind, Problem
 from .statements import Statements
-from .variables import Meeting, Partial, convert, select
+from .variables import Join, PossiblyUnbound, convert, select
 from .waiting import Waiting, parts
 
 HOPELESS = 12_000  # trips of a loop that nothing can end: enough to see what else is wrong
@@ -80,9 +80,9 @@ class Runner(Statements):
                 m = simple(self, s, m)
             else:
                 for part in parts(s):
-                    yield from self.waiting.settle(part, m)
+                    yield from self.waiting.hoist(part, m)
                 m = simple(self, s, m)
-                self.frame.settled.clear()
+                self.frame.hoisted.clear()
         return m
 
     def returns(self, s: ast.Return, m: Mask):
@@ -124,16 +124,16 @@ class Runner(Statements):
         message = f"line {s.lineno}: {what} in thread {thread} of block {block}"
         raise raised(kind, message)
 
-    # -- ways that part, and meet
+    # -- branches and loops, and where lanes join again
 
-    def meeting(self, types: dict[ast.stmt, dict], s: ast.stmt, parent: Mask) -> Meeting:
-        """Where lanes meet at or behind a statement."""
-        return Meeting(types.get(s, {}), self.frame.code.flow.lines, self.lanes, parent, s)
+    def join(self, types: dict[ast.stmt, dict], s: ast.stmt, parent: Mask) -> Join:
+        """Where lanes join at or behind a statement."""
+        return Join(types.get(s, {}), self.frame.code.flow.lines, self.lanes, parent, s)
 
     def branch(self, s: ast.If, m: Mask):
         yes, no = self.lanes.split(values.truth((yield from self.waiting.value(s.test, m))), m)
         frame, env = self.frame, self.frame.env
-        behind = self.meeting(frame.compiled.after, s, m)
+        behind = self.join(frame.compiled.after, s, m)
         if yes is not None:
             if no is not None:
                 frame.env = dict(env)
@@ -146,9 +146,9 @@ class Runner(Statements):
 
     def for_loop(self, s: ast.For, m: Mask):
         if self.waiting.waits(s.iter):
-            yield from self.waiting.settle(s.iter, m)
+            yield from self.waiting.hoist(s.iter, m)
         items = iterable(self.evaluate(s.iter, m), s.iter)
-        self.frame.settled.clear()
+        self.frame.hoisted.clear()
         length = items.length()
 
         def head(k: int, m: Mask):
@@ -170,8 +170,8 @@ class Runner(Statements):
     def loop(self, s: ast.For | ast.While, m: Mask, head, begin):
         """Run a loop; `head` says who goes on and who is done, `begin` starts an iteration."""
         frame, compiled, env = self.frame, self.frame.compiled, self.frame.env
-        loop = Loop(self.meeting(compiled.after, s, m))
-        done = self.meeting(compiled.head, s, m) if s.orelse else loop.behind
+        loop = Loop(self.join(compiled.after, s, m))
+        done = self.join(compiled.head, s, m) if s.orelse else loop.behind
         again = compiled.again.get(s)
         _cast(env, compiled.entry.get(s))
         deciding = frame.code.flow.deciding.get(s)
@@ -184,7 +184,7 @@ class Runner(Statements):
                 break
             self.exhausted(k, s, m, repetition)
             begin(k, m)
-            loop.next = self.meeting(compiled.head, s, m)
+            loop.next = self.join(compiled.head, s, m)
             frame.loops.append(loop)
             m = yield from self.block(s.body, m)
             frame.loops.pop()
@@ -243,7 +243,7 @@ def _cast(env: dict, types: dict | None) -> None:
         if name not in env:  # of the first turn of a loop around this one
             continue
         v = env[name]
-        if type(v) is Partial:
-            env[name] = Partial(convert(t, v.value), v.lacking, v.line)
+        if type(v) is PossiblyUnbound:
+            env[name] = PossiblyUnbound(convert(t, v.value), v.unbound, v.line)
         else:
             env[name] = convert(t, v)

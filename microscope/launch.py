@@ -19,6 +19,7 @@ from . import signatures, values
 from .arguments import bind, host_array, private
 from .compiled import Compiled
 from .errors import KernelError, StopRun
+from .inference import compile_kernel
 from .interpreter import Runner
 from .lanes import Lanes
 from .limits import LIMITS, Limits
@@ -31,7 +32,6 @@ from .sites import Kind, Problem
 from .source import Code, code_of
 from .trace import Trace
 from .tracer import Tracer
-from .typist import compile_kernel
 from .variables import item_at, type_of
 
 SCHEDULES = ("lockstep", "warps", "warps-reversed")

@@ -13,7 +13,7 @@ import numpy as np
 from . import values
 from .lanes import Mask
 from .memory import Array, Buffer
-from .variables import Partial
+from .variables import PossiblyUnbound
 
 FIRST = 64  # iterations before anybody looks
 MOST_BYTES = 1 << 28  # of memory that is worth a copy
@@ -81,8 +81,8 @@ def _same(a, b) -> bool:
     if isinstance(a, Array):
         parts = (a.offset, *a.shape, *a.strides), (b.offset, *b.shape, *b.strides)
         return a.buffer is b.buffer and _same(*parts)
-    if isinstance(a, Partial):
-        return _same(a.value, b.value) and _same(a.lacking, b.lacking)
+    if isinstance(a, PossiblyUnbound):
+        return _same(a.value, b.value) and _same(a.unbound, b.unbound)
     if values.is_value(a) or isinstance(a, np.ndarray):
         return (a.dtype, a.shape) == (b.dtype, b.shape) and a.tobytes() == b.tobytes()
     return isinstance(a, int) and a == b
@@ -94,7 +94,7 @@ def _buffers(found) -> list[Buffer]:
     for v in found:
         if isinstance(v, tuple):
             buffers.update(dict.fromkeys(_buffers(v)))
-        elif isinstance(v, Partial):
+        elif isinstance(v, PossiblyUnbound):
             buffers.update(dict.fromkeys(_buffers([v.value])))
         elif isinstance(v, Array):
             buffers[v.buffer] = None

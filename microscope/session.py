@@ -14,7 +14,7 @@ from .lanes import Mask
 from .sites import WARP
 from .source import Code
 from .tracer import Tracer
-from .variables import Meeting
+from .variables import Join
 
 
 @dataclass(eq=False)
@@ -38,8 +38,8 @@ class Barrier:
 class Frame:
     """One call of a function.
 
-    `env` holds the variables of the way that runs. `settled` holds the values of those parts of the
-    current statement that had to be found ahead (see `waiting`).
+    `env` holds the variables of the branch that runs. `hoisted` holds the values of those parts of
+    the current statement that had to be found ahead (see `waiting`).
     """
 
     compiled: Compiled
@@ -47,7 +47,7 @@ class Frame:
     loops: list[Loop] = field(default_factory=list)
     returned: object = None
     exited: Mask | None = None
-    settled: dict[ast.AST, object] = field(default_factory=dict)
+    hoisted: dict[ast.AST, object] = field(default_factory=dict)
 
     @property
     def code(self) -> Code:
@@ -60,14 +60,14 @@ class Loop:
 
     Attributes
     ----------
-    behind : Meeting
+    behind : Join
         Lanes that have left it.
-    next : Meeting or None
+    next : Join or None
         Lanes that wait for the next iteration.
     """
 
-    behind: Meeting
-    next: Meeting | None = None
+    behind: Join
+    next: Join | None = None
 
 
 class Session:

@@ -27,7 +27,7 @@ class Code:
     locals : frozenset of str
         Parameters and names assigned to.
     flow : Flow
-        Where ways meet, and which variables matter there.
+        Where branches join, and which variables matter there.
     """
 
     def __init__(self, function):

@@ -1,7 +1,8 @@
-"""Variables where threads of different ways meet: one type, one value, and who has none.
+"""Variables where threads of different branches join: one type, one value, and who has none.
 
-A variable has the type that all ways can agree on, as Numba unifies it: an integer here and a
-float there make a float64. Threads on whose way nothing was assigned hold garbage: `Partial`.
+A variable has the type that all branches can agree on, as Numba unifies it: an integer here and a
+float there make a float64. Threads on whose branch nothing was assigned hold garbage:
+`PossiblyUnbound`.
 """
 
 from __future__ import annotations
@@ -18,23 +19,23 @@ from .memory import Array
 MISSING = object()
 
 
-class Partial:
+class PossiblyUnbound:
     """A variable that some lanes never assigned.
 
     Attributes
     ----------
     value : object
         Poison in those lanes.
-    lacking : ndarray of bool
+    unbound : ndarray of bool
         These lanes.
     line : int
         Where others assign it.
     """
 
-    __slots__ = ("value", "lacking", "line")
+    __slots__ = ("value", "unbound", "line")
 
-    def __init__(self, value, lacking: np.ndarray, line: int):
-        self.value, self.lacking, self.line = value, lacking, line
+    def __init__(self, value, unbound: np.ndarray, line: int):
+        self.value, self.unbound, self.line = value, unbound, line
 
 
 # -- types
@@ -106,8 +107,8 @@ def garbage(t):
     return values.poison(t) if isinstance(t, np.dtype) else None
 
 
-class Meeting:
-    """A place where lanes meet, each group with its variables.
+class Join:
+    """A place where lanes join, each group with its variables.
 
     Parameters
     ----------
@@ -119,7 +120,7 @@ class Meeting:
     parent : Mask
         All who may come.
     n : ast.AST
-        The statement behind which they meet.
+        The statement behind which they join.
 
     Attributes
     ----------
@@ -151,15 +152,15 @@ class Meeting:
 
     def alone(self, name: str, t, v):
         if v is MISSING:
-            return Partial(garbage(t), np.ones((1, 1, 1, 1), bool), self.lines[name])
-        if type(v) is Partial:
-            return Partial(convert(t, v.value), v.lacking, v.line)
+            return PossiblyUnbound(garbage(t), np.ones((1, 1, 1, 1), bool), self.lines[name])
+        if type(v) is PossiblyUnbound:
+            return PossiblyUnbound(convert(t, v.value), v.unbound, v.line)
         return convert(t, v)
 
     def beside(self, where: np.ndarray, t, v, name: str):
         """A variable of lanes that come, `where`, beside that of those who are here."""
         old, new = self.env[name], self.alone(name, t, v)
-        if type(old) is not Partial and type(new) is not Partial:
+        if type(old) is not PossiblyUnbound and type(new) is not PossiblyUnbound:
             return select(where, new, old, self.n)
         lacking = np.where(where, _lacking(new), _lacking(old))
         old, new = _value(old), _value(new)
@@ -167,12 +168,12 @@ class Meeting:
             value = new if old is None else old
         else:
             value = select(where, new, old, self.n)
-        return Partial(value, lacking, self.lines[name])
+        return PossiblyUnbound(value, lacking, self.lines[name])
 
 
 def _lacking(v):
-    return v.lacking if type(v) is Partial else np.False_
+    return v.unbound if type(v) is PossiblyUnbound else np.False_
 
 
 def _value(v):
-    return v.value if type(v) is Partial else v
+    return v.value if type(v) is PossiblyUnbound else v

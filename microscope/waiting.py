@@ -53,47 +53,47 @@ class Waiting:
         """The value of an expression that may have to wait (a generator)."""
         if not self.waits(n):
             return self.run.evaluate(n, m)
-        yield from self.settle(n, m)
+        yield from self.hoist(n, m)
         v = self.run.evaluate(n, m)
-        self.run.frame.settled.clear()
+        self.run.frame.hoisted.clear()
         return v
 
-    def settle(self, n: ast.expr, m: Mask):
+    def hoist(self, n: ast.expr, m: Mask):
         """Find the value of an expression ahead, in Python's order (a generator)."""
         if not self.waits(n) and not isinstance(n, (ast.Tuple, ast.Slice)):
-            self.run.frame.settled[n] = self.run.evaluate(n, m)
+            self.run.frame.hoisted[n] = self.run.evaluate(n, m)
             return
-        how = self.SETTLED_IN_TURN.get(type(n))
+        how = self.HOISTED_IN_TURN.get(type(n))
         if how is not None:
             yield from how(self, n, m)
             return
         for part in parts(n):
-            yield from self.settle(part, m)
+            yield from self.hoist(part, m)
         if self.is_waiting_call(n):
-            self.run.frame.settled[n] = yield from self.wait(n, m)
+            self.run.frame.hoisted[n] = yield from self.wait(n, m)
         elif isinstance(n, ast.Call):
-            self.run.frame.settled[n] = self.run.evaluate(n, m)
+            self.run.frame.hoisted[n] = self.run.evaluate(n, m)
 
-    def settle_ternary(self, n: ast.IfExp, m: Mask):
-        yield from self.settle(n.test, m)
+    def hoist_ternary(self, n: ast.IfExp, m: Mask):
+        yield from self.hoist(n.test, m)
         yes, no = self.run.lanes.split(values.truth(self.run.evaluate(n.test, m)), m)
         for side, lanes in ((n.body, yes), (n.orelse, no)):
             if lanes is not None:
-                yield from self.settle(side, lanes)
+                yield from self.hoist(side, lanes)
 
-    def settle_bool(self, n: ast.BoolOp, m: Mask | None):
+    def hoist_bool(self, n: ast.BoolOp, m: Mask | None):
         for x in n.values:
-            yield from self.settle(x, m)
+            yield from self.hoist(x, m)
             yes, no = self.run.lanes.split(values.truth(self.run.evaluate(x, m)), m)
             m = yes if isinstance(n.op, ast.And) else no
             if m is None:
                 return
 
-    def settle_compare(self, n: ast.Compare, m: Mask | None):
-        yield from self.settle(n.left, m)
+    def hoist_compare(self, n: ast.Compare, m: Mask | None):
+        yield from self.hoist(n.left, m)
         left = self.run.evaluate(n.left, m)
         for op, x in zip(n.ops, n.comparators, strict=True):
-            yield from self.settle(x, m)
+            yield from self.hoist(x, m)
             right = self.run.evaluate(x, m)
             m, _ = self.run.lanes.split(values.truth(self.run.compare(op, left, right, n)), m)
             if m is None:
@@ -123,10 +123,10 @@ class Waiting:
         yield request
         return request.result
 
-    SETTLED_IN_TURN = {
-        ast.IfExp: settle_ternary,
-        ast.BoolOp: settle_bool,
-        ast.Compare: settle_compare,
+    HOISTED_IN_TURN = {
+        ast.IfExp: hoist_ternary,
+        ast.BoolOp: hoist_bool,
+        ast.Compare: hoist_compare,
     }
 
 

@@ -1,7 +1,7 @@
 """Who may import whom: nothing imports upwards or in a circle; the microscope needs NumPy alone.
 
-The floors are the folders of ``kernels/``, above the microscope; the authors' tools stand on the
-library, and the command line on all. ``python -m tests.test_floors`` draws them.
+The floors are the folders of ``kernels/``, above the microscope. The chapters stand on the library,
+the authors' tools on both, and the command line on all. ``python -m tests.test_floors`` draws them.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import pytest
 import microscope
 
 ROOT = Path(__file__).parents[1]
+CHAPTERS = ("chapters", *sorted(path.name for path in (ROOT / "chapters").glob("ch[0-9]*")))
 #: The folders from the ground up; those that share a floor do not import each other.
 FLOORS = [
     ("microscope",),
@@ -30,6 +31,7 @@ FLOORS = [
     ("budget",),
     ("tuning",),
     ("lab",),
+    CHAPTERS,
     ("authoring",),
     ("cli",),
 ]
@@ -37,7 +39,7 @@ FLOORS = [
 FACE = ("kernels", "kernels.__main__")
 MODULES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
-    for folder in ("kernels", "microscope", "authoring")
+    for folder in ("kernels", "microscope", "chapters", "authoring")
     for path in sorted((ROOT / folder).rglob("*.py"))
 }
 
@@ -45,7 +47,7 @@ MODULES = {
 def room(module: str) -> str:
     """The folder that a module lies in: ``"engine"`` for ``"kernels.engine.vector"``."""
     top, _, inner = module.partition(".")
-    return inner.partition(".")[0] if top == "kernels" else top
+    return inner.partition(".")[0] or top if top in ("kernels", "chapters") else top
 
 
 def floor(folder: str) -> int:
@@ -76,7 +78,9 @@ def within(module: str) -> list[str]:
 
 def test_every_folder_has_a_floor():
     folders = {path.name for path in (ROOT / "kernels").iterdir() if any(path.glob("*.py"))}
-    assert folders | {"microscope", "authoring"} == {folder for floor in FLOORS for folder in floor}
+    assert folders | {"microscope", "authoring", *CHAPTERS} == {
+        folder for floor in FLOORS for folder in floor
+    }
 
 
 @pytest.mark.parametrize("module", [name for name in MODULES if name not in FACE])

@@ -29,6 +29,7 @@ FROM_COURSE = (
     "kernels/**/*.*",
     "microscope/**/*.py",
     "chapters/records/*",
+    "chapters/**/*.py",
     "chapters/*/quiz.toml",
     "index.md",
 )
@@ -44,7 +45,7 @@ LATER = {
     "rich": (("rich", "pygments"), ("rich", "report")),
 }
 #: Words of the cells that draw.
-DRAWS = ("matplotlib", "plots", "describe", "request_picture", "Roofline")
+DRAWS = ("matplotlib", "plots", "drawings", "describe", "request_picture", "Roofline")
 #: What a wheel holds for those who build against it or type it.
 IDLE = re.compile(r"\.(?:pyi|pxd|h|a|c|ini)$|/(?:f2py|_pyinstaller|_examples)/")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import floor
+from math import floor, sqrt
 from typing import Any
 
 from kernels.basics import data_sheets
@@ -18,7 +18,7 @@ from kernels.budget.counts import alone, fmas, measured
 from kernels.host import cdiv
 from kernels.host.options import Options
 
-__all__ = ["Machine", "Pace", "Time", "from_counts", "from_profile", "time"]
+__all__ = ["Machine", "Pace", "Time", "from_counts", "from_profile", "queue_rate", "time"]
 
 SCHEDULERS = 4
 #: Of its highest ceiling a kernel reaches this share at least, and this one in the middle: what
@@ -95,10 +95,13 @@ class Pace:
         """Cycles of one SM per FMA."""
         each = SCHEDULERS * self.ceiling
         if warps < self.warps:
-            rate = SCHEDULERS * _throughput(warps / SCHEDULERS, each, self.wait)
+            rate = SCHEDULERS * queue_rate(warps / SCHEDULERS, each, self.wait)
             return max(self.known, 1 / rate)
+        if warps == self.warps:
+            return self.known
+        # How much more warps would hide is not known: from nothing to all that queueing says.
         wait = _wait(self.warps / SCHEDULERS, each, 1 / (SCHEDULERS * self.known))
-        return 1 / _throughput(warps / SCHEDULERS, each, wait) / SCHEDULERS
+        return sqrt(self.known / queue_rate(warps / SCHEDULERS, each, wait) / SCHEDULERS)
 
 
 @dataclass(frozen=True)
@@ -260,7 +263,7 @@ def _around(options: Options, M: int, N: int, machine: Machine, dtype: str) -> f
     return machine.latency + 4 * BM * BN / (share if beyond else STORED)
 
 
-def _throughput(warps: float, each: float, wait: float) -> float:
+def queue_rate(warps: float, each: float, wait: float) -> float:
     """FMAs per cycle of a scheduler whose warps wait by themselves, then queue for one unit.
 
     Mean value analysis: who comes finds in the queue what a system with one warp less has there;
@@ -290,5 +293,5 @@ def _wait(warps: float, each: float, rate: float) -> float:
     low, high = 0.0, 4 * warps / rate
     for _ in range(50):
         middle = (low + high) / 2
-        low, high = (middle, high) if _throughput(warps, each, middle) > rate else (low, middle)
+        low, high = (middle, high) if queue_rate(warps, each, middle) > rate else (low, middle)
     return low

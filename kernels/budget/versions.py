@@ -46,18 +46,37 @@ class Version:
 
 
 def machine(record: records.Record) -> product.Machine:
-    """The GPU of a record, with what the record measured of it."""
-    sheet = data_sheets.gpu(record.provenance["gpu"])
-    copy = next(row for row in record.rows("bandwidth") if row["what"] == "copy")
-    loads = {row["bytes"]: row["cycles"] for row in record.rows("latency", space="global")}
-    in_l2 = max(size for size in loads if size <= sheet.l2_bytes / 3)
+    """The GPU of a record, with what the record measured of it.
+
+    Raises
+    ------
+    LookupError
+        Where it lacks the bandwidth of a copy, latencies, or the time of small launches.
+    """
+    sheet = data_sheets.gpu(record.provenance.get("gpu", record.name))
+    measured = _rows(record, "bandwidth")
+    copies = [row["bytes_per_second"] for row in measured if row["what"] == "copy"]
+    loads = {
+        row["bytes"]: row["cycles"] for row in _rows(record, "latency") if row["space"] == "global"
+    }
+    launches = [row["seconds"]["median"] for row in _rows(record, "vector_add")]
+    if not (copies and loads and launches):
+        raise LookupError(
+            f"the record of the {record.name} lacks bandwidth, latency or vector_add: record it "
+            "again with `python -m kernels bench`"
+        )
+    in_l2 = max((size for size in loads if size <= sheet.l2_bytes / 3), default=min(loads))
     return product.Machine(
         gpu=sheet,
-        launch=min(row.median for row in record.rows("vector_add")),
+        launch=min(launches),
         latency=loads[max(loads)] + loads[in_l2],
-        bandwidth=copy["bytes_per_second"],
+        bandwidth=copies[0],
         source=f"record of the {sheet.name}",
     )
+
+
+def _rows(record: records.Record, table: str) -> list[records.Row]:
+    return list(record.tables.get(table, ()))
 
 
 def bounds(record: records.Record, dtype: str = "float32") -> tuple[int, Limits]:
@@ -93,16 +112,16 @@ def profile_of(
 
 @lru_cache(maxsize=512)
 def _traced(rung: Rung, values: tuple[tuple[str, int], ...]) -> Counts:
-    """Counts of one block of a rung's Numba kernel; its stores of C weigh little."""
+    """Counts of one block of a rung's Numba kernel, but for its stores of C: of the loop."""
     options = dict(values)
     BM, BN, BK = rung.Options(**options).block_tile
-    M, N, K = BM, BN, 16 * BK if BK > 1 else 256
+    M, N, K = BM, BN, max(2 * BK, 32)
     A, B = oracle.inputs(M, N, K)
     grid, block = rung.launch(M, N, **options)
-    kernel = rung.kernel(**options)
-    return sources.of_trace(
-        microscope.trace(kernel, grid, block, A, B, oracle.poisoned(M, N), blocks=[(0, 0)])
-    )
+    C, first = oracle.poisoned(M, N), (0,) * len(grid)
+    seen = microscope.trace(rung.kernel(**options), grid, block, A, B, C, blocks=[first])
+    seen.sites = [site for site in seen.sites if (site.space, site.op) != ("global", "store")]
+    return sources.of_trace(seen)
 
 
 def version(
@@ -180,7 +199,8 @@ def _of_others(
         known = replace(known, tensor=products * known.tensor)
     if rung.make is None:
         return known
-    return sources.joined(_traced(rung, tuple(sorted(options.items()))), known)
+    loop = {name: value for name, value in options.items() if name != "split"}
+    return sources.joined(_traced(rung, tuple(sorted(loop.items()))), known)
 
 
 def _resident(

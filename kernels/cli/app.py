@@ -9,6 +9,7 @@ import click
 
 from kernels.basics.errors import foreseen, one_line
 from kernels.cli.bench import bench
+from kernels.cli.calibrate import calibrate
 from kernels.cli.compare import compare
 from kernels.cli.explain import explain
 from kernels.cli.info import info
@@ -30,7 +31,20 @@ def cli() -> None:
     """Tile by Tile: run, trace and measure the kernels of the course."""
 
 
-COMMANDS = (info, run, compare, trace, explain, profile, tune_rung, bench, record, readme, pages)
+COMMANDS = (
+    info,
+    run,
+    compare,
+    trace,
+    explain,
+    profile,
+    calibrate,
+    tune_rung,
+    bench,
+    record,
+    readme,
+    pages,
+)
 for command in COMMANDS:
     cli.add_command(command)
 

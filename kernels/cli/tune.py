@@ -9,6 +9,7 @@ from rich import box
 from rich.table import Table
 
 from kernels.basics import files
+from kernels.budget.here import gpu_here
 from kernels.cli.console import out, progress
 from kernels.cli.parameters import RungName, Shape, Whole, spelled
 from kernels.engine import on_gpu, why_cpu
@@ -16,7 +17,6 @@ from kernels.host import tuned
 from kernels.measure.bench.provenance import provenance
 from kernels.rungs.order import ENGINE_TITLES, Rung
 from kernels.tuning import tune
-from kernels.tuning.predict import gpu_here
 
 
 @click.command("tune")

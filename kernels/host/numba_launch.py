@@ -13,9 +13,6 @@ from kernels.engine import cuda, cupy, on_gpu
 
 __all__ = ["launcher"]
 
-#: More than this a launch gets only where the kernel was told of it in advance.
-PLAIN_SHARED_BYTES = 48 * 1024
-
 
 def launcher(
     kernel: Any, grid: tuple, block: tuple, arguments: tuple, shared_bytes: int = 0
@@ -47,7 +44,7 @@ def launcher(
 
     compiled = kernel.compile(tuple(kernel.typeof_pyval(argument) for argument in arguments))
     handle = compiled._codelibrary.get_cufunc().handle
-    if shared_bytes > PLAIN_SHARED_BYTES:
+    if shared_bytes:  # over 48 KiB, those that the kernel declares included, it must be told so
         most = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
         device = driver.CUdevice(cupy.cuda.Device().id)
         (status,) = driver.cuKernelSetAttribute(most, shared_bytes, handle, device)

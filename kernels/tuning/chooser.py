@@ -1,4 +1,4 @@
-"""Which rung and which tiles for a shape: measured where a record knows it, predicted elsewhere.
+"""Which rung and which tiles for a shape: measured where a record knows it, reckoned elsewhere.
 
 >>> from kernels import matmul
 >>> C = matmul(A, B)                            # doctest: +SKIP
@@ -19,13 +19,14 @@ from math import prod
 
 from kernels import host, records
 from kernels.basics.files import slug
+from kernels.budget import here, product, versions
 from kernels.engine import cupy, on_gpu
 from kernels.engine.device import device
 from kernels.host import check_sizes, half, tuned
 from kernels.host.plans import Plans, unowned
 from kernels.host.rung import ENGINE_TITLES, Rung, Values
 from kernels.rungs.order import LADDER
-from kernels.tuning.predict import gpu_here, predict
+from kernels.tuning.predict import predict
 
 #: Rungs below this one are there to be understood, and are never the fastest.
 FROM = "thread_tiled"
@@ -41,7 +42,7 @@ class Choice:
     engine : str
     options : dict of str to int
     why : str
-        "tuned", "recorded" or "predicted": where the choice comes from.
+        "tuned", "recorded", "reckoned" (by counts) or "predicted" (by tiles alone).
     seconds : float
         The time measured or predicted there.
     """
@@ -60,9 +61,9 @@ class Choice:
 def choose(M: int, N: int, K: int, engine: str = "", dtype: str = "float32") -> Choice:
     """The version to use for A (M×K) and B (K×N).
 
-    The fastest of what was measured on this GPU for this class of shapes: the versions in its
-    record, and the options that `tune` stored. Where nothing was, the version with the least
-    predicted time among those that the record measures.
+    The fastest of what was measured on this GPU: the versions that its record holds for this very
+    shape, and the options that `tune` stored for its class. Where nothing was, the version whose
+    budget of cycles promises the least time (`kernels.budget`).
 
     Parameters
     ----------
@@ -100,7 +101,9 @@ def _choose(
     measured = _tuned(rungs, M, N, K, dtype), _recorded(rungs, M, N, K, dtype)
     # Of equals the tuned one: `min` returns the first.
     fastest = min(filter(None, measured), key=lambda found: found[0], default=None)
-    return fastest[1] if fastest else _predicted(rungs, M, N, K)
+    if fastest:
+        return fastest[1]
+    return _reckoned(rungs, M, N, K, dtype) or _predicted(rungs, M, N, K)
 
 
 def candidates(dtype: str, engines: tuple[str, ...]) -> list[tuple[Rung, str]]:
@@ -153,34 +156,70 @@ def _tuned(rungs: list[tuple[Rung, str]], M: int, N: int, K: int, dtype: str) ->
 
 
 def _recorded(rungs: list[tuple[Rung, str]], M: int, N: int, K: int, dtype: str) -> Ranked | None:
-    """The fastest version that the record of this GPU holds for this class of shapes."""
-    here = slug(device().name) if on_gpu else records.DEFAULT_GPU
-    if here not in records.names():
+    """The fastest version that the record of this GPU holds for this very shape."""
+    own = slug(device().name) if on_gpu else records.DEFAULT_GPU
+    if own not in records.names():
         return None
-    kind, known = tuned.shape_class(M, N, K), {(rung.name, engine) for rung, engine in rungs}
+    known = {(rung.name, engine) for rung, engine in rungs}
     rows = [
         row
-        for row in records.load(here).rows("timings", dtype=dtype, correct=True)
+        for row in records.load(own).rows("timings", dtype=dtype, correct=True)
         if (row.rung, row.engine) in known
         and row.options in LADDER[row.rung].chosen(row.engine)
-        and tuned.shape_class(row.M, row.N, row.K) == kind
+        and (row.M, row.N, row.K) == (M, N, K)
         and _fits(row.rung, row.options, M, N)
     ]
     if not rows:
         return None
-    # Of several sizes in the class, the one nearest to what is asked.
-    size = min(
-        {(row.M, row.N, row.K) for row in rows},
-        key=lambda size: sum(abs(a - b) / b for a, b in zip(size, (M, N, K), strict=True)),
-    )
-    best = min((row for row in rows if (row.M, row.N, row.K) == size), key=lambda row: row.median)
+    best = min(rows, key=lambda row: row.median)
     choice = Choice(best.rung, best.engine, best.options, "recorded", best.median)
-    return best.median / prod(size), choice
+    return best.median / (M * N * K), choice
+
+
+def _reckoned(rungs: list[tuple[Rung, str]], M: int, N: int, K: int, dtype: str) -> Choice | None:
+    """The version whose budget of cycles promises the least time; see `kernels.budget`."""
+    try:
+        now = here.setting()
+    except LookupError:  # no record, or one without what a budget needs
+        return None
+    found = []
+    for place, (rung, engine) in enumerate(rungs):
+        for options in _with_splits(rung, engine):
+            try:
+                rung.launch(M, N, **options)
+                known = versions.version(
+                    rung, engine, options, now.record, (M, N, K), dtype, now.machine
+                )
+                told = product.time(
+                    rung.Options(**options), known.pace, now.machine, known.resident, (M, N, K),
+                    dtype,
+                )  # fmt: skip
+            except (LookupError, TypeError, ValueError):
+                continue  # never profiled, not on this GPU, or not at these sizes
+            found.append((told.seconds, -place, rung.name, engine, options))
+    if not found:
+        return None
+    seconds, _, name, engine, options = _best(found)
+    return Choice(name, engine, options, "reckoned", seconds)
+
+
+def _with_splits(rung: Rung, engine: str) -> list[Values]:
+    """The measured sets of options of a rung, and those that differ in the parts of K alone."""
+    sets = list(rung.chosen(engine))
+    for split in rung.options.get("split", ()):
+        sets += [options | {"split": split} for options in rung.chosen(engine)]
+    return [options for i, options in enumerate(sets) if options not in sets[:i]]
+
+
+def _best(found: list[tuple[float, int, str, str, Values]]) -> tuple[float, int, str, str, Values]:
+    """The least time; of about equal ones the version highest on the ladder."""
+    least = min(seconds for seconds, *_ in found)
+    return min((entry for entry in found if entry[0] <= 1.03 * least), key=lambda entry: entry[1])
 
 
 def _predicted(rungs: list[tuple[Rung, str]], M: int, N: int, K: int) -> Choice:
     """The version with the least predicted time; of equals the one highest on the ladder."""
-    gpu, found, why = gpu_here(), [], ""
+    gpu, found, why = here.gpu_here(), [], ""
     for place, (rung, engine) in enumerate(rungs):
         for options in rung.chosen(engine):
             try:
@@ -191,10 +230,7 @@ def _predicted(rungs: list[tuple[Rung, str]], M: int, N: int, K: int) -> Choice:
             found.append((seconds, -place, rung.name, engine, options))
     if not found:
         raise LookupError(f"no version of any rung can be launched for {M}×{N}×{K}: {why}")
-    least = min(seconds for seconds, *_ in found)
-    seconds, _, name, engine, options = min(
-        (entry for entry in found if entry[0] <= 1.03 * least), key=lambda entry: entry[1]
-    )
+    seconds, _, name, engine, options = _best(found)
     return Choice(name, engine, options, "predicted", seconds)
 
 

@@ -11,22 +11,21 @@ from dataclasses import dataclass
 from math import sqrt
 
 from kernels.basics import data_sheets
-from kernels.engine import on_gpu
-from kernels.engine.device import device
+from kernels.budget.product import SCHEDULERS, queue_rate
 from kernels.host import cdiv
 from kernels.host.half import E4M3
 from kernels.host.options import Options
 from kernels.host.rung import Rung
 from kernels.measure.occupancy import MAX_REGISTERS, Occupancy, occupancy
 
-#: A GPU whose data sheet stands in where there is none.
-STAND_IN = "h200"
 #: Shared memory that a Numba kernel or a plain CUDA C++ kernel may declare, in bytes.
 STATIC_SHARED = 48 * 1024
 #: Bytes that the L2 cache hands an SM in a clock cycle.
 L2_BYTES_PER_CLOCK = 32
 #: Seconds from the end of a launch to the end of a small one right after it.
 ANOTHER_LAUNCH = 5e-6
+#: Cycles until a number from shared memory is there: 23 on the recorded H200 and H100.
+SHARED_LATENCY = 23
 #: Share of the time of what goes on beside the slowest part that is seen nevertheless.
 HIDDEN = 0.2
 
@@ -88,42 +87,6 @@ class Prediction:
     footprint: Footprint
 
 
-def gpu_here(name: str = "") -> data_sheets.Gpu:
-    """The limits of a GPU: those that the driver tells of the one here, else a data sheet's.
-
-    Parameters
-    ----------
-    name : str
-        Of a data sheet, such as ``"t4"``; empty for the GPU here, or `STAND_IN` without one.
-    """
-    if name or not on_gpu:
-        return data_sheets.gpu(name or STAND_IN)
-    here = device()
-    major, minor = here.compute_capability
-    units = (here.fp32_peak or 0) / (2 * here.sms * here.clock)
-    return data_sheets.Gpu(
-        name=here.name,
-        compute_capability=f"{major}.{minor}",
-        sms=here.sms,
-        cores_per_sm=round(units) or 128,
-        boost_mhz=round(here.clock / 1e6),
-        threads_per_sm=here.max_threads_per_sm,
-        warps_per_sm=here.max_threads_per_sm // here.warp_size,
-        blocks_per_sm=here.max_blocks_per_sm or 16,
-        registers_per_sm=here.registers_per_sm,
-        shared_per_sm=here.shared_per_sm,
-        shared_per_block_optin=here.shared_per_block_optin or here.shared_per_block,
-        l2_bytes=here.l2_bytes,
-        memory_gb=round(here.memory_bytes / 1e9),
-        bandwidth_gbs=(here.bandwidth_peak or 1e12) / 1e9,
-        fp32_tflops=(here.fp32_peak or 0) / 1e12,
-        fp16_tensor_tflops=None,
-        bf16_tensor_tflops=None,
-        pcie_generation=4,
-        source="the driver of this machine",
-    )
-
-
 def footprint(options: Options) -> Footprint:
     """What one block takes of an SM."""
     BM, BN, _ = options.block_tile
@@ -142,7 +105,7 @@ def predict(
     options : dict of str to int
     M, N, K : int
     gpu : kernels.basics.data_sheets.Gpu
-        As `gpu_here` gives it.
+        As `kernels.budget.here.gpu_here` gives it.
 
     Returns
     -------
@@ -195,11 +158,11 @@ def efficiency(used: Footprint, warps: int) -> float:
     """Share of an SM's FMA units that its resident warps keep busy.
 
     A thread with t outputs does t FMAs for each step along K, and loads 2·√t numbers from shared
-    memory for them, four at a time if it has that many neighbours. And each of the SM's four
-    schedulers needs ready work while results are on their way: four cycles of an FMA and some
-    thirty of shared memory, hidden by other warps or by independent outputs of the same one.
+    memory for them, four at a time if it has that many neighbours; a load takes a second
+    instruction, for storing what it loads into shared memory before or for its address. Each of
+    the SM's four schedulers is a queue: a warp issues these, and waits for its loads once a step.
     """
     side = sqrt(used.outputs)
     loads = 2 * side / (4 if side >= 4 else 1)
-    ready = warps / 4 * min(used.outputs, 64) / 64
-    return used.outputs / (used.outputs + 2 * loads) * min(1.0, 0.55 + 0.45 * ready / 2)
+    issued = 1 + 2 * loads / used.outputs
+    return queue_rate(warps / SCHEDULERS, issued, SHARED_LATENCY / used.outputs)

@@ -80,7 +80,7 @@ def plan(
     shape : (int, int, int)
         M, N and K.
     gpu : kernels.basics.data_sheets.Gpu
-        Whose limits hold, as `kernels.tuning.predict.gpu_here` gives them.
+        Whose limits hold, as `kernels.budget.here.gpu_here` gives them.
     engine, dtype : str
     most : int
         How many candidates are kept.

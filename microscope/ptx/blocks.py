@@ -418,7 +418,7 @@ def _count(run, n, op: str, addresses, on, size: int) -> None:
 class _Bytes:
     """Shared memory, as the tracer counts it: elements are bytes."""
 
-    space, base, dtype = "shared", 0, np.dtype(np.uint8)
+    space, base, dtype, pitch = "shared", 0, np.dtype(np.uint8), 1
 
 
 def number(v, what: str, n) -> int:

@@ -88,5 +88,5 @@ def argument(a, name: str, of: Array) -> Array:
     if not isinstance(of, Array):
         raise KernelError(f"argument {name} is a tensor map of {type(of).__name__}: give an array")
     flat = np.zeros(BYTES, np.uint8)
-    buffer = MapBuffer(name, "global", flat.dtype, BYTES, flat, 0, (BYTES,), (1,), 0, of, a)
+    buffer = MapBuffer(name, "global", flat.dtype, BYTES, flat, 0, (BYTES,), (1,), of=of, map=a)
     return Array(buffer, 0, (BYTES,), (1,))

@@ -17,7 +17,7 @@ from kernels.lab.pages import CHAPTERS, address_of, paths
 
 #: The one picture of the course that stands for something else: chapter 1's kitchen,
 #: and the list that names it.
-ANALOGY = {"plots/kitchen.py", "plots/__init__.py"}
+ANALOGY = {CHAPTERS / "ch01_hardware" / "drawings" / name for name in ("kitchen.py", "__init__.py")}
 KITCHEN = {
     "chapters/ch01_hardware/01-hardware.ipynb": {"chef", "kitchen", "pantry", "van", "workbench"}
 }
@@ -90,10 +90,10 @@ PLACES |= {f"quiz {path.parent.name}": asked(path)
 PLACES |= {f"exercises {name}": set_tasks(name)
            for name in sorted({exercise.chapter for exercise in EXERCISES.values()})}  # fmt: skip
 PLACES |= {
-    f"labels of {path.parent.name}/{path.name}": strings(path)
-    for folder in ("lab/plots", "lab/widgets", "records")
-    for path in sorted((ROOT / "kernels" / folder).rglob("*.*"))
-    if path.suffix in (".py", ".js") and f"{path.parent.name}/{path.name}" not in ANALOGY
+    f"labels of {path.relative_to(ROOT)}": strings(path)
+    for folder in ("kernels/lab/plots", "kernels/lab/widgets", "kernels/records", "chapters")
+    for path in sorted((ROOT / folder).rglob("*.*"))
+    if path.suffix in (".py", ".js") and path not in ANALOGY
 }
 
 

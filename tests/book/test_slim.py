@@ -4,6 +4,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from book.pages import slim
+from chapters.ch11_at_work import drawings
 from kernels.lab import plots
 
 
@@ -21,7 +22,7 @@ def test_a_path_says_how_far_its_lines_go(long, short):
 
 
 def test_a_picture_says_nothing_that_the_style_sheet_says():
-    fig = plots.late_error()
+    fig = drawings.late_error()
     body = BeautifulSoup(plots.Picture(fig, "what it shows")._repr_html_(), "html.parser")
     before, words = len(str(body)), body.svg.get_text(" ", strip=True)
     slim.dress(body)

@@ -125,10 +125,10 @@ def test_predictions_of_shapes_without_a_profile(name):
 
 def test_a_queue_of_warps():
     """One warp waits by itself; so many warps keep the unit busy."""
-    assert product._throughput(1, 4, 12) == pytest.approx(1 / 16)
-    assert product._throughput(1000, 4, 12) == pytest.approx(1 / 4, rel=0.01)
+    assert product.queue_rate(1, 4, 12) == pytest.approx(1 / 16)
+    assert product.queue_rate(1000, 4, 12) == pytest.approx(1 / 4, rel=0.01)
     for warps in (1, 2, 3.5, 8):
-        wait = product._wait(warps, 4, product._throughput(warps, 4, 12))
+        wait = product._wait(warps, 4, product.queue_rate(warps, 4, 12))
         assert wait == pytest.approx(12, rel=1e-6)
 
 

@@ -3,8 +3,9 @@
 import pytest
 
 from kernels import cli
-from kernels.budget import here
+from kernels.budget import calibrate, here, product, versions
 from kernels.engine import on_gpu
+from kernels.rungs.order import LADDER
 
 KERNEL = """
 from kernels import cuda, float32
@@ -59,7 +60,7 @@ def test_sizes_with_blanks_and_crosses(capsys):
 @recorded
 def test_options_that_nobody_profiled(capsys):
     _, out, _ = call(capsys, "swapped", "--block", "8")
-    assert "Counts: profile of other options." in out and "9.01 wavefronts" in out
+    assert "Counts: profile of other options." in out and "  9 wavefronts" in out
 
 
 @recorded
@@ -113,3 +114,65 @@ def test_a_calibration_of_half_a_file_or_another_gpu(tmp_path, monkeypatch):
     file.write_text("{")
     with pytest.raises(here.CalibrationError, match="holds no calibration"):
         here.calibrated("NVIDIA Q1")
+
+
+@pytest.mark.skipif(on_gpu, reason="there is a GPU to calibrate")
+def test_calibrating_needs_a_gpu(capsys):
+    assert cli.main(["calibrate"]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("error: calibrating needs an NVIDIA GPU") and error.count("\n") == 1
+    with pytest.raises(RuntimeError, match="needs an NVIDIA GPU"):
+        calibrate.calibrate({})
+
+
+def test_a_calibration_takes_its_three_numbers_from_the_probes(monkeypatch):
+    class Here:
+        name, l2_bytes = "NVIDIA Q1", 3 * 2**20
+
+    rings = [
+        {"space": "shared", "bytes": 16384, "cycles": 23.0},
+        *({"space": "global", "bytes": 2**n, "cycles": 10.0 * n} for n in (12, 20, 21, 29)),
+    ]
+    seconds = {"cold": 5e-6, "warm": 4e-6}
+    monkeypatch.setattr(calibrate, "on_gpu", True)
+    monkeypatch.setattr(calibrate, "device", lambda: Here)
+    monkeypatch.setattr(calibrate.probes, "latency", lambda most: rings)
+    monkeypatch.setattr(calibrate.probes, "copy_bandwidth", lambda n: {"bytes_per_second": 2e11})
+    monkeypatch.setattr(
+        calibrate.vectors, "vector_row",
+        lambda engine, n, block, cache: {"seconds": {"median": seconds[cache]}},
+    )  # fmt: skip
+    found = calibrate.calibrate({"date": "today"})
+    # A ring of 1 MiB lies in a third of L2, one of 2 MiB does not; the largest is beyond it.
+    assert (found.launch, found.latency, found.bandwidth) == (4e-6, 200 + 290, 2e11)
+    assert (found.gpu, found.provenance) == ("NVIDIA Q1", {"date": "today"})
+
+
+def test_a_gpu_without_a_record_has_its_calibration_and_the_counts_of_another(
+    tmp_path, monkeypatch
+):
+    class Here:
+        name, compute_capability, sms, clock = "NVIDIA Q1", (8, 6), 20, 1.5e9
+        warp_size, max_threads_per_sm, max_blocks_per_sm = 32, 1536, 16
+        registers_per_sm, shared_per_sm = 65536, 102400
+        shared_per_block, shared_per_block_optin = 49152, 101376
+        l2_bytes, memory_bytes, bandwidth_peak = 3 * 2**20, 8e9, 3e11
+        fp32_peak = 2 * 128 * 20 * 1.5e9
+
+    monkeypatch.setenv("KERNELS_TUNED", str(tmp_path))
+    monkeypatch.setattr(here, "on_gpu", True)
+    monkeypatch.setattr(here, "device", lambda: Here)
+    driver = here.setting()
+    assert driver.machine.source.startswith("the driver") and driver.machine.gpu.sms == 20
+    here.write(here.Measured("NVIDIA Q1", 7e-6, 500.0, 2e11, {}))
+    now = here.setting()
+    assert (now.machine.launch, now.machine.source) == (7e-6, "calibration of this GPU")
+    rung = LADDER["tiled"]
+    known = versions.version(
+        rung, "numba", {"tile": 16}, now.record, (512, 512, 512), machine_of=now.machine
+    )
+    assert known.row is None and known.pace.source.startswith("profile on the")
+    assert known.resident == 6  # 1536 threads, 256 in a block
+    told = product.time(rung.Options(tile=16), known.pace, now.machine, known.resident, (512,) * 3)
+    # 20 SMs of the same width at 1.5 GHz: about ten times as long as on the H200.
+    assert told.seconds == pytest.approx(10 * 512**3 * 2 / 8e12, rel=0.4)

@@ -7,21 +7,23 @@ import numpy as np
 import pytest
 from matplotlib.patches import Rectangle
 
+from chapters.ch00_climb import drawings as ch00
+from chapters.ch04_tiled import drawings as ch04
 from kernels.lab import plots
 from tests.records import synthetic
 
 ROWS = [row for row in synthetic.record().ladder() if row.engine != "cpp"]
 HEATS = {"naive": {"A": np.eye(4, dtype=int) * 5, "B": np.eye(3, dtype=int) * 5}}
 PICTURES = {
-    "mappings": plots.mappings,
+    "mappings": ch00.mappings,
     "tile_steps": lambda: plots.tile_steps(8, 4, 8, tile=4, block=(0, 1), thread=(1, 2)),
-    "outer_product": plots.outer_product,
+    "outer_product": ch00.outer_product,
     "wide_loads": plots.wide_loads,
-    "two_barriers": plots.two_barriers,
-    "zero_fill": lambda: plots.zero_fill(37, 45, 70, 16, thread=(13, 0)),
-    "savings": lambda: plots.savings((8, 16), {"requests": ([80, 80], [10, 5])}),
-    "block_loads": lambda: plots.block_loads(HEATS),
-    "two_loads": plots.two_loads,
+    "two_barriers": ch04.two_barriers,
+    "zero_fill": lambda: ch04.zero_fill(37, 45, 70, 16, thread=(13, 0)),
+    "savings": lambda: ch04.savings((8, 16), {"requests": ([80, 80], [10, 5])}),
+    "block_loads": lambda: ch04.block_loads(HEATS),
+    "two_loads": ch04.two_loads,
     "rungs": lambda: plots.rungs(ROWS, {"tiled": "Tiled"}, climbed={"tiled"}, peak=8e12),
 }
 
@@ -46,7 +48,7 @@ def test_a_picture_is_stable_small_and_fits_a_telephone(name):
 
 
 def test_the_two_mappings_say_their_sectors():
-    told = texts(plots.mappings())
+    told = texts(ch00.mappings())
     assert {"A: 32", "B: 1", "A: 1", "B: 4"} <= {*told}
     assert [text for text in told if text.endswith("sectors")] == [
         "x is the row:\n33 sectors",
@@ -70,7 +72,7 @@ def test_steps_that_fill_no_row_leave_their_panels_empty():
 
 
 def test_the_outer_product_counts_edges_and_area():
-    told = texts(plots.outer_product(4, 6, at=(1, 3)))
+    told = texts(ch00.outer_product(4, 6, at=(1, 3)))
     assert {"a: 4", "b: 6", "acc: 24 sums", "k = 0", "k = 1", "k = 2"} <= {*told}
 
 
@@ -83,7 +85,7 @@ def test_wide_loads_count_their_arrows(width, told):
 
 
 def test_each_barrier_that_is_missing_shows_a_clash():
-    fig = plots.two_barriers()
+    fig = ch04.two_barriers()
     dashed = [sum(box.get_linestyle() == "--" for box in ax.patches) for ax in fig.axes]
     assert dashed == [1, 1, 0]
     assert [len(ax.lines) for ax in fig.axes] == [0, 1, 2]
@@ -97,14 +99,14 @@ def test_each_barrier_that_is_missing_shows_a_clash():
 
 
 def test_zeros_fill_what_the_last_tile_lacks():
-    told = texts(plots.zero_fill(37, 45, 70, 16, thread=(13, 0)))
+    told = texts(ch04.zero_fill(37, 45, 70, 16, thread=(13, 0)))
     assert {"6 columns\nof A", "k = 70", "column 45"} <= {*told}
     assert any("block (2, 0)" in text for text in told)
     assert any("sA[0, 13]" in text for text in told)
 
 
 def test_savings_say_by_how_much():
-    fig = plots.savings((8, 32), {"requests": ([64, 64], [8, 2]), "sectors": ([40, 40], [8, 2])})
+    fig = ch04.savings((8, 32), {"requests": ([64, 64], [8, 2]), "sectors": ([40, 40], [8, 2])})
     assert [text.strip() for text in texts(fig)] == [
         "÷8",
         "÷32",
@@ -117,14 +119,14 @@ def test_savings_say_by_how_much():
 
 def test_a_block_s_loads_are_told_in_words():
     one = {name: np.minimum(counts, 1) for name, counts in HEATS["naive"].items()}
-    told = texts(plots.block_loads(HEATS | {"tiled": one}))
+    told = texts(ch04.block_loads(HEATS | {"tiled": one}))
     assert told.count("5 times each") == told.count("once each") == 2
     assert {"A, naive", "B, tiled"} <= {*told}
 
 
 @pytest.mark.parametrize("cores, slots", [(128, 4), (64, 2)])
 def test_shared_memory_fills_few_slots(cores, slots):
-    fig = plots.two_loads(cores, loads=2, cycles=8)
+    fig = ch04.two_loads(cores, loads=2, cycles=8)
     drawn = boxes(fig)
     filled = [box for box in drawn if box.get_y() > 1 and box.get_facecolor()[3]]
     assert len(drawn) == 8 * (1 + slots) and len(filled) == 4

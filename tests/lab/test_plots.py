@@ -8,6 +8,10 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
+from chapters.ch01_hardware import drawings as ch01
+from chapters.ch02_vector_add import drawings as ch02
+from chapters.ch03_naive import drawings as ch03
+from chapters.ch10_practice import drawings as ch10
 from kernels.lab import plots
 from kernels.records import Record, Row
 from kernels.records.roofline import Point, Roof
@@ -42,25 +46,25 @@ PICTURES = {
     "pyramid": lambda: plots.pyramid([{"level": name} for name in plots.MEMORY]),
     "hierarchy": plots.hierarchy,
     "product": lambda: plots.product(5, 7, 3, tile=2, step=1, block=(3, 2), thread=(0, 0)),
-    "absorbed": lambda: plots.absorbed(PROFILED, "naive", "numba"),
+    "absorbed": lambda: ch03.absorbed(PROFILED, "naive", "numba"),
     "flat_memory": lambda: plots.flat_memory(FLAT, {"x": FLAT.reshape(3, 4).T}),
-    "overhang": lambda: plots.overhang(5, 9, (4, 2)),
-    "indices": lambda: plots.indices(9, 4, row="iteration", thread=1),
-    "overwritten": lambda: plots.overwritten({"before": FLAT, "after": FLAT + 1}, 8, range(5, 12)),
+    "overhang": lambda: ch03.overhang(5, 9, (4, 2)),
+    "indices": lambda: ch02.indices(9, 4, row="iteration", thread=1),
+    "overwritten": lambda: ch02.overwritten({"before": FLAT, "after": FLAT + 1}, 8, range(5, 12)),
     "six_steps": plots.six_steps,
     "one_call": plots.one_call,
-    "one_element": plots.one_element,
+    "one_element": ch02.one_element,
     "one_product": plots.one_product,
     "streams": lambda: plots.streams(3),
     "rereading": lambda: plots.rereading(3, 5, 4, row=2, columns=(0, 3, 4)),
     "heat": lambda: plots.heat({"A": np.arange(15).reshape(3, 5), "x": np.ones(4, int)}),
     "empty": lambda: plots.empty("nothing"),
-    "dies": plots.dies,
-    "mapping": lambda: plots.mapping(132),
-    "kitchen": plots.kitchen,
-    "divergence": lambda: plots.divergence({"by lane": [i % 2 for i in range(64)]}),
-    "in_flight": plots.in_flight,
-    "rates": lambda: plots.rates({("shared", "near"): 3e13, ("host", "far"): 9e9}),
+    "dies": ch01.dies,
+    "mapping": lambda: ch01.mapping(132),
+    "kitchen": ch01.kitchen,
+    "divergence": lambda: ch01.divergence({"by lane": [i % 2 for i in range(64)]}),
+    "in_flight": ch01.in_flight,
+    "rates": lambda: ch01.rates({("shared", "near"): 3e13, ("host", "far"): 9e9}),
 }
 
 
@@ -166,7 +170,7 @@ def test_product_marks_what_one_thread_needs():
 
 
 def test_each_problem_stands_once_beside_its_idea_and_under_its_chapter():
-    fig = plots.problems({"barriers": {3: 4}, "sectors": {6: 3, 7: 5, 8: 5}})
+    fig = ch10.problems({"barriers": {3: 4}, "sectors": {6: 3, 7: 5, 8: 5}})
     (ax,) = fig.axes
     places = {text.get_text(): text.get_position() for text in ax.texts}
     assert [tick.get_text() for tick in ax.get_yticklabels()] == ["barriers", "sectors"]

@@ -45,7 +45,7 @@ def record(*rows):
 
 
 @without_gpu
-def test_the_fastest_recorded_version_of_the_class_is_taken():
+def test_the_fastest_recorded_version_of_the_very_shape_is_taken():
     thin = THIN[0]
     other = LADDER["split_k"].chosen("numba")[1]
     record(
@@ -56,13 +56,14 @@ def test_the_fastest_recorded_version_of_the_class_is_taken():
         measured("warp_tiled", "numba", (4096,) * 3, 5000.0),
         measured("vectorized", "numba", (4097,) * 3, 6000.0),
     )
-    found = choose(120, 8000, 9000)
+    found = choose(*thin)
     assert (found.rung, found.engine, found.options, found.why) == (
         "split_k", "numba", other, "recorded",
     )  # fmt: skip
     assert found.seconds == pytest.approx(2 * 128 * 8192 * 8192 / 3e12)
-    assert choose(4096, 4096, 4096).rung == "warp_tiled", "the nearest size of the class"
-    assert choose(4098, 4097, 4097).rung == "vectorized"
+    assert choose(4096, 4096, 4096).rung == "warp_tiled"
+    assert choose(4097, 4097, 4097).rung == "vectorized"
+    assert choose(4098, 4097, 4097).why == "predicted", "no profile to reckon with"
     assert str(found).startswith("split_k (Numba) BM=128 ") and str(found).endswith(": recorded")
 
 
@@ -179,13 +180,12 @@ def test_what_cannot_be_launched_is_passed_over(monkeypatch):
 @without_gpu
 def test_a_recorded_version_that_cannot_be_launched_is_passed_over():
     small = LADDER["split_k"].chosen("numba")[3]
-    shape = 16384, 64, 64
+    shapes = (16384, 64, 64), (5_000_000, 64, 64)
     record(
-        measured("split_k", "numba", shape, 9000.0, small),
-        measured("warp_tiled", "numba", shape, 900.0),
+        *(measured("split_k", "numba", shape, 9000.0, small) for shape in shapes),
+        *(measured("warp_tiled", "numba", shape, 900.0) for shape in shapes),
     )
-    assert choose(*shape).rung == "split_k"
-    assert choose(5_000_000, 64, 64).rung == "warp_tiled"
+    assert [choose(*shape).rung for shape in shapes] == ["split_k", "warp_tiled"]
 
 
 @without_gpu
@@ -240,3 +240,44 @@ def test_the_choice_reaches_80_percent_of_cublas_at_every_thin_or_odd_shape(shap
     rows = known.rows("timings", M=M, N=N, K=K, engine=found.engine)
     (row,) = (r for r in rows if (r.rung, r.options) == (found.rung, found.options))
     assert row.correct and row.share >= 0.8
+
+
+@pytest.mark.parametrize("name", ["h200", "h100-80gb-hbm3"])
+@pytest.mark.parametrize("dtype, engine, share", [
+    ("float32", "numba", 0.9), ("float32", "cpp", 0.9), ("float16", "cpp", 0.8),
+])  # fmt: skip
+def test_the_choice_by_counts_is_nearly_the_best_that_was_measured(
+    name, dtype, engine, share, monkeypatch
+):
+    """With no timing at hand: each recorded shape is chosen for from counts alone."""
+    monkeypatch.delenv("KERNELS_RECORDS")
+    record = records.load(name)
+    now = chooser.here.Setting(record, chooser.versions.machine(record))
+    monkeypatch.setattr(chooser.here, "setting", lambda: now)
+    from_here = list(LADDER)[list(LADDER).index(chooser.FROM) :]
+    rungs = [
+        (LADDER[rung], engine)
+        for rung in from_here
+        if dtype in LADDER[rung].dtypes and engine in LADDER[rung].engines
+    ]
+    seconds = {}
+    for row in record.rows("timings", dtype=dtype, engine=engine):
+        if row.rung in from_here:
+            measured = seconds.setdefault((row.M, row.N, row.K), {})
+            measured[row.rung, str(sorted(row.options.items()))] = row.median
+    assert len(seconds) >= 7
+    for shape, measured in seconds.items():
+        found = chooser._reckoned(rungs, *shape, dtype)
+        taken = measured.get((found.rung, str(sorted(found.options.items()))))
+        assert found.why == "reckoned" and taken, (shape, found)
+        assert min(measured.values()) >= share * taken, (shape, found)
+
+
+@without_gpu
+def test_shapes_that_nobody_measured_are_reckoned(monkeypatch):
+    monkeypatch.delenv("KERNELS_RECORDS")
+    chooser._choose.cache_clear()
+    found = choose(100, 100, 100000)
+    assert found.why == "reckoned"
+    # One block per tile of C would leave nearly all SMs idle: K is split as far as it goes.
+    assert found.options["split"] == 8 and found.options["BM"] == 64

@@ -9,13 +9,14 @@ import pytest
 
 from kernels import cli
 from kernels.basics import data_sheets
+from kernels.budget.here import gpu_here
 from kernels.cli import tune as tune_command
 from kernels.engine import on_gpu
 from kernels.host import rung as rungs
 from kernels.host import tuned
 from kernels.rungs.order import LADDER
 from kernels.tuning import tune
-from kernels.tuning.predict import gpu_here, predict
+from kernels.tuning.predict import predict
 
 ABOUT = {"gpu": "NVIDIA Test 1", "driver": "1.0", "date": "2001-01-01 00:00 UTC"}
 SHAPE = (512, 256, 128)

@@ -16,6 +16,7 @@ import sys
 import traceback
 import types
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from . import needs, outputs, widgets
@@ -157,3 +158,11 @@ def wait_with(name: str) -> None:
     """Let a module load when something of it is first used, not when its package gives it."""
     package, _, short = name.rpartition(".")
     setattr(importlib.import_module(package), short, Waiting(name))
+
+
+def wait_with_drawings() -> None:
+    """Let all that draws load when it is first used: the library's plots, each chapter's own."""
+    wait_with("kernels.lab.plots")
+    (folder,) = importlib.import_module("chapters").__path__
+    for path in sorted(Path(folder).glob("*/drawings")):
+        wait_with(f"chapters.{path.parent.name}.drawings")

@@ -24,7 +24,7 @@ def words(source: str) -> set[str]:
             found |= {word for name in node.names for word in name.name.split(".")}
         elif isinstance(node, ast.ImportFrom):
             found |= set((node.module or "").split("."))
-            found |= {name.name for name in node.names} - {"plots"}
+            found |= {name.name for name in node.names} - {"drawings", "plots"}
     return found
 
 

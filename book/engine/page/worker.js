@@ -57,7 +57,7 @@ async function start({ manifest: named, base, shared }) {
   mark("unpacked");
   const cells = python.runPython('import sys; sys.path.insert(0, "/course"); from inpage import cells; cells');
   page = cells.Page((message) => postMessage(JSON.parse(message)));
-  if (manifest.packages.length) cells.wait_with("kernels.lab.plots");
+  if (manifest.packages.length) cells.wait_with_drawings();
   mark("imported");
   postMessage({ type: "ready", marks });
 }

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from matplotlib.figure import Figure
 
-from kernels.lab.plots.chip import boxes
-from kernels.lab.plots.drawings import canvas
+from kernels.lab.plots.drawings import boxes, canvas
 from kernels.lab.plots.palette import LIBRARY, THREAD, TILE
 from kernels.measure.occupancy import Occupancy
 

@@ -201,7 +201,9 @@ def test_names_that_a_cell_binds_itself_are_not_asked_for(source, names):
     ("source", "word", "there"),
     [
         ("from kernels.lab import plots, records", "plots", False),
+        ("from chapters.ch04_tiled import drawings", "drawings", False),
         ("plots.show(fig)", "plots", True),
+        ("drawings.two_loads()", "drawings", True),
         ("from kernels.lab.plots import A", "plots", True),
         ("import matplotlib.pyplot as plt", "matplotlib", True),
         ("from kernels.lab import report", "report", True),
@@ -211,6 +213,22 @@ def test_names_that_a_cell_binds_itself_are_not_asked_for(source, names):
 )
 def test_words_tell_what_a_cell_uses(source, word, there):
     assert (word in needs.words(source)) is there
+
+
+DRAW = """
+import sys
+from book.engine.inpage import cells
+cells.wait_with_drawings()
+from chapters.ch04_tiled import drawings
+from kernels.lab import plots
+assert "matplotlib" not in sys.modules
+plots.svg(drawings.two_loads())
+"""
+
+
+def test_drawings_load_when_one_is_asked_for():
+    done = subprocess.run([sys.executable, "-c", DRAW], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("path", paths(), ids=lambda path: path.stem)

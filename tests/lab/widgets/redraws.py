@@ -1,43 +1,36 @@
-"""How long a widget takes to draw itself again, against what the browser itself needs for it."""
+"""How much of a widget is made anew when it draws itself again."""
 
-from statistics import median
-
-#: Copies of the whole widget that the browser may lay out in the time of one redraw.
-MOST = 6
-#: A redraw is timed with the layout that follows. So is, right after it, putting a copy of the
-#: whole widget into the page: that is the work which no script can save.
-TIMED = """([name, values]) => {
+#: Nodes that one redraw may make or change, for each that the widget then has.
+MOST = 2
+#: Counts, for each move of a slider, the nodes that were added, and attributes and texts changed.
+COUNTED = """([name, values]) => {
     const input = document.querySelector(`input[type=range][aria-label="${name}"]`);
-    const root = input.closest(".tile-widget"), later = requestAnimationFrame;
-    const timed = (work) => {
-        const start = performance.now();
-        work();
-        document.body.offsetHeight;
-        return performance.now() - start;
-    };
-    const times = [];
-    window.requestAnimationFrame = (draw) => later((now) => {
-        const redraw = timed(() => draw(now));
-        const copy = root.cloneNode(true);
-        times.push([redraw, timed(() => root.after(copy))]);
-        copy.remove();
+    const root = input.closest(".tile-widget");
+    const size = (node) => 1 + (node.querySelectorAll?.("*").length ?? 0);
+    let touched = 0;
+    const watch = new MutationObserver((records) => {
+        for (const { type, addedNodes } of records)
+            touched += type === "childList"
+                ? [...addedNodes].reduce((n, node) => n + size(node), 0) : 1;
     });
+    watch.observe(root, { subtree: true, childList: true, attributes: true, characterData: true });
     const step = (value) => new Promise((done) => {
+        touched = 0;
         input.value = String(value);
         input.dispatchEvent(new Event("input", { bubbles: true }));
-        later(() => later(done));
+        requestAnimationFrame(() => requestAnimationFrame(() => done([touched, size(root)])));
     });
-    return values.reduce((before, value) => before.then(() => step(value)), Promise.resolve())
-        .then(() => { window.requestAnimationFrame = later; return times; });
+    return values.reduce(
+        async (before, value) => [...(await before), await step(value)], Promise.resolve([]),
+    ).finally(() => watch.disconnect());
 }"""
 
 
 def redraw_share(shown, slider: str, values) -> float:
-    """Time of the redraws that moving a slider over some values causes, in copies of the widget."""
-    values = list(values)
-    times = shown.page.evaluate(TIMED, [slider, values])
-    assert len(times) >= len(values) - 1, "some moves drew nothing"
-    redraws, copies = zip(*times, strict=True)
-    share = median(redraws) / median(copies)
-    print(f"{slider}: a redraw {median(redraws):.1f} ms, of copies {share:.2f}")
+    """The most nodes that one move of a slider touches, for each node of the widget."""
+    counts = shown.page.evaluate(COUNTED, [slider, list(values)])
+    still = sum(touched == 0 for touched, _ in counts)
+    assert still <= 1, f"{still} moves drew nothing"  # the first may be where the slider stands
+    share = max(touched / size for touched, size in counts)
+    print(f"{slider}: {share:.2f} of the widget's nodes")
     return share

@@ -17,12 +17,16 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-from kernels.lab import figures, widgets
+from chapters.ch07_register_tiling import figures
+from kernels.lab import widgets
 from tests.lab.widgets import keys
 
 ROOT = Path(__file__).parents[3]
 TOKEN = "a-token-of-the-test"
-SETUP = f"import sys\nsys.path.insert(0, {str(ROOT)!r})\nfrom kernels.lab import figures, widgets"
+SETUP = (
+    f"import sys\nsys.path.insert(0, {str(ROOT)!r})\n"
+    "from chapters.ch07_register_tiling import figures\nfrom kernels.lab import widgets"
+)
 #: For each widget one of its sliders.
 SLIDERS = {kind: keys.tests_of(kind).SLIDER for kind in widgets.__all__ if kind != "Quiz"}
 #: What a widget draws, in itself.

@@ -3,7 +3,6 @@
 import pytest
 from bs4 import BeautifulSoup
 
-from kernels.lab import figures
 from kernels.lab.widgets import Micro
 from kernels.lab.widgets.micro import (
     Frame,
@@ -18,6 +17,9 @@ from kernels.lab.widgets.micro import (
 )
 from kernels.lab.widgets.stills import still
 from tests.lab.widgets import keys
+from tests.pages import of_chapters
+
+FIGURES = of_chapters("figures")
 
 SLIDER = keys.Slider("TM, rows", "at", [4, 3], 4)
 PROFILES = [(width, mode) for width in (1280, 390) for mode in ("light", "dark")]
@@ -90,9 +92,9 @@ def test_the_script_finds_the_frame_that_python_means(formulas):
         assert formulas(Micro, "f.settingOf([2, 3, 4], x)", number) == list(at)
 
 
-@pytest.mark.parametrize("name", figures.__all__)
+@pytest.mark.parametrize("name", FIGURES)
 def test_the_still_is_what_the_script_draws(mounted, name):
-    figure = getattr(figures, name)()
+    figure = FIGURES[name]()
     held = BeautifulSoup(still("Micro", figure.get_state()), "html.parser")
     page = mounted(figure, width=390)
     markup = BeautifulSoup(page.page.inner_html(".tile-widget"), "html.parser")
@@ -102,12 +104,12 @@ def test_the_still_is_what_the_script_draws(mounted, name):
     assert (page.errors, page.foreign, page.overflow <= 0) == ([], [], True)
 
 
-@pytest.mark.parametrize("name", figures.__all__)
+@pytest.mark.parametrize("name", FIGURES)
 def test_nothing_moves_when_the_script_takes_over(browser, name):
     from tests.lab.widgets.conftest import page_of
 
     page = browser.new_page(viewport={"width": 390, "height": 900})
-    content = page_of(getattr(figures, name)(), "light")
+    content = page_of(FIGURES[name](), "light")
     page.set_content(content.replace("<html", "<html data-draws", 1).partition("<script>(()")[0])
     before = page.locator(".widget").bounding_box()
     page.set_content(content.replace("<html", "<html data-draws", 1))

@@ -1,7 +1,7 @@
 """A small figure between two paragraphs: a picture of cells, a control or two, one sentence.
 
 Python works out what the figure shows and says for every value of its controls. The script looks
-it up, so no formula is written twice. The figures of the chapters are in `kernels.lab.figures`.
+it up, so no formula is written twice. A chapter has its own in `figures.py`.
 """
 
 from __future__ import annotations

@@ -1,0 +1,1 @@
+"""The chapters: a folder for each, with the code that no other chapter uses."""

@@ -1,0 +1,56 @@
+"""Pictures of several GPUs: what is drawn follows from schedules and predictions."""
+
+import pytest
+
+from chapters.ch09_many_gpus import drawings
+from kernels.lab import gpus
+from kernels.lab.plots.palette import PALETTE
+
+
+def texts(fig):
+    return [text.get_text() for ax in fig.axes for text in ax.texts]
+
+
+@pytest.mark.parametrize("number", [2, 4])
+def test_every_gpu_and_every_link_is_drawn(number):
+    pairs = {(a, b): "NV18" for a in range(number) for b in range(number) if a != b}
+    fig = drawings.gpu_links(number, pairs, "141 GB", "388 GB/s")
+    told = texts(fig)
+    assert [f"GPU {each}\n141 GB" in told for each in range(number)] == [True] * number
+    assert sum(text.startswith("NV18") for text in told) == number * (number - 1) // 2
+
+
+def test_without_a_record_the_picture_says_so():
+    assert "Nothing is recorded yet." in texts(drawings.gpu_links(0, {}, "", ""))
+    assert "Nothing is recorded yet." in texts(drawings.speed_ups([], {}, 2))
+
+
+def test_the_tiles_of_one_rank_are_marked():
+    plan = gpus.schedule("rows", 64, 64, 64, 4)
+    fig = drawings.holdings({"rows": plan}, rank=2)
+    marked = [
+        patch.get_bbox().bounds
+        for ax in fig.axes
+        for patch in ax.patches
+        if patch.get_facecolor()[3] > 0
+    ]
+    assert marked == [(0, 32, 64, 16), (32, 0, 16, 64), (0, 32, 64, 16)]
+
+
+def test_in_turn_takes_the_sum_and_overlapped_what_is_predicted():
+    found = gpus.predict(gpus.schedule("rows", 256, 256, 256, 2), gpus.Machine(1e12, 1e10))
+    fig = drawings.link_times({"turn": found, "over": found}, {"turn": False, "over": True})
+    ends = {0: 0.0, 1: 0.0}
+    for bar in fig.axes[0].patches:
+        if bar.get_height() == pytest.approx(0.36):
+            place = round(bar.get_y() + bar.get_height() / 2)
+            ends[place] = max(ends[place], bar.get_x() + bar.get_width())
+    assert ends[0] == pytest.approx(1e3 * found.in_turn)
+    assert ends[1] == pytest.approx(1e3 * found.seconds)
+
+
+def test_a_curve_leaves_out_what_is_not_recorded():
+    fig = drawings.speed_ups([1024, 2048], {"fp32": {"rows": [None, 1.9]}}, 2)
+    (line,) = [line for line in fig.axes[0].lines if line.get_label() == "rows"]
+    assert list(line.get_xdata()) == [2048]
+    assert line.get_color() in PALETTE.values()

@@ -1,0 +1,77 @@
+"""The ladder's Python rungs for Hopper, and mutants of them, in the interpreter."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kernels.host.tensor_cores import HopperTiles
+from kernels.rungs import persistent, specialized, wgmma
+from microscope import trace
+from microscope.ptx import TensorMap
+from microscope.sites import Kind
+from tests.microscope.cases import from_source
+from tests.microscope.ptx.products import bfloat16, matrices
+
+RUNGS = {"wgmma": wgmma, "specialized": specialized, "persistent": persistent}
+RACES = {Kind.TOO_EARLY, Kind.OVERWRITTEN, Kind.UNINITIALISED}
+STUCK = {Kind.DEADLOCK}
+
+
+def launch(name: str, seed: int = 0):
+    """Grid, block, arguments and shared memory of a small product, and what C should be."""
+    M, N, K = 120, 136, 64 * 6 + 8
+    A, B, C = matrices(M, N, K, seed)
+    maps = (
+        TensorMap(bfloat16(A), (128, 64), "bfloat16"),
+        TensorMap(bfloat16(B), (64, 64), "bfloat16"),
+    )
+    stage = 128 * 128 + 256 * 128  # bytes of a tile of A and one of B
+    if name == "wgmma":
+        return ((1, 1), 256, *maps, C, M, N, K), stage, A @ B
+    if name == "specialized":
+        return ((1, 1), 384, *maps, C, M, N, K), HopperTiles.stages[256] * stage, A @ B
+    map_C = TensorMap(C, (64, 32), "float32")
+    return ((2, 1), 384, *maps, map_C, M, N, K), 4 * stage + 4 * 64 * 128, A @ B
+
+
+@pytest.mark.parametrize("name", RUNGS)
+def test_a_rung_is_right_and_sound(name):
+    kernel = getattr(RUNGS[name], f"make_{name}")()
+    arguments, shared_bytes, expected = launch(name)
+    seen = trace(kernel, *arguments, shared_bytes=shared_bytes)
+    assert not seen.problems
+    C = "map_C" if name == "persistent" else "C"
+    np.testing.assert_array_equal(seen.outputs[C], expected)
+
+
+MUTANTS = [
+    ("wgmma", "ptx.mbarrier_wait_parity(loaded, parity)", "pass", RACES),
+    ("wgmma", "parity ^= 1", "pass", RACES),
+    ("wgmma", "ptx.wgmma_wait_group(0, acc, SUMS)", "pass", {Kind.OVERWRITTEN}),
+    ("wgmma", "ptx.wgmma_commit_group()", "pass", {Kind.COMMIT}),
+    ("wgmma", "ptx.wgmma_fence()", "pass", {Kind.REGISTER_FENCE}),
+    ("wgmma", "these.\n            cuda.syncthreads()", "these.\n            pass",
+     {Kind.OVERWRITTEN}),
+    ("wgmma", "loaded, TILE_A + TILE_B)", "loaded, TILE_A)", RACES | STUCK | {Kind.BYTES}),
+    ("specialized", "mbarrier_wait_parity(empty + 8 * slot, parity ^ 1)",
+     "mbarrier_wait_parity(empty + 8 * slot, parity)", STUCK),
+    ("specialized", "ptx.mbarrier_wait_parity(full + 8 * slot, parity)", "pass", RACES),
+    ("specialized", "ptx.mbarrier_arrive(empty + 8 * previous)", "pass", STUCK),
+    ("specialized", "ptx.mbarrier_arrive(empty + 8 * previous)",
+     "ptx.mbarrier_arrive(empty + 8 * slot)", RACES | STUCK),
+    ("specialized", "expect_tx(loaded, STAGE)", "expect_tx(loaded, STAGE + 16)", STUCK),
+    ("specialized", "sA + upper * 128 + k * 2", "sA + upper * 128 + 128 + k * 2",
+     {Kind.DESCRIPTOR}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("number", range(len(MUTANTS)))
+def test_a_mutant_of_a_rung_is_reported(number):
+    name, before, after, kinds = MUTANTS[number]
+    source = Path(RUNGS[name].__file__).read_text(encoding="utf-8")
+    assert source.count(before) == 1
+    module = from_source(source.replace(before, after), f"{name}_mutant_{number}")
+    arguments, shared_bytes, _ = launch(name)
+    seen = trace(getattr(module, f"make_{name}")(), *arguments, shared_bytes=shared_bytes)
+    assert {problem.kind for problem in seen.problems} & kinds
