@@ -23,6 +23,7 @@ from kernels.lab.pages import (
     is_deeper,
     path_of,
     paths,
+    settings,
 )
 
 #: The pace of a reader who wants to learn the text, in words per minute (Carver, *Reading Rate*,
@@ -256,10 +257,8 @@ minutes  words / {WORDS} + lines / {LINES} + {PREDICTION} per prediction + {TURN
 
 # The first page of the book ------------------------------------------------------
 
-#: A row of a table that begins with a link to a page and ends with two columns of minutes.
-ROW = re.compile(
-    r"^(\| \[[^\]]*\]\(chapters/\w+/([\w-]+)\.ipynb\) \|.*\|)[^|\n]*\|[^|\n]*\|$", re.M
-)
+#: The head of the table of core pages.
+CORE = ("| page | afterwards you can | text, min | exercises, min |", "| --- | --- | ---: | ---: |")
 MINUTES = re.compile(r"(?<=<!-- minutes -->\n).*?(?=<!-- /minutes -->)", re.DOTALL)
 DEEPER = re.compile(r"(?<=<!-- deeper -->\n).*?(?=<!-- /deeper -->)", re.DOTALL)
 ROUTES = re.compile(r"(?<=<!-- routes -->\n).*?(?=<!-- /routes -->)", re.DOTALL)
@@ -299,20 +298,24 @@ def say(folder: Path = CHAPTERS) -> list[Path]:
 def write(root: Path = ROOT, folder: Path = CHAPTERS) -> Path:
     """Bring the minutes and the list of deeper pages on the first page up to date; return it."""
     pages = report(folder)
-    known = {page.name: page for page in pages}
-
-    def timed(row: re.Match[str]) -> str:
-        page = known[row[2]]
-        return f"{row[1]} {page.minutes} | {page.exercise_minutes or '–'} |"
-
     ways = ["| you have | read | it takes |", "| --- | --- | ---: |"]
     ways += [f"| {name} | {what} | {hours(time)} |" for name, what, time in routes(pages)]
     path = root / "index.md"
     text = path.read_text(encoding="utf-8")
-    text = MINUTES.sub(lambda table: ROW.sub(timed, table[0]), text)
+    rows = [row(page, folder) for page in pages if not is_deeper(page.name)]
+    text = MINUTES.sub(lambda _: "\n".join([*CORE, *rows, ""]), text)
     text = ROUTES.sub("\n".join([*ways, ""]), text)
     replace_text(path, DEEPER.sub(lambda _: deeper([p for p in pages if is_deeper(p.name)]), text))
     return path
+
+
+def row(page: Page, folder: Path = CHAPTERS) -> str:
+    """A chapter's row on the first page: what one can do after it stands in its settings."""
+    told = settings(page.name, folder)
+    return (
+        f"| [{told['title']}]({address_of(page.name)}.ipynb) | {told['after']} | {page.minutes} "
+        f"| {page.exercise_minutes or '–'} |"
+    )
 
 
 def deeper(pages: list[Page]) -> str:

@@ -196,7 +196,7 @@ class Memory:
         if inside is None:
             return self.unread(buffer.dtype)
         if buffer in self.in_flight:
-            self.in_flight[buffer](n)
+            self.in_flight[buffer](n, elements)
         if buffer.space == "local" and not isinstance(elements, np.ndarray):
             return self.load_local(buffer, int(elements), inside, n)
         cells = self.cells(buffer, elements)
@@ -369,7 +369,7 @@ class Memory:
         if inside is None:
             return
         if buffer in self.in_flight:
-            self.in_flight[buffer](n)
+            self.in_flight[buffer](n, elements)
         if buffer.space == "local" and not isinstance(elements, np.ndarray) and inside is m:
             self.put_local(buffer, int(elements), v, m, n)
             return

@@ -59,7 +59,11 @@ def is_deeper(page: str) -> bool:
 
 
 def settings(page: str, folder: Path = CHAPTERS) -> dict[str, Any]:
-    """Return the ``chapter.toml`` of a page's chapter: its `place`, and whether it has a `quiz`."""
+    """Return the ``chapter.toml`` of a page's chapter.
+
+    It holds the `title` on the first page, what a reader can do `after` it, its `place` in the plan
+    of the GPU, and ``quiz = false`` if it has no quiz.
+    """
     path = folder_of(page, folder) / "chapter.toml"
     return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
 
@@ -76,7 +80,10 @@ def missing(folder: Path = CHAPTERS) -> list[str]:
     for chapter in sorted(folder.glob("ch[0-9][0-9]_*")):
         name = chapter.name.removeprefix("ch").replace("_", "-")
         held = {path.stem for path in chapter.glob("*.ipynb")}
-        parts = {f"{name}.ipynb": "its core page", "chapter.toml": 'a line place = "…"'}
+        parts = {
+            f"{name}.ipynb": "its core page",
+            "chapter.toml": 'title = "…", after = "…", place = "…"',
+        }
         if settings(name, folder).get("quiz", True):
             parts["quiz.toml"] = "its questions; without any, say quiz = false in chapter.toml"
         for page in sorted(held):
@@ -88,6 +95,12 @@ def missing(folder: Path = CHAPTERS) -> list[str]:
             for part, what in parts.items()
             if not (chapter / part).is_file()
         ]
+        if told := settings(name, folder):
+            lines += [
+                f'chapters/{chapter.name}/chapter.toml has no {key}: write {key} = "…"'
+                for key in ("title", "after", "place")
+                if key not in told
+            ]
         for page in sorted(held):
             if chapter_of(page) != name:
                 lines.append(f"chapters/{chapter.name}/{page}.ipynb: name it {name}-….ipynb")

@@ -31,7 +31,8 @@ def registers(run, a: Array, count: int, n) -> np.ndarray:
 def touched(run, a: Array, count: int, n, op: str) -> None:
     """An instruction reads or writes registers, as ordinary code does."""
     if a.buffer in run.memory.in_flight:
-        run.memory.in_flight[a.buffer](n)
+        elements = int(a.offset) + np.arange(count)
+        run.memory.in_flight[a.buffer](n, elements)
     written = run.tracer.written.get(a.buffer) if run.tracer is not None else None
     if written is not None and op == "store":
         start = int(a.offset) * run.lanes.count

@@ -160,7 +160,8 @@ def wgmma(run, n, m, acc, a, b, add, *, columns, dtype, a_in, transposed_B):
         block.cluster.problem(Kind.REGISTER_FENCE, n.lineno, message, block.number, warp.thread(0))
         warp.registers_fenced = True
     _sums(run, n, acc, columns // 2, adds)
-    run.memory.in_flight[acc.buffer] = _Busy(warp, group, group.committed[w], n.lineno)
+    busy = run.memory.in_flight.setdefault(acc.buffer, _Busy(warp, group))
+    busy.parts[int(acc.offset), columns // 2] = group.committed[w], n.lineno
     count_products(run, n, "wgmma", dtype, 16 * columns * K_BYTES // SIZES[dtype])
     if min(group.issued) > k:
         _issued(run, n, product, warp)
@@ -269,28 +270,40 @@ def _agrees(block: Block, where, swizzle: int, event: Event, name: str) -> None:
 
 
 class _Busy:
-    """Sums that a product may write: called where ordinary code touches them."""
+    """A local array of sums, called where ordinary code touches some of its elements.
 
-    def __init__(self, warp: Warp, group: Warpgroup, number: int, line: int):
-        self.warp, self.group, self.number, self.line = warp, group, number, line
+    `parts` holds the group and the line of the last product that writes some elements, by the
+    first of them and how many they are.
+    """
 
-    def __call__(self, n) -> None:
-        group, w = self.group, self.warp.index % WARPS
+    def __init__(self, warp: Warp, group: Warpgroup):
+        self.warp, self.group = warp, group
+        self.parts: dict[tuple[int, int], tuple[int, int]] = {}
+
+    def __call__(self, n, elements) -> None:
         self.warp.registers_fenced = False
-        if self.number < group.waited[w]:
+        low, high = int(np.min(elements)), int(np.max(elements))
+        for (start, count), (number, line) in self.parts.items():
+            if start <= high and low < start + count:
+                self.check(n, number, line)
+
+    def check(self, n, number: int, line: int) -> None:
+        """Note sums that the products of a group may still write."""
+        group, w = self.group, self.warp.index % WARPS
+        if number < group.waited[w]:
             return
         block = self.warp.block
-        if self.number >= group.committed[w]:
+        if number >= group.committed[w]:
             kind = Kind.COMMIT
             why = "whose group is not closed, so no wait is for it: call wgmma_commit_group()"
         else:
             kind, why = Kind.ACCUMULATORS, "which may still write them: call wgmma_wait_group first"
         message = (
             f"thread {self.warp.thread(0)} of block {block.number} touches the sums of wgmma of "
-            f"line {self.line}, {why}"
+            f"line {line}, {why}"
         )
         block.cluster.problem(
-            kind, n.lineno, message, block.number, self.warp.thread(0), other_line=self.line
+            kind, n.lineno, message, block.number, self.warp.thread(0), other_line=line
         )
 
 

@@ -1,36 +1,44 @@
-"""How much of a widget is made anew when it draws itself again."""
+"""How much of a widget a redraw touches, beside taking it away and putting it there anew."""
 
-#: Nodes that one redraw may make or change, for each that the widget then has.
+from statistics import median
+
+#: A redraw may touch as many elements as go and come when the whole widget is replaced, twice.
 MOST = 2
-#: Counts, for each move of a slider, the nodes that were added, and attributes and texts changed.
+#: Of each move of a slider: the elements that come, go or change, and those of the whole widget
+#: before and after.
 COUNTED = """([name, values]) => {
     const input = document.querySelector(`input[type=range][aria-label="${name}"]`);
-    const root = input.closest(".tile-widget");
+    const root = input.closest(".tile-widget"), counts = [];
     const size = (node) => 1 + (node.querySelectorAll?.("*").length ?? 0);
-    let touched = 0;
-    const watch = new MutationObserver((records) => {
-        for (const { type, addedNodes } of records)
-            touched += type === "childList"
-                ? [...addedNodes].reduce((n, node) => n + size(node), 0) : 1;
+    const touched = ({ type, addedNodes, removedNodes }) => type === "childList"
+        ? [...addedNodes, ...removedNodes].reduce((sum, node) => sum + size(node), 0) : 1;
+    let sum = 0;
+    const observer = new MutationObserver((records) => {
+        sum += records.reduce((all, one) => all + touched(one), 0);
     });
-    watch.observe(root, { subtree: true, childList: true, attributes: true, characterData: true });
+    observer.observe(root, {
+        subtree: true, childList: true, attributes: true, characterData: true });
     const step = (value) => new Promise((done) => {
-        touched = 0;
+        const before = size(root);
+        sum = 0;
         input.value = String(value);
         input.dispatchEvent(new Event("input", { bubbles: true }));
-        requestAnimationFrame(() => requestAnimationFrame(() => done([touched, size(root)])));
+        // The first frame draws, and the second comes when that is done.
+        requestAnimationFrame(() => requestAnimationFrame(() => {
+            counts.push([sum, before + size(root)]);
+            done();
+        }));
     });
-    return values.reduce(
-        async (before, value) => [...(await before), await step(value)], Promise.resolve([]),
-    ).finally(() => watch.disconnect());
+    return values.reduce((before, value) => before.then(() => step(value)), Promise.resolve())
+        .then(() => { observer.disconnect(); return counts; });
 }"""
 
 
 def redraw_share(shown, slider: str, values) -> float:
-    """The most nodes that one move of a slider touches, for each node of the widget."""
-    counts = shown.page.evaluate(COUNTED, [slider, list(values)])
-    still = sum(touched == 0 for touched, _ in counts)
-    assert still <= 1, f"{still} moves drew nothing"  # the first may be where the slider stands
-    share = max(touched / size for touched, size in counts)
-    print(f"{slider}: {share:.2f} of the widget's nodes")
+    """What the redraws that moving a slider over some values causes touch, in replaced widgets."""
+    values = list(values)
+    counts = shown.page.evaluate(COUNTED, [slider, values])
+    assert sum(touched > 0 for touched, _ in counts) >= len(values) - 1, "some moves drew nothing"
+    share = median(touched / whole for touched, whole in counts)
+    print(f"{slider}: a redraw touches {share:.2f} of the widget")
     return share
