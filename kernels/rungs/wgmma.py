@@ -11,36 +11,31 @@ from kernels.engine.vector import unrolled
 from kernels.host.tensor_cores import HopperRung, HopperTiles
 from kernels.rungs import mma
 
-BM, BN, BK = 128, 256, 64
+BM, BN, BK = 128, 128, 64
 TILE_A, TILE_B = BM * BK * 2, BK * BN * 2  # bytes
 PANEL = BK * 128  # bytes of 64 columns of B
-GROUP = 8  # tiles of C that the blocks go down before one to the right
-SUMS = BN // 2  # of a thread
+SUMS = BN // 2  # of a thread, for 64 rows
 
 
 def make_wgmma(dtype="bfloat16", out_dtype="float32"):
     multiply_add = ptx.wgmma(BN, dtype)
 
-    @cuda.jit(launch_bounds=(256, 1))
+    @cuda.jit(launch_bounds=(128, 1))
     def wgmma(map_A, map_B, C, M, N, K):
         tiles = cuda.shared.array(0, uint8, alignment=1024)
         barrier = cuda.shared.array(1, uint64)
-        acc = cuda.local.array(SUMS, float32)
         sA, loaded = ptx.shared_address(tiles), ptx.shared_address(barrier)
         sB = sA + TILE_A
 
-        block = cuda.blockIdx.y * cuda.gridDim.x + cuda.blockIdx.x
-        first = block // (GROUP * cuda.gridDim.x) * GROUP
-        height = min(GROUP, cuda.gridDim.y - first)
-        within = block - first * cuda.gridDim.x
-        row0, col0 = (first + within % height) * BM, within // height * BN
+        row0, col0 = cuda.blockIdx.y * BM, cuda.blockIdx.x * BN
 
         if cuda.threadIdx.x == 0:
             ptx.mbarrier_init(loaded, 1)
             ptx.fence_mbarrier_init()
         cuda.syncthreads()
 
-        upper = cuda.threadIdx.x // 128 * 64  # this warpgroup's first row of the tile
+        upper = cuda.local.array(SUMS, float32)  # rows 0 to 63 of the tile of C
+        lower = cuda.local.array(SUMS, float32)  # rows 64 to 127
         parity = 0
         for k0 in range(0, K, BK):
             if cuda.threadIdx.x == 0:
@@ -54,13 +49,15 @@ def make_wgmma(dtype="bfloat16", out_dtype="float32"):
 
             ptx.wgmma_fence()
             for k in range(0, BK, 16):
-                a = ptx.matrix_descriptor(sA + upper * 128 + k * 2, 16)
                 b = ptx.matrix_descriptor(sB + k * 128, PANEL)
-                multiply_add(acc, a, b, k0 + k)  # the first product finds no sums
+                # The first product finds no sums.
+                multiply_add(upper, ptx.matrix_descriptor(sA + k * 2, 16), b, k0 + k)
+                multiply_add(lower, ptx.matrix_descriptor(sA + 64 * 128 + k * 2, 16), b, k0 + k)
             unrolled()
             ptx.wgmma_commit_group()
-            ptx.wgmma_wait_group(0, acc, SUMS)
-            # The next tiles may come only when all warps are done with these.
+            ptx.wgmma_wait_group(0, upper, SUMS)
+            ptx.wgmma_wait_group(0, lower, SUMS)
+            # The next tiles may come only when all four warps are done with these.
             cuda.syncthreads()
 
         lane = cuda.threadIdx.x % 32
@@ -68,9 +65,13 @@ def make_wgmma(dtype="bfloat16", out_dtype="float32"):
         for j in range(BN // 8):
             col = col0 + 8 * j + lane % 4 * 2
             if row < M and col < N:
-                ptx.store_pair(C, row, col, acc[4 * j], acc[4 * j + 1])
+                ptx.store_pair(C, row, col, upper[4 * j], upper[4 * j + 1])
             if row + 8 < M and col < N:
-                ptx.store_pair(C, row + 8, col, acc[4 * j + 2], acc[4 * j + 3])
+                ptx.store_pair(C, row + 8, col, upper[4 * j + 2], upper[4 * j + 3])
+            if row + 64 < M and col < N:
+                ptx.store_pair(C, row + 64, col, lower[4 * j], lower[4 * j + 1])
+            if row + 72 < M and col < N:
+                ptx.store_pair(C, row + 72, col, lower[4 * j + 2], lower[4 * j + 3])
         unrolled()
 
     return wgmma
@@ -78,11 +79,11 @@ def make_wgmma(dtype="bfloat16", out_dtype="float32"):
 
 @dataclass(frozen=True)
 class Options(HopperTiles):
-    """None: the kernel is written for two warpgroups per block, and 128 × 256 elements of C."""
+    """None: the kernel is written for one warpgroup per block, and 128 × 128 elements of C."""
 
-    BN = 256
-    stages = {256: 1}
-    block_dim = (256,)
+    BN = 128
+    stages = {128: 1}
+    block_dim = (128,)
 
 
 RUNG = HopperRung(

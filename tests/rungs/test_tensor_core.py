@@ -21,7 +21,7 @@ def test_launches_cover_c(M, N):
     for name, BM, BN, threads in (
         ("mma_sm75", 128, 128, 256),
         ("mma", 128, 256, 256),
-        ("wgmma", 128, 256, 256),
+        ("wgmma", 128, 128, 128),
         ("specialized", 128, 256, 384),
     ):
         (across, down), block = LADDER[name].launch(M, N)
@@ -113,7 +113,7 @@ def test_models_count_what_tiles_load():
     for name, down, across in (
         ("mma_sm75", 4, 8),
         ("mma", 4, 4),
-        ("wgmma", 4, 4),
+        ("wgmma", 4, 8),
         ("specialized", 4, 4),
         ("persistent", 2, 4),
     ):
