@@ -1,6 +1,6 @@
 """Tensor cores as Ampere has them: `mma`, fed by asynchronous copies several tiles ahead.
 
-Only in CUDA C++, since Numba has no such instructions; for GPUs from Ampere on.
+In CUDA C++ alone, so far; for GPUs from Ampere on.
 """
 
 from dataclasses import dataclass
