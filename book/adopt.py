@@ -139,7 +139,7 @@ def write_notebook(path: Path, repository: Repository) -> None:
         }
         cells.insert(1, setup)
     setup["source"] = repository.set_up.splitlines(keepends=True)
-    setup["metadata"]["tags"] = ["hide-input", "thebe-init"]
+    setup["metadata"]["tags"] = ["hide-input"]
     save(path, json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n")
 
 

@@ -21,6 +21,7 @@ from .errors import KernelError, OutOfBounds, Unsupported
 from .launch import recording, trace
 from .limits import LIMITS, Limits
 from .names import Intrinsic, also_known
+from .ptx import TensorMap
 from .requests import global_cost, shared_cost
 from .sites import (
     BANK_BYTES,
@@ -55,6 +56,7 @@ __all__ = [
     "Problem",
     "Request",
     "Site",
+    "TensorMap",
     "Trace",
     "Unsupported",
     "Work",

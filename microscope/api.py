@@ -14,6 +14,7 @@ forgotten transfer shows. Launches have run when they return.
 from __future__ import annotations
 
 import functools
+import math
 import sys
 import time
 import types
@@ -50,7 +51,7 @@ from .device_arrays import (
 )
 from .device_arrays import device_array as device_array
 from .device_arrays import to_device as to_device
-from .errors import KernelError
+from .errors import KernelError, raised
 from .names import Coordinate, Dim3, Intrinsic, Namespace, provide, vectors
 from .reduction import Reduce as Reduce
 from .source import code_of
@@ -109,6 +110,14 @@ class Kernel:
         code_of(function)
         self.py_func, self.signature, self.targetoptions = function, signature, options
         functools.update_wrapper(self, function)
+        bounds = options.get("launch_bounds")
+        bounds = bounds if isinstance(bounds, tuple) else () if bounds is None else (bounds,)
+        if len(bounds) > 3:
+            raise raised(
+                ValueError, f"launch_bounds {bounds}: name threads, blocks and blocks of a cluster"
+            )
+        self.max_threads = bounds[0] if bounds else None
+        _launch.check_signatures(self)
 
     def __getitem__(self, configuration) -> Launcher:
         if not isinstance(configuration, tuple) or not 2 <= len(configuration) <= 4:
@@ -168,6 +177,11 @@ class Launcher:
         self.shared_bytes = shared_bytes
 
     def __call__(self, *args) -> None:
+        threads, most = math.prod(self.block), self.kernel.max_threads
+        if most is not None and threads > most:
+            raise KernelError(
+                f"a block of {threads} threads; launch_bounds of {self.kernel.__name__} say {most}"
+            )
         _launch.execute(self.kernel, self.grid, self.block, args, self.shared_bytes)
 
     def __repr__(self) -> str:
@@ -219,7 +233,7 @@ def pinned_array(shape, dtype=np.float64, strides=None, order="C") -> np.ndarray
 
 def pinned_array_like(ary) -> np.ndarray:
     """Page-locked host memory like another array."""
-    return np.empty_like(ary)
+    return np.empty_like(ary.memory if isinstance(ary, DeviceArray) else ary)
 
 
 def mapped_array(

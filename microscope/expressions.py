@@ -480,6 +480,10 @@ class Expressions:
                 return functions.number_method(owner, n.func.attr, arguments, n)
         raise Unsupported(n.lineno, f"{ast.unparse(n)}: this call is not understood")
 
+    def coordinate(self, c: names.Coordinate):
+        """The value of ``cuda.threadIdx.x`` and its like."""
+        return intrinsics.coordinate(self, c)
+
     def evaluate_lambda(self, n: ast.Lambda, m: Mask):
         """A function inside the kernel, which Numba compiles as any other."""
         constants = self.frame.compiled.constants

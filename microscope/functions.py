@@ -105,8 +105,17 @@ def _print(run, n, m, arguments):
                 f"line {n.lineno}: this launch has printed {PRINT_LIMIT} lines: "
                 "print from one thread only, with an if"
             )
-        row = [_printable(lanes.at(a, tuple(position))) for a in arguments]
+        row = [_printable(_of_lane(run, a, tuple(position))) for a in arguments]
         print(*row)
+
+
+def _of_lane(run, v, position: tuple):
+    """What one lane has of a value that is printed."""
+    if isinstance(v, names.Dim3):
+        v = tuple(run.coordinate(c) for c in (v.x, v.y, v.z))
+    if isinstance(v, tuple):
+        return tuple(_of_lane(run, x, position) for x in v)
+    return run.lanes.at(v, position)
 
 
 def check_print(n: ast.Call, arguments: list) -> None:

@@ -391,6 +391,22 @@ def compiled_for(kernel, code: Code, arguments: list) -> Compiled:
     return versions[key]
 
 
+def check_signatures(kernel) -> None:
+    """Compile a kernel for the types that its decorator names, as Numba does at once.
+
+    Raises
+    ------
+    KernelError
+        If Numba would refuse it for them.
+    """
+    code = code_of(kernel)
+    for one in signatures.of_kernel(kernel):
+        arguments = [signatures.stand_in(t) for t in one.parameters]
+        if len(arguments) == len(code.parameters):
+            if all(a is not None for a in arguments):
+                compile_kernel(code, arguments)
+
+
 def execute(function, grid, block, given: tuple, shared_bytes: int = 0) -> None:
     """Run a kernel for its results: fast, unwatched, stopping at the first error.
 

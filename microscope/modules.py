@@ -64,8 +64,10 @@ def cmath_call(run, target, n: ast.Call, m):
     """A function of `cmath`."""
     if target is cmath.rect:
         length, angle = numbers(run.exactly(n, m, 2), n)
-        sides = length * np.cos(angle), length * np.sin(angle)
-        return make_complex([np.where(length == 0, length * 0, v)[()] for v in sides])
+        lost = (length == 0) & ~np.isfinite(angle)
+        across = np.where(angle == 0, np.copysign(1, length) * angle, length * np.sin(angle))
+        sides = length * np.cos(angle), across.astype((length * angle).dtype)[()]
+        return make_complex([np.where(lost, np.abs(length) * 0, v)[()] for v in sides])
     (v,) = numbers(run.exactly(n, m, 1), n)
     if run.tracer is not None:
         run.tracer.special += m.n

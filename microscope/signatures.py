@@ -15,7 +15,7 @@ import numpy as np
 
 from . import values
 from .errors import KernelError, Unsupported
-from .memory import Array
+from .memory import Array, of_argument
 from .wording import describe_value
 
 NAMES = {
@@ -184,6 +184,16 @@ def _converted(t, a):
     if isinstance(t, np.dtype):
         return values.cast(t, a)
     return tuple(map(_converted, t, a)) if isinstance(a, tuple) and t is not None else a
+
+
+def stand_in(t):
+    """A value of a type that a signature names; None if it is not known here."""
+    if isinstance(t, ArrayType):
+        return of_argument(np.ones((1,) * t.ndim, t.dtype), "array", 0)
+    if isinstance(t, tuple):
+        items = tuple(map(stand_in, t))
+        return None if any(v is None for v in items) else items
+    return values.sample(t) if isinstance(t, np.dtype) and not t.names else None
 
 
 def _text(t) -> str:

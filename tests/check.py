@@ -37,7 +37,7 @@ OF_PAGES = (
 #: Seconds after which no further test starts: a page of text, and anything else.
 PAGE, OTHER = 8, 25
 #: What `--all` runs: the unit tests, the interpreter's shorter ones, one chapter.
-LONG = [f"tests/microscope/test_{name}.py" for name in ("mutants", "oracle", "sanitizer", "speed")]
+LONG = [f"tests/microscope/test_{name}.py" for name in ("mutants", "oracle", "sanitizer")]
 ALL = [
     *map(str, sorted(Path(__file__).parent.glob("test_*.py"))),
     *(f"tests/{name}" for name in "basics engine host rungs patterns primitives records measure "

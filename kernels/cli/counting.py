@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kernels import lab
+from kernels.engine import cupy
 from kernels.measure import oracle
 from kernels.rungs.order import Rung
 
@@ -16,7 +17,10 @@ def traced(
     rung: Rung, shape: tuple[int, int, int], options: dict[str, int], blocks: Any = None
 ) -> Any:
     """What the interpreter saw of a rung at M, N, K: in all blocks, or in those given."""
-    A, B = oracle.inputs(*shape)
-    C = oracle.poisoned(*shape[:2])
-    grid, block = rung.launch(*shape[:2], **options)
-    return lab.trace(rung.kernel(**options), grid, block, A, B, C, blocks=blocks)
+    A, B = oracle.inputs(*shape, dtype=rung.dtypes[-1])
+    matrices = [cupy.asarray(matrix) for matrix in (A, B, oracle.poisoned(*shape[:2]))]
+    arguments = rung.numba_arguments(rung.operands(*matrices, "numba"))
+    launch = rung.launch(*shape[:2], **options)
+    asked = rung.Options(**options).shared_bytes if rung.dynamic_shared else 0
+    kernel = rung.kernel(**options)
+    return lab.trace(kernel, *launch, *arguments, blocks=blocks, shared_bytes=asked)

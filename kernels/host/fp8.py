@@ -19,7 +19,7 @@ class Fp8Product(half.HalfProduct):
     out : array, shape (M, N), optional
         Its format decides that of C: float32, float16 or bfloat16. A new array holds float32.
     engine : str
-        "cpp": tensor cores are not within reach of Numba.
+        "cpp": the kernel is in CUDA C++ alone, so far.
     """
 
     takes = ("uint8", "float8_e4m3fn")

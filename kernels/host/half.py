@@ -114,10 +114,10 @@ class HalfProduct(host.Product):
         self.format = dtype_of(A)
         if dtype_of(B) != self.format:
             raise TypeError(f"A holds {self.format} and B {dtype_of(B)}: make them the same")
-        if not on_gpu:
+        if engine == "cpp" and not on_gpu:
             raise RuntimeError(
-                f"tensor cores need an NVIDIA GPU ({why_cpu}):"
-                " use a rung of float32 with engine='numba', such as tiled"
+                f"engine 'cpp' needs an NVIDIA GPU ({why_cpu}):"
+                " use a rung that is in Numba, such as wgmma or tiled"
             )
         self._given = out
         if out is not None:
@@ -185,7 +185,7 @@ def chunk(array) -> int:
 
 def is_aligned(array) -> bool:
     """Whether a CuPy array is contiguous and all its rows start on 16-byte boundaries."""
-    fits = array.shape[1] % chunk(array) == 0 and array.data.ptr % 16 == 0
+    fits = array.shape[1] % chunk(array) == 0 and host.address(array) % 16 == 0
     return bool(fits and array.flags.c_contiguous)
 
 

@@ -14,6 +14,7 @@ __all__ = [
     "Operands",
     "Product",
     "Vectors",
+    "address",
     "check_array",
     "check_on_device",
     "check_resident",
@@ -320,4 +321,9 @@ def wide(*matrices) -> int:
     *matrices : cupy.ndarray of float32, 2 dimensions
         Contiguous. Each must begin at a multiple of 16 bytes, and so must its rows.
     """
-    return int(all(x.shape[1] % 4 == 0 and x.data.ptr % 16 == 0 for x in matrices))
+    return int(all(x.shape[1] % 4 == 0 and address(x) % 16 == 0 for x in matrices))
+
+
+def address(array) -> int:
+    """Return where an array on the device begins, in bytes."""
+    return array.data.ptr if on_gpu else array.ctypes.data

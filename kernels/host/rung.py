@@ -206,11 +206,15 @@ class Rung:
         """Return what the number formats of the operands (or usual ones) add to `make`."""
         return {}
 
+    def numba_arguments(self, product: host.Product) -> tuple:
+        """Return what the Numba kernel is called with."""
+        return host.wrapped(*product.arguments())
+
     def numba_launcher(self, kernel, grid, block, product, shared_bytes) -> Callable[[], object]:
         """Return a function that launches the Numba kernel on checked operands."""
         launch = kernel[grid, block, *host.stream()]
-        arrays = host.wrapped(*product.arguments())
-        return lambda: launch(*arrays)
+        arguments = self.numba_arguments(product)
+        return lambda: launch(*arguments)
 
     def load(self, options: Options, product: host.Product | None = None):
         """Return the compiled C++ twin for these options and operands."""

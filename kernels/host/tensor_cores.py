@@ -55,9 +55,13 @@ class HalfRung(Rung):
             return {"dtype": self.dtypes[-1], "out_dtype": "float32"}
         return {"dtype": product.format, "out_dtype": half.dtype_of(product)}
 
+    def numba_arguments(self, product):
+        return self.arguments(product)
+
     def numba_launcher(self, kernel, grid, block, product, shared_bytes):
         # Tensor maps are bare addresses: `product` keeps the arrays that lie there.
-        launch = numba_launch.launcher(kernel, grid, block, self.arguments(product), shared_bytes)
+        arguments = self.numba_arguments(product)
+        launch = numba_launch.launcher(kernel, grid, block, arguments, shared_bytes)
         return lambda held=product: launch()
 
 

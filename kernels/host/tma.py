@@ -6,6 +6,9 @@ from operator import mul
 
 import numpy as np
 
+from kernels.engine import on_gpu
+from microscope import TensorMap
+
 __all__ = ["tensor_map"]
 
 
@@ -30,15 +33,18 @@ def tensor_map(array, rows: int, cols: int, dtype: str):
     Returns
     -------
     ndarray of 128 bytes, shape (1,)
+        Without a GPU, what the microscope takes for it.
 
     Raises
     ------
     ValueError
         What the driver does not take, with the values.
     """
+    tile = (1,) * (len(array.shape) - 2) + (rows, cols)
+    if not on_gpu:
+        return TensorMap(array, tile, dtype)
     # Not array.strides[0]: of a single row it may be anything.
     pitch = array.shape[-1] * array.itemsize
-    tile = (1,) * (len(array.shape) - 2) + (rows, cols)
     return _encoded(array.data.ptr, array.shape, pitch, tile, dtype)
 
 

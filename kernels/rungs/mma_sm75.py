@@ -1,6 +1,6 @@
 """Tensor cores as Turing has them: `mma` lets a warp multiply small matrices in one instruction.
 
-Only in CUDA C++, since Numba has no such instructions; for GPUs from Turing on, such as the T4.
+In CUDA C++ alone, so far; for GPUs from Turing on, such as the T4.
 """
 
 from dataclasses import dataclass

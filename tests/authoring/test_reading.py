@@ -13,7 +13,7 @@ from kernels.lab.pages import path_of
 LONG = " ".join(["word"] * 31) + "."
 CELLS = [
     ("markdown", "# Title\n\n<!-- badges -->\n[Badge](x)\n\nFour words of prose.", {}),
-    ("code", "# set-up\nimport sys", {"tags": ["hide-input", "thebe-init"]}),
+    ("code", "# set-up\nimport sys", {"tags": ["hide-input"]}),
     ("markdown", ":::{admonition} Predict\n:class: tip\nHow many?\n:::", {}),
     ("code", "a = 1\n\nprint(a)", {}),
     ("markdown", f"**Your turn.** Change it.\n\n{LONG}\n\n| a | table |\n\n`code` ```more```", {}),

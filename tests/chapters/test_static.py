@@ -22,7 +22,7 @@ DATA = [
 #: A Markdown cell that invents round figures for the sake of an exercise says so with this tag.
 SUPPOSED = "supposed"
 TAGS = {"nbval-ignore-output", "raises-exception", GPU_TAG, SUPPOSED}
-KNOWN_TO_THE_BOOK = re.compile(r"(hide|remove|scroll|full|margin|exercise|solution|thebe)[\w-]*")
+KNOWN_TO_THE_BOOK = re.compile(r"(hide|remove|scroll|full|margin|exercise|solution)[\w-]*")
 SPACED = re.compile(r"(?<![\w.,])[1-9]\d{0,2}[ \u00a0\u202f]\d{3}(?!\w)")
 #: Words for the machine that ran a cell: on the published page, they'd be taken for the reader's.
 HERE = re.compile(r"measured here|size here|this machine's GPU", re.IGNORECASE)

@@ -194,6 +194,13 @@ def test_trace_counts_requests(capsys):
     assert "load A[row, k0 + tx]" in out and "No problem found." in out
 
 
+@without_gpu
+def test_trace_takes_kernels_on_tensor_cores(capsys):
+    code, out, _ = call(capsys, "trace wgmma 64")
+    assert code == 0
+    assert "tensor bfloat16" in out and "No problem found." in out
+
+
 def test_trace_of_a_large_size_is_one_block(capsys):
     code, out, _ = call(capsys, "trace naive 256")
     assert code == 0

@@ -8,6 +8,7 @@ import pytest
 
 from kernels import LADDER
 from kernels.host import cpp
+from kernels.measure.ptx import compile_kernel, with_numba
 
 pytestmark = pytest.mark.skipif(
     not find_spec("cuda"), reason="this platform has no packages of the CUDA compilers"
@@ -85,3 +86,71 @@ def test_headers_are_pasted_in():
     text = cpp.source("persistent")
     assert '#include "' not in text
     assert text.count("struct alignas(64) TensorMap") == 1
+
+
+# --------------------------------------------------------------------------------- Numba kernels
+
+HOPPER = ("wgmma", "specialized", "persistent")
+ROLES = ("setmaxnreg.dec", "setmaxnreg.inc")
+#: What each kernel is written for, beside tensor maps, mbarriers and wgmma.
+EXPECTED = {
+    "specialized": ROLES,
+    "persistent": (*ROLES, ".multicast::cluster", "cp.async.bulk.tensor.2d.global"),
+}
+NUMBA = [
+    (name, options, dtype, out)
+    for name in HOPPER
+    for options in OPTIONS.get(name, [{}])
+    for dtype, out in (("float16", "float32"), ("bfloat16", "bfloat16"))
+]
+
+
+@pytest.fixture(params=NUMBA, ids=str)
+def numba_kernel(request):
+    """A Numba kernel for Hopper, what it should hold, and the types of its arguments."""
+    if not find_spec("numba_cuda"):
+        pytest.skip("numba-cuda is not installed")
+    from numba.cuda import types
+
+    name, options, dtype, out = request.param
+    rung = LADDER[name]
+    kernel = rung.make(**rung.Options(**options).values, dtype=dtype, out_dtype=out)
+    map_of = types.Array(types.uint8, 1, "C")
+    result = types.uint16 if out == "bfloat16" else types.float32
+    C = map_of if name == "persistent" else types.Array(result, 2, "C")
+    expected = [
+        w for w in EXPECTED.get(name, ()) if "multicast" not in w or options != {"cluster": 1}
+    ]
+    return kernel, expected, types.void(map_of, map_of, C, *[types.int32] * 3)
+
+
+def test_numba_has_the_instructions_of_hopper(numba_kernel):
+    kernel, expected, signature = numba_kernel
+    ptx = compile_kernel(kernel, capability=(9, 0, "a"), signature=signature)
+    always = ("wgmma.mma_async.sync", "mbarrier.try_wait", "cp.async.bulk.tensor.2d.shared")
+    for instruction in (*always, *expected):
+        assert instruction in ptx, instruction
+    assert ".local" not in ptx, "an array spills from registers"
+    assert "call" not in ptx and ".f64" not in ptx
+    with pytest.raises(ValueError, match="needs sm_90a? and this GPU is sm_80"):
+        compile_kernel(kernel, capability=(8, 0), signature=signature)
+
+
+def test_numba_spills_nothing_and_its_products_overlap(numba_kernel):
+    """Linked as numba-cuda does it on a GPU: the linker sees the whole program."""
+    kernel, _, signature = numba_kernel
+    core = pytest.importorskip("cuda.core")
+    from numba import cuda
+
+    code, _ = cuda.compile(
+        with_numba(kernel), signature, device=False, abi="numba", cc=(9, 0, "a"), output="ltoir",
+        launch_bounds=kernel.targetoptions["launch_bounds"],
+    )  # fmt: skip
+    options = core.LinkerOptions(
+        arch="sm_90a", link_time_optimization=True, verbose=True, ptxas_options=["-v"]
+    )
+    linker = core.Linker(core.ObjectCode.from_ltoir(code), options=options)
+    linker.link("cubin")
+    said = linker.get_info_log()
+    assert "0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads" in said
+    assert "serialized" not in said and "setmaxnreg" not in said, said

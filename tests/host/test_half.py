@@ -91,8 +91,8 @@ def test_bad_operands_are_one_line(A, B, out, error, message):
 
 @pytest.mark.skipif(on_gpu, reason="is about machines without a GPU")
 def test_without_a_gpu_there_is_a_way_out():
-    with pytest.raises(RuntimeError, match="tensor cores need an NVIDIA GPU .* such as tiled"):
-        half.HalfProduct(F16, F16)
+    with pytest.raises(RuntimeError, match="'cpp' needs an NVIDIA GPU .* such as wgmma"):
+        half.HalfProduct(F16, F16, engine="cpp")
 
 
 def test_sizes_beyond_32_bits_are_refused():

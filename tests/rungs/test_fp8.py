@@ -122,7 +122,7 @@ def test_a_gpu_that_is_no_hopper_is_told_so(monkeypatch):
 
 @cpu_only
 def test_without_a_gpu_it_says_what_to_use():
-    with pytest.raises(RuntimeError, match="tensor cores need an NVIDIA GPU .* such as tiled"):
+    with pytest.raises(RuntimeError, match="'cpp' needs an NVIDIA GPU .* in Numba"):
         RUNG.matmul(BYTES, BYTES, engine="cpp")
     with pytest.raises(ValueError, match="fp8 is only in CUDA C..: use engine='cpp'"):
         RUNG.matmul(BYTES, BYTES)

@@ -5,10 +5,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from kernels import LADDER
+from kernels import LADDER, lab
 from kernels.engine import on_gpu
 from kernels.engine.device import Device
-from kernels.host import cdiv, tma
+from kernels.host import cdiv, half, tma
+from kernels.measure import oracle
 from kernels.rungs import mma
 
 SIZES = (1, 8, 127, 128, 129, 1000, 4097)
@@ -26,6 +27,36 @@ def test_launches_cover_c(M, N):
         (across, down), block = LADDER[name].launch(M, N)
         assert block == (threads,)
         assert (across - 1) * BN < N <= across * BN and (down - 1) * BM < M <= down * BM
+
+
+HOPPER = [name for name, rung in LADDER.items() if rung.arch and "numba" in rung.engines]
+
+
+@pytest.mark.skipif(on_gpu, reason="is about the interpreter")
+@pytest.mark.parametrize("name", HOPPER)
+@pytest.mark.parametrize("dtype", ("float16", "bfloat16"))
+def test_without_a_gpu_they_run_in_the_interpreter(name, dtype):
+    """One element; edges, and rows that are copied; steps of K that come after the first."""
+    for M, N, K in ((1, 1, 1), (130, 68, 70)):
+        A, B = oracle.inputs(M, N, K, dtype=dtype)
+        C = LADDER[name].matmul(A, B)
+        lab.check(C, A, B)
+        rounded = np.zeros((M, N), A.dtype)
+        assert LADDER[name].matmul(A, B, out=rounded) is rounded
+        assert np.array_equal(rounded, half.cast(C, dtype))
+
+
+@pytest.mark.skipif(on_gpu, reason="is about the interpreter")
+@pytest.mark.parametrize("name", HOPPER)
+def test_traces_of_them_are_free_of_problems(name):
+    rung = LADDER[name]
+    A, B = oracle.inputs(128, 64, 96, dtype="bfloat16")
+    product, options = rung.operands(A, B, None, "numba"), rung.Options()
+    launch, arguments = rung.launch(128, 64), rung.numba_arguments(product)
+    seen = lab.trace(rung.kernel(), *launch, *arguments, shared_bytes=options.shared_bytes)
+    assert not seen.problems, seen.problems
+    *_, C = seen.outputs.values()
+    lab.check(C, A, B)
 
 
 @pytest.mark.skipif(on_gpu, reason="counts the SMs of an H200")
@@ -54,6 +85,7 @@ def test_128_of_132_sms_take_the_tiles_of_8192():
 def test_a_tensor_map_of_one_row_does_not_ask_how_far_the_next_would_be(monkeypatch):
     row = np.zeros((4, 20), np.float16)[:1, :16]
     assert row.flags.c_contiguous and row.strides[0] == 40
+    monkeypatch.setattr(tma, "on_gpu", True)
     monkeypatch.setattr(tma, "_encoded", lambda address, shape, pitch, tile, dtype: pitch)
     array = SimpleNamespace(
         data=SimpleNamespace(ptr=0), shape=row.shape, strides=row.strides, itemsize=row.itemsize
@@ -69,6 +101,7 @@ def test_a_tensor_map_of_matrices_says_how_far_the_next_row_and_the_next_matrix_
         return driver.CUresult.CUDA_SUCCESS, SimpleNamespace(opaque=[0] * 16)
 
     driver = pytest.importorskip("cuda.bindings.driver")
+    monkeypatch.setattr(tma, "on_gpu", True)
     monkeypatch.setattr(driver, "cuTensorMapEncodeTiled", encoded)
     array = SimpleNamespace(data=SimpleNamespace(ptr=256), shape=(3, 333, 128), itemsize=2)
     tma.tensor_map(array, 100, 64, "bfloat16")

@@ -27,7 +27,7 @@ def folder(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("live")
     cells = [
         new_markdown_cell("# A page\n\n<!-- badges -->\n<!-- /badges -->\n", id="title"),
-        new_code_cell(SETUP, id="set-up", metadata={"tags": ["hide-input", "thebe-init"]}),
+        new_code_cell(SETUP, id="set-up", metadata={"tags": ["hide-input"]}),
         new_code_cell(SHOW, id="player"),
         new_code_cell("print(player.tile, len(player.measured))", id="ask"),
     ]

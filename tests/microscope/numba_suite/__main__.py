@@ -22,6 +22,7 @@ def main() -> None:
     found["seconds"] = round(time.monotonic() - began)
     for row in found["rows"]:
         print(f"{row['verdict']:8} {row['test']}: {row['why']}")
+    print(f"differ without a reason: {', '.join(found['unexplained']) or 'none'}")
     print(json.dumps(found["counts"]), f"of {found['judged']} tests in {found['seconds']} s")
     if given.out:
         given.out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")

@@ -67,7 +67,8 @@ def install() -> None:
     builtins.exec = execute
     subprocess.Popen.__init__ = _begin
     api.Device.compute_capability = (9, 0)
-    numba.vectorize, numba.guvectorize = api.vectorize, api.guvectorize
+    numba.vectorize = _for_target(numba.vectorize, api.vectorize)
+    numba.guvectorize = _for_target(numba.guvectorize, api.guvectorize)
     for name in ("gpu_data", "device_ctypes_pointer"):
         setattr(api.DeviceArray, name, property(_driver))
     for name in ("overloads", "_compile_for_args", "extensions"):
@@ -75,6 +76,13 @@ def install() -> None:
         setattr(api.DeviceFunction, name, property(_driver))
     api.DeviceArray._numba_type_ = property(_type_of)
     api.Kernel.inspect_asm = api.Kernel.inspect_llvm = _machine_code
+
+
+def _for_target(theirs, mine):
+    """A decorator of Numba's that is ours for ``target="cuda"``."""
+    return lambda *args, **options: (mine if options.get("target") == "cuda" else theirs)(
+        *args, **options
+    )
 
 
 def _type_of(a):
