@@ -15,7 +15,7 @@ import numpy as np
 
 from ..errors import KernelError
 from ..memory import Array
-from ..sites import Kind, Problem, Site
+from ..sites import WARP, Kind, Problem, Site
 from ..values import is_value
 from .clocks import Clash, Event, Words, words_of
 
@@ -24,6 +24,7 @@ DYNAMIC = 1024 + 16
 MOST_SHARED = 227 * 1024  # bytes of a block on a GPU of sm_90
 MOST_STATIC = 48 * 1024  # bytes of declared arrays
 MOST_BARRIERS = 64  # of a block
+SM_REGISTERS, MOST_REGISTERS = 65536, 256  # of an SM, of a thread
 KEY = "ptx"  # under which runners find their block
 
 
@@ -66,6 +67,7 @@ class Warp:
         self.clock = np.zeros(cluster.actors, np.int64)
         self.fenced = np.zeros(cluster.actors, np.int64)
         self.clock[self.actor] = 1
+        self.registers = block.registers  # of a thread
         self.registers_fenced = False  # whether wgmma may touch registers
         self.ended = False
         self.at = None  # phase of the cluster's barrier that it waits for
@@ -108,6 +110,7 @@ class Block:
         self.words = None
         if session.tracer is not None:
             self.words = Words(min(SPACE, self.static + MOST_STATIC), cluster.actors)
+        self.free = 0  # registers that warps have given back
         self.warps = [Warp(self, w) for w in range(session.warps_per_block)]
         self.warpgroups: list = []
         self.barriers: dict[int, object] = {}
@@ -116,6 +119,17 @@ class Block:
         self.deliveries: list[tuple] = []  # copies into this block: (actor, step, event)
         self.arrivals: list[tuple] = []  # from other blocks: (actor, step, line, thread, block)
         self.events: dict[tuple, Event] = {}
+
+    @property
+    def registers(self) -> int:
+        """Of a thread at the launch: the compiler gives as many as the SM has for such a block."""
+        threads = WARP * self.cluster.session.warps_per_block
+        return min(MOST_REGISTERS, SM_REGISTERS // threads // 8 * 8)
+
+    @property
+    def all_registers(self) -> int:
+        """Of all threads together."""
+        return self.registers * WARP * len(self.warps)
 
     def place(self, base: int, size: int) -> np.ndarray:
         """The bytes of a declared array that lies at `base` behind dynamic memory."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import KernelError
-from ..sites import Kind
+from ..sites import WARP, Kind
 from . import barriers
 from .blocks import SPACE, Block, Wait, active, chosen, here
 from .clocks import Event
@@ -129,8 +129,33 @@ def dims(run, n, m, *, blocks: int):
     """``cluster_dims(blocks)()``: the launch has seen to it."""
 
 
-def registers(run, n, m, count):
-    """``setmaxnreg_inc(count)`` and ``setmaxnreg_dec``: checked, nothing else."""
+def give_registers(run, n, m, count):
+    """``setmaxnreg_dec(count)``: what a thread no longer has, others may take."""
+    checked(run, n, m, count)
+    warp = here(run)
+    warp.block.free += WARP * (warp.registers - count)
+    warp.registers = count
+
+
+def take_registers(run, n, m, count):
+    """``setmaxnreg_inc(count)``: waits until the block has as many left (a generator)."""
+    checked(run, n, m, count)
+    warp = here(run)
+    block, more = warp.block, WARP * (count - warp.registers)
+
+    def missing() -> str:
+        return (
+            f"registers: setmaxnreg_inc({count}) wants {more} more for a warp and {block.free} are "
+            f"free; the block of {WARP * len(block.warps)} threads has {block.all_registers}"
+        )
+
+    yield Wait(n.lineno, lambda: block.free >= more, missing)
+    block.free -= more
+    warp.registers = count
+
+
+def checked(run, n, m, count) -> None:
+    """Refuse a number of registers that no thread can have."""
     if count % 8 or not 24 <= count <= 256:
         raise KernelError(f"line {n.lineno}: {count} registers: use a multiple of 8, 24 to 256")
     together_by_groups(run, n, m)
@@ -157,9 +182,8 @@ FUNCTIONS = {
     "mapa": mapa,
     "st_async_v4_f32": store_async,
     "cluster_dims": dims,
-    "setmaxnreg_inc": registers,
-    "setmaxnreg_dec": registers,
+    "setmaxnreg_dec": give_registers,
     "griddepcontrol_wait": nothing,
     "griddepcontrol_launch_dependents": nothing,
 }
-WAITS = {"cluster_wait": wait, "cluster_sync": sync}
+WAITS = {"cluster_wait": wait, "cluster_sync": sync, "setmaxnreg_inc": take_registers}

@@ -17,6 +17,8 @@ def specialized(BM=128, BN=256, STAGES=4, dtype="bfloat16"):
     """A producer, and BM / 64 warpgroups of consumers; C is float32, with an even row length."""
     multiply_add = ptx.wgmma(BN, dtype)
     CONSUMERS = BM // 64
+    # What all threads have together must fit into an SM: 65536 registers.
+    FEW, MANY = (32, 160) if CONSUMERS == 3 else (40, 232)
     TILE_A, PANEL = BM * BK * 2, BK * 128
     STAGE = TILE_A + BK * BN * 2
     PANELS = BN // 64
@@ -39,7 +41,7 @@ def specialized(BM=128, BN=256, STAGES=4, dtype="bfloat16"):
         cuda.syncthreads()
         steps = int32((K + BK - 1) // BK)
         if role == 0:
-            ptx.setmaxnreg_dec(40)
+            ptx.setmaxnreg_dec(FEW)
             if tid == 0:
                 for step in range(steps):
                     slot = uint32(step) % uint32(STAGES)
@@ -55,7 +57,7 @@ def specialized(BM=128, BN=256, STAGES=4, dtype="bfloat16"):
                             sB + uint32(panel * PANEL), map_B, col0 + 64 * panel, step * BK, arrived
                         )
         else:
-            ptx.setmaxnreg_inc(232)
+            ptx.setmaxnreg_inc(MANY)
             acc = cuda.local.array(ACC, float32)
             upper = uint32(role - 1) * uint32(64 * 128)
             for step in range(steps):

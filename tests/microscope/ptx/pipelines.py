@@ -78,7 +78,9 @@ def pipelines(count: int, seed: int = 0, small: bool = False) -> list[Pipeline]:
                 dtype = str(random.choice(["bfloat16", "float16"]))
                 stages = max(2, stages)
                 consumers = int(random.integers(1, 4))
-                options = (64 * consumers, 64 * int(random.integers(1, 5)), stages, dtype)
+                widest = 3 if consumers == 3 else 4  # 512 threads have 128 registers each
+                BN = 64 * min(widest, int(random.integers(1, 5)))
+                options = (64 * consumers, BN, stages, dtype)
             else:
                 cluster = int(random.integers(1, 3))
                 BN = 64 * cluster * int(random.integers(1, 3))

@@ -6,9 +6,10 @@ import pytest
 from microscope import KernelError, trace
 from microscope.ptx import TensorMap
 from microscope.sites import Kind
-from tests.microscope.ptx.async_mutants import MUTANTS
+from tests.microscope.cases import from_source
+from tests.microscope.ptx.async_mutants import KERNELS, MUTANTS
 from tests.microscope.ptx.hopper_kernels import specialized
-from tests.microscope.ptx.products import bfloat16, matrices
+from tests.microscope.ptx.products import bfloat16, matrices, specialized_case
 
 
 def mutant(kernel, name):
@@ -86,3 +87,15 @@ def test_another_swizzle_is_reported_and_gives_other_numbers():
 def test_a_tensor_map_refuses_what_the_driver_does(arguments, message):
     with pytest.raises(ValueError, match=message):
         TensorMap(np.zeros((128, 128), np.float32), *arguments)
+
+
+def test_registers_that_a_block_does_not_have_are_waited_for_in_vain():
+    source = KERNELS.read_text(encoding="utf-8")
+    greedy = source.replace("(32, 160) if CONSUMERS == 3", "(40, 232) if CONSUMERS == 3")
+    assert greedy != source
+    kernel = from_source(greedy, "greedy").specialized(192, 64, 2)
+    launch, _ = specialized_case(192, 64, 128, 192, 64)
+    seen = trace(kernel, *launch, shared_bytes=kernel.shared_bytes)
+    (deadlock,) = [p for p in seen.problems if p.kind == Kind.DEADLOCK]
+    assert "setmaxnreg_inc(232) wants 3328 more" in deadlock.message
+    assert "the block of 512 threads has 65536" in deadlock.message
