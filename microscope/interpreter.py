@@ -45,11 +45,15 @@ class Runner(Statements):
 
     def __init__(self, session: Session, lanes: Lanes, shared: dict):
         super().__init__(Memory(session, lanes, shared))
-        self.waiting = Waiting(self)
         self.exited: Mask | None = None
         self.depth = 0
         limits = session.limits
         self.max_trips = min(limits.trips, limits.loop_steps // lanes.count)
+
+    @property
+    def waiting(self) -> Waiting:
+        """What may wait in an expression; made anew, since a circle would hold on to the memory."""
+        return Waiting(self)
 
     # -- functions
 

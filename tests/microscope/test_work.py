@@ -16,7 +16,7 @@ TRACED = pytest.param(True, id="traced")
 @pytest.mark.parametrize("traced", [UNTRACED, TRACED])
 def test_blocks_run_together(traced):
     """Sixteen blocks take hardly more than one; one after the other they would take 16 times."""
-    one, sixteen = (steps(product(n, n, 64, tile=16, traced=traced)) for n in (16, 64))
+    one, sixteen = (steps(n, n, 64, tile=16, traced=traced) for n in (16, 64))
     assert sixteen < 1.5 * one
 
 
@@ -24,14 +24,14 @@ def test_blocks_run_together(traced):
 def test_effort_grows_linearly_with_the_steps(traced):
     """Twice the steps of one block take twice the lines at most; with a search through all that was
     recorded so far they would take four times."""
-    short, long = (steps(product(32, 32, K, tile=32, traced=traced)) for K in (128, 256))
+    short, long = (steps(32, 32, K, tile=32, traced=traced) for K in (128, 256))
     assert long < 2 * short
 
 
 @pytest.mark.skipif(on_gpu, reason="a launch runs on the GPU here")
 def test_tracing_costs_a_few_times_the_launch():
     """Python code for every lane's access would cost hundreds of times."""
-    untraced, traced = (steps(product(128, 128, 64, tile=16, traced=t)) for t in (False, True))
+    untraced, traced = (steps(128, 128, 64, tile=16, traced=t) for t in (False, True))
     assert traced < 3 * untraced
 
 

@@ -3,19 +3,32 @@
 A clock would count what else the machine does. `python -m kernels bench --host` tells the times.
 """
 
+import subprocess
 import sys
 import tracemalloc
 from collections.abc import Callable
 
 import numpy as np
 
+from kernels import cuda
 from kernels.lab import trace
 from kernels.rungs.order import LADDER
 
 
-def steps(launch: Callable[[], object]) -> int:
-    """Lines of Python that one launch runs; the same on every machine."""
-    count, before = 0, sys.gettrace()
+def steps(M: int, N: int, K: int, *, tile: int, traced: bool) -> int:
+    """Lines of Python that one launch of `product` runs; the same on every machine.
+
+    They are counted in a process of its own: in one that has driven a browser, Python's hook for
+    lines has been seen to run for ever.
+    """
+    asked = [str(number) for number in (M, N, K, tile, int(traced))]
+    command = [sys.executable, "-m", "tests.microscope.work", *asked]
+    return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def lines(launch: Callable[[], object]) -> int:
+    """Lines of Python that one call runs in this process."""
+    count = 0
 
     def trace_line(frame: object, event: str, _: object) -> Callable:
         nonlocal count
@@ -26,7 +39,7 @@ def steps(launch: Callable[[], object]) -> int:
     try:
         launch()
     finally:
-        sys.settrace(before)
+        sys.settrace(None)
     return count
 
 
@@ -42,7 +55,8 @@ def product(M: int, N: int, K: int, *, tile: int, traced: bool) -> Callable[[], 
         raise AssertionError(f"tiled {M}×{N}×{K} is wrong")
     if traced:
         return lambda: trace(kernel, grid, block, A, B, C)
-    return lambda: kernel[grid, block](A, B, C)
+    on_device = [cuda.to_device(array) for array in (A, B, C)]
+    return lambda: kernel[grid, block](*on_device)
 
 
 def peak(launch: Callable[[], object]) -> int:
@@ -53,3 +67,8 @@ def peak(launch: Callable[[], object]) -> int:
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
+
+
+if __name__ == "__main__":
+    M, N, K, tile, traced = map(int, sys.argv[1:])
+    print(lines(product(M, N, K, tile=tile, traced=bool(traced))))

@@ -26,8 +26,10 @@ def machine_code() -> Tables:
         for rung in LADDER.values():
             if rung.missing():
                 continue
-            case = Case(64, 64, 64, rung.dtypes[0], rung.out_dtype)
             for engine in rung.engines:
+                # `rung.kernel` and `rung.twin` return the kernel of their usual format.
+                usual = rung.formats().get("dtype") if engine == "numba" else None
+                case = Case(64, 64, 64, usual or rung.dtypes[0], rung.out_dtype)
                 options = rung.default(engine)
                 what = {"rung": rung.name, "engine": engine, "options": options}
                 try:
