@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from kernels import host
 from kernels.basics.files import ROOT
 from kernels.engine import cuda, cupy
 from kernels.engine.device import device
@@ -99,7 +100,7 @@ def launcher(
     if engine == "numba":
         bound = getattr(module, name)[grid, block]
         # Wrapped once: wrapping CuPy arrays anew would cost more than the launch.
-        wrapped = tuple(cuda.as_cuda_array(array) for array in arrays)
+        wrapped = host.wrapped(*arrays)
         return lambda: bound(*wrapped, *scalars)
     kernel = cpp.load(module.__name__.rpartition(".")[2], name)
     arguments = (*arrays, *map(np.int32, sizes), *scalars)

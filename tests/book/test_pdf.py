@@ -82,7 +82,7 @@ def test_every_link_inside_leads_to_one_place(both):
     places = Counter(tag["id"] for tag in document.find_all(id=True))
     assert places.most_common(1)[0][1] == 1
     links = [link["href"][1:] for link in document.select('a[href^="#"]')]
-    assert len(links) > 10
+    assert len(set(links)) >= 4  # the small book's: its three pages, and an equation
     assert set(links) <= set(places)
 
 
@@ -95,7 +95,7 @@ def test_links_of_the_pdf_resolve(printed):
             for note in page.get("/Annots", [])
             if "/Dest" in note
         ]
-    assert len(links) > 10
+    assert len(set(links)) >= 4
     assert set(links) <= known
 
 
