@@ -12,7 +12,7 @@ from .blocks import Block, Wait, Warp, here, spread, together
 from .clocks import Event, words_of
 from .copies import CHUNK, SWIZZLE_BITS, swizzled
 from .formats import SIZES, floats
-from .fragments import count_products, matrix_of, registers
+from .fragments import count_products, matrix_of, registers, touched
 
 ROWS, K_BYTES, WARPS = 64, 32, 4
 SWIZZLES = (0, 128, 64, 32)  # by the two highest bits of a descriptor
@@ -315,6 +315,11 @@ def matrix_descriptor(run, n, m, start, leading):
     return low | np.uint64(1 << 62 | 1024 // 16 << 32)
 
 
+def settle(run, n, m, numbers, count):
+    """``settle(numbers, count)``: they are used here."""
+    touched(run, numbers, int(count), n, "load")
+
+
 def fence(run, n, m):
     """``wgmma_fence()``."""
     together(run, n, m, WHO)
@@ -358,6 +363,7 @@ def wait_group(run, n, m, pending, *sums):
 
 FUNCTIONS = {
     "matrix_descriptor": matrix_descriptor,
+    "settle": settle,
     "wgmma": wgmma,
     "wgmma_fence": fence,
     "wgmma_commit_group": commit,
