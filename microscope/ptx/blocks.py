@@ -193,6 +193,13 @@ class Block:
                 f"{second.what} of thread {second.thread} reads {where}, which nobody has written "
                 "yet: wait for the copy that brings it, or fill it first"
             )
+        elif clash.unfenced and first.reads:
+            kind = Kind.PROXY_FENCE
+            text = (
+                f"{second.what} of line {second.line} {op} {where}, which thread {first.thread} "
+                f"has read at line {first.line} by {first.what}: the asynchronous proxy may "
+                "overtake it; call fence_proxy_async() behind the read, before the barrier"
+            )
         elif clash.unfenced:
             kind = Kind.PROXY_FENCE
             text = (

@@ -159,6 +159,14 @@ def _asked(run, n, m, map_, address, x, y, z=None) -> tuple | None:
     return buffer, place, tuple(start), thread
 
 
+def _asks(run, n, map_: MapBuffer, start: tuple, op: str) -> tuple | None:
+    """Count what a box asks of global memory; the part of it that lies in the matrix."""
+    there, _ = inside(map_, start)
+    if run.tracer is not None:
+        run.tracer.box(n, map_.of.buffer, op, there)
+    return there
+
+
 def load(run, n, m, to, map_, *rest):
     """``cp_async_bulk_tensor_2d_load(to, map, x, y, bar)``; of three axes with ``z``."""
     *start, bar = rest
@@ -182,6 +190,7 @@ def _load(run, n, m, to, map_, start, bar, ranks):
     if ranks is not None:
         ranks = [k for k in range(16) if ranks >> k & 1]
         to_all = [b for b in (barriers.peer(warp, k, n) for k in ranks) if b is not None]
+    _asks(run, n, buffer, first, "load")
     cluster.count("tma_load_bytes", buffer.box_bytes)
     cluster.count("tma_delivered_bytes", buffer.box_bytes * len(to_all))
     for block in to_all:
@@ -222,7 +231,7 @@ def store(run, n, m, map_, *rest):
     queue.lane = int(np.argmax(active(run, m)))
     where = slice(place // 4, (place + buffer.box_bytes) // 4)
     warp.block.reads(where, warp, event, queue.actor, len(queue.groups) + 1)
-    there, _ = inside(buffer, first)
+    there = _asks(run, n, buffer, first, "store")
     moved = np.prod([s.stop - s.start for s in there]) * ITEM[buffer.map.dtype] if there else 0
     warp.block.cluster.count("tma_store_bytes", moved)
     warp.block.cluster.ask(operation)
