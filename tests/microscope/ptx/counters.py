@@ -166,7 +166,7 @@ def main(out: Path) -> None:
     known = listed()
     metrics = list(dict.fromkeys([*METRICS.values(), *(f"{n}.sum" for n in known)]))[:MOST]
     command = [sys.executable, "-m", __spec__.name, "launch"]
-    launches = ncu.profile(command, metrics, folder=REPOSITORY, marked=True, timeout=110)
+    launches = ncu.profile(command, metrics, folder=REPOSITORY, marked=True, timeout=85)
     rows = {}
     for case, seen in zip(cases(), launches, strict=True):
         named = {ours: seen.metrics[n] for ours, n in METRICS.items() if n in seen.metrics}

@@ -159,6 +159,14 @@ def worker(names: list[str]) -> None:
             return
 
 
+def watch(process, heard: list[float], end: float) -> None:
+    """End a worker that has said nothing for long, or whose time is over."""
+    while process.poll() is None:
+        if time.monotonic() > min(heard[-1] + SECONDS_OF_A_CASE, end):
+            process.kill()
+        time.sleep(0.1)
+
+
 def attended(names: list[str], rows: dict, end: float) -> None:
     """Keep a worker going until it has been through its cases, or the time is over."""
     left = list(names)
@@ -168,18 +176,11 @@ def attended(names: list[str], rows: dict, end: float) -> None:
             command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
             env=os.environ | {"KERNELS_ENGINE": "gpu"},
         )  # fmt: skip
-        heard, name = time.monotonic(), ""
-
-        def watch(process=process) -> None:
-            while process.poll() is None:
-                if time.monotonic() > min(heard + SECONDS_OF_A_CASE, end):
-                    process.kill()
-                time.sleep(0.1)
-
-        watcher = threading.Thread(target=watch)
+        heard, name = [time.monotonic()], ""
+        watcher = threading.Thread(target=watch, args=(process, heard, end))
         watcher.start()
         for line in process.stdout:
-            heard = time.monotonic()
+            heard.append(time.monotonic())
             row = json.loads(line)
             name = row["name"]
             rows[name] = row
@@ -188,7 +189,7 @@ def attended(names: list[str], rows: dict, end: float) -> None:
         watcher.join()
         ended_itself = process.returncode == 0 or rows.get(name, {}).get("gpu") == "hangs"
         if left and not ended_itself and time.monotonic() < end:
-            late = time.monotonic() - heard >= SECONDS_OF_A_CASE
+            late = time.monotonic() - heard[-1] >= SECONDS_OF_A_CASE
             why = "no word" if late else f"exit status {process.returncode}"
             rows[left[0]] = {"name": left[0], "gpu": "hangs" if late else "fails", "why": why}
             left.pop(0)

@@ -13,9 +13,7 @@ BK = 64  # values of k in a step: 128 bytes of bfloat16
 
 
 @functools.cache
-def specialized(
-    BM=128, BN=256, STAGES=4, dtype="bfloat16", A_ROWS=None, B_ROWS=64, B_FIRST=False
-):
+def specialized(BM=128, BN=256, STAGES=4, dtype="bfloat16", A_ROWS=None, B_ROWS=64, B_FIRST=False):
     """A producer, and BM / 64 warpgroups of consumers; C is float32, with an even row length.
 
     A tile of A comes in boxes of A_ROWS rows (all of it, if left out), a panel of B in boxes of
@@ -167,7 +165,8 @@ def copied(k=16, dtype="bfloat16"):
 def persistent(BM=64, BN=128, STAGES=3, CLUSTER=2, DOWN=True):
     """Blocks that stay, in clusters that share B; C leaves by TMA, in two boxes that take turns.
 
-    They go down the tiles of C before one to the right, or the other way round. One producer warp, one warpgroup of consumers; the grid has one axis.
+    They go down the tiles of C before one to the right, or the other way round. One producer warp,
+    one warpgroup of consumers; the grid has one axis.
     """
     multiply_add = ptx.wgmma(BN, "bfloat16")
     clusters_of = ptx.cluster_dims(CLUSTER)

@@ -4,6 +4,7 @@
 """
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -62,7 +63,8 @@ def _float16(a):
     return a.astype(np.float16)
 
 
-def pipelines(count: int, seed: int = 0, small: bool = False) -> list[Pipeline]:
+@cache
+def pipelines(count: int, seed: int = 0, small: bool = False) -> tuple[Pipeline, ...]:
     """Some pipelines, the same each time; `small` ones take the interpreter little time."""
     random = np.random.default_rng(seed)
     found = []
@@ -93,4 +95,4 @@ def pipelines(count: int, seed: int = 0, small: bool = False) -> list[Pipeline]:
         one = Pipeline(kernel, options, sizes, blocks, int(random.integers(1 << 30)))
         if one.made.shared_bytes <= MOST_SHARED and one not in found:
             found.append(one)
-    return found
+    return tuple(found)

@@ -138,7 +138,6 @@ def passed_on(mended):
 
 
 PANEL = 64 * 128
-multiply_add = ptx.wgmma(64, "bfloat16")
 
 
 @functools.cache
@@ -148,6 +147,8 @@ def two_warpgroups(mended):
     Each waits for its own products: the other's may still read B, so all must meet before it is
     overwritten. https://github.com/triton-lang/triton/issues/11047
     """
+
+    multiply_add = ptx.wgmma(64, "bfloat16")
 
     @cuda.jit(launch_bounds=(256, 1))
     def two_warpgroups(map_A, map_B, C, K):
@@ -196,6 +197,7 @@ def one_barrier(mended):
     Its parity changes every step, not every time the ring has gone round:
     https://github.com/tile-ai/tilelang/pull/3087
     """
+    multiply_add = ptx.wgmma(64, "bfloat16")
     STAGES, STAGE = 3, 2 * PANEL
     PER_PHASE = 1 if mended else STAGES
 
@@ -291,6 +293,4 @@ WRONG = {
     two_warpgroups: (Kind.OVERWRITTEN,),
     one_barrier: (Kind.TOO_EARLY, Kind.DEADLOCK),
 }
-CASES = [
-    bug for make, kinds in WRONG.items() for bug in (Bug(make, False, kinds), Bug(make, True))
-]
+CASES = [bug for make, kinds in WRONG.items() for bug in (Bug(make, False, kinds), Bug(make, True))]

@@ -2,7 +2,7 @@
 
 One warp of a warpgroup asks for its product and waits, while the others sleep first. Behind its
 wait it overwrites B. If a product is one operation of all four warps, whoever waits for it waits
-for the sleepers too, and C is right; if each warp's share goes on its own, theirs is of the wrong B.
+for the sleepers too, and C is right; if each warp's share goes on its own, theirs has another B.
 """
 
 import functools
