@@ -18,6 +18,7 @@ from ..memory import Array
 from ..sites import WARP, Kind, Problem, Site
 from ..values import is_value
 from .clocks import Clash, Event, Words, words_of
+from .timeline import Timeline
 
 SPACE = 1 << 18  # bytes that 18 bits of address reach
 DYNAMIC = 1024 + 16
@@ -39,11 +40,14 @@ class Wait:
         Says whether it has come.
     missing : callable
         Says in words what is lacking.
+    barrier : int or None
+        Shared address of the mbarrier, if it is one.
     """
 
     line: int
     ready: object
     missing: object
+    barrier: int | None = None
 
 
 @dataclass(eq=False)
@@ -294,6 +298,9 @@ class Cluster:
         self.chance = np.random.default_rng(seed)
         self.blocks = [Block(self, rank, number) for rank, number in enumerate(numbers)]
         self.phase, self.arrived, self.told = 0, {}, ()  # of the cluster's own barrier
+        self.timeline = None
+        if session.tracer is not None and session.tracer.trace.timeline is None:
+            self.timeline = session.tracer.trace.timeline = Timeline()
 
     def actor(self) -> int:
         """A number for one more actor."""
@@ -319,6 +326,11 @@ class Cluster:
         """Let chance decide what happens now."""
         while self.flying and self.chance.random() < 0.4:
             self.land(self.flying[int(self.chance.integers(len(self.flying)))])
+
+    def note(self, what: str, block: Block, line: int, *rest, **named) -> None:
+        """Record what happens in a traced launch's first cluster: see `Timeline.note`."""
+        if self.timeline is not None:
+            self.timeline.note(what, block.rank, line, *rest, **named)
 
     def count(self, what: str, n: int) -> None:
         """Add to a trace's counts."""
