@@ -25,6 +25,7 @@ NAMES = {
     "kernels.host": ("cdiv",),
     "kernels.host.tiles": ("registers_of",),
     "kernels.lab.plots.requests": ("describe", "request_picture"),
+    "kernels.lab.widgets.pipeline_player": ("pipeline_player",),
     "kernels.measure.occupancy": ("occupancy",),
     "kernels.measure.oracle": ("check", "inputs", "poisoned"),
     "kernels.measure.overlap": ("Pipeline",),

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -248,7 +249,9 @@ if __name__ == "__main__":
     if sys.argv[1] == "worker":
         worker(sys.argv[2:])
     elif sys.argv[1] == "interpret":
-        found = {name: interpreted(name) for name in cases()}
+        names = cases()
+        with ProcessPoolExecutor(max(1, (os.cpu_count() or 1) - 2)) as pool:
+            found = dict(zip(names, pool.map(interpreted, names, chunksize=4), strict=True))
         Path(sys.argv[2]).write_text(json.dumps(found))
     else:
         print(told(run(Path(sys.argv[2]), Path(sys.argv[3]), float(sys.argv[4]))))
