@@ -33,7 +33,7 @@ class Warpgroup:
         self.block, self.index, self.actor = block, index, block.cluster.actor()
         self.products: list[Product] = []
         self.issued, self.committed, self.waited = ([0] * WARPS for _ in range(3))
-        self.done = 0
+        self.done = self.over = 0  # products computed, and those that somebody has waited for
 
 
 class Product:
@@ -58,7 +58,9 @@ class Product:
 
     def compute(self) -> None:
         """The product, once."""
-        memory, dtype = self.warpgroup.block.memory, self.choices["dtype"]
+        block = self.warpgroup.block
+        block.cluster.note("computed", block, self.line, of=self)
+        memory, dtype = block.memory, self.choices["dtype"]
         columns = self.choices["columns"]
         if self.a is None:
             A = np.concatenate([matrix_of(w, dtype) for w in self.left])
@@ -211,6 +213,10 @@ def _issued(run, n, product: Product, warp: Warp) -> None:
     operands = [(product.b, product.choices["columns"], by_rows, "B")]
     if product.a is not None:
         operands.append((product.a, ROWS, False, "A"))
+    if block.cluster.timeline is not None:
+        reads = [places(bits, rows, how) for bits, rows, how, _ in operands]
+        stretches = [(int(r.min()), int(r.max()) + CHUNK) for r in reads]
+        block.cluster.note("product", block, n.lineno, warp.index, where=stretches, of=product)
     for descriptor, rows, how, name in operands:
         if not _described(block, n, descriptor, rows, how, name, warp):
             continue
@@ -358,6 +364,11 @@ def wait_group(run, n, m, pending, *sums):
         if product.group_number >= last:
             break
         product.land()
+    for product in group.products[group.over :]:
+        if product.group_number >= last:
+            break
+        group.over += 1
+        warp.block.cluster.note("over", warp.block, n.lineno, warp.index, of=product)
     warp.clock[group.actor] = max(int(warp.clock[group.actor]), last)
 
 

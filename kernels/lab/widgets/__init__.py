@@ -15,6 +15,7 @@ from kernels.lab.widgets.many_gpus import ManyGpus
 from kernels.lab.widgets.micro import Micro
 from kernels.lab.widgets.outer_product import OuterProduct
 from kernels.lab.widgets.pipeline import Pipeline
+from kernels.lab.widgets.pipeline_player import PipelinePlayer
 from kernels.lab.widgets.quiz import Quiz
 from kernels.lab.widgets.roofline import Roofline
 from kernels.lab.widgets.tile_player import TilePlayer
@@ -30,6 +31,7 @@ __all__ = [
     "Micro",
     "OuterProduct",
     "Pipeline",
+    "PipelinePlayer",
     "Quiz",
     "Roofline",
     "TilePlayer",
