@@ -129,8 +129,7 @@ class Rung:
         """Return a function that launches C = A·B on CuPy arrays, with little work of the host.
 
         The arrays are checked here, once. Every call of the function computes the product anew, and
-        allocates nothing: a CUDA graph can record it. In C++ it goes to CuPy's stream of the call,
-        in Numba to that of now.
+        allocates nothing: a CUDA graph can record it. It goes to CuPy's stream of the call.
 
         Parameters
         ----------
@@ -173,9 +172,9 @@ class Rung:
         return self.bound(twin, grid, block, arguments, asked, product)
 
     @staticmethod
-    def bound(twin, grid, block, arguments, asked: int, product) -> Callable[[], object]:
-        """Return a function that launches a C++ twin on arguments that may be bare addresses."""
-        launch = prepared(twin, grid, block, arguments, asked)
+    def bound(kernel, grid, block, arguments, asked: int, product) -> Callable[[], object]:
+        """Return a function that launches a kernel on arguments that may be bare addresses."""
+        launch = prepared(kernel, grid, block, arguments, asked)
         launch.held = product  # which keeps the arrays that lie there
         return launch
 
@@ -208,13 +207,13 @@ class Rung:
 
     def numba_arguments(self, product: host.Product) -> tuple:
         """Return what the Numba kernel is called with."""
-        return host.wrapped(*product.arguments())
+        return product.arguments()
 
     def numba_launcher(self, kernel, grid, block, product, shared_bytes) -> Callable[[], object]:
         """Return a function that launches the Numba kernel on checked operands."""
-        launch = kernel[grid, block, *host.stream()]
+        # Arguments may be bare addresses: `product` keeps the arrays that lie there.
         arguments = self.numba_arguments(product)
-        return lambda: launch(*arguments)
+        return self.bound(kernel, grid, block, arguments, shared_bytes, product)
 
     def load(self, options: Options, product: host.Product | None = None):
         """Return the compiled C++ twin for these options and operands."""
