@@ -25,10 +25,12 @@ file              instructions
 
 from kernels.ptx.addresses import (
     global_address,
+    ld_global_v4_u32,
     ld_shared_v4_f32,
     shared_address,
     st_shared_v2_f32,
     st_shared_v4_f32,
+    st_shared_v4_u32,
     store_pair,
 )
 from kernels.ptx.arithmetic import (
@@ -122,6 +124,7 @@ __all__ = [
     "global_address",
     "griddepcontrol_launch_dependents",
     "griddepcontrol_wait",
+    "ld_global_v4_u32",
     "ld_shared_v4_f32",
     "ldmatrix_x1",
     "ldmatrix_x2",
@@ -146,6 +149,7 @@ __all__ = [
     "st_async_v4_f32",
     "st_shared_v2_f32",
     "st_shared_v4_f32",
+    "st_shared_v4_u32",
     "stmatrix_x2",
     "stmatrix_x4",
     "stmatrix_x4_trans",
