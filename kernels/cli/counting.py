@@ -19,8 +19,9 @@ def traced(
     """What the interpreter saw of a rung at M, N, K: in all blocks, or in those given."""
     A, B = oracle.inputs(*shape, dtype=rung.dtypes[-1])
     matrices = [cupy.asarray(matrix) for matrix in (A, B, oracle.poisoned(*shape[:2]))]
-    arguments = rung.numba_arguments(rung.operands(*matrices, "numba"))
+    chosen = rung.Options(**options)
+    arguments = rung.numba_arguments(rung.operands(*matrices, "numba"), chosen)
     launch = rung.launch(*shape[:2], **options)
-    asked = rung.Options(**options).shared_bytes if rung.dynamic_shared else 0
+    asked = chosen.shared_bytes if rung.dynamic_shared else 0
     kernel = rung.kernel(**options)
     return lab.trace(kernel, *launch, *arguments, blocks=blocks, shared_bytes=asked)

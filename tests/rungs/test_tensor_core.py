@@ -67,7 +67,7 @@ def test_traces_of_them_are_free_of_problems(name):
     rung = LADDER[name]
     A, B = oracle.inputs(128, 64, 96, dtype=rung.dtypes[-1])
     product, options = rung.operands(A, B, None, "numba"), rung.Options()
-    launch, arguments = rung.launch(128, 64), rung.numba_arguments(product)
+    launch, arguments = rung.launch(128, 64), rung.numba_arguments(product, options)
     asked = options.shared_bytes if rung.dynamic_shared else 0
     seen = lab.trace(rung.kernel(), *launch, *arguments, shared_bytes=asked)
     assert not seen.problems, seen.problems
