@@ -11,6 +11,7 @@ __all__ = [
     "ld_global_v4_u32",
     "ld_shared_v4_f32",
     "shared_address",
+    "st_global_v2_u32",
     "st_shared_v2_f32",
     "st_shared_v4_f32",
     "st_shared_v4_u32",
@@ -69,3 +70,8 @@ def ld_shared_v4_f32(source: u32):
 @assembly("ld.global.v4.u32 {<0>, <1>, <2>, <3>}, [<source>];", gives=(u32,) * 4)
 def ld_global_v4_u32(source: u64):
     """Return four words from global memory (`global_address`), on a 16-byte boundary."""
+
+
+@assembly("st.global.v2.u32 [<to>], {<a>, <b>};")
+def st_global_v2_u32(to: u64, a: u32, b: u32):
+    """Store two words in global memory (`global_address`), on an 8-byte boundary."""

@@ -159,10 +159,21 @@ def load_global(run, n, m, source):
     return tuple(words[:, k].reshape(run.lanes.shape) for k in range(4))
 
 
+def store_global(run, n, m, to, *parts):
+    """``st_global_v2_u32(to, a, b)``."""
+    to, on = spread(run, to), active(run, m)
+    found = global_cells(run, n, m, to, on, 4 * len(parts), "store")
+    if found is not None:
+        raw, starts = found
+        data = np.stack([spread(run, v).astype(np.uint32) for v in parts], 1)[on]
+        raw[starts[on][:, None] + np.arange(4 * len(parts))] = data.view(np.uint8)
+
+
 FUNCTIONS = {
     "global_address": global_address,
     "shared_address": shared_address,
     "store_pair": store_pair,
+    "st_global_v2_u32": store_global,
     "st_shared_v2_f32": store_shared(2),
     "st_shared_v4_f32": store_shared(4),
     "st_shared_v4_u32": store_shared(4, np.uint32),
