@@ -99,7 +99,11 @@ EXPECTED = {
     "wgmma": TILES,
     "specialized": (*TILES, *ROLES),
     "persistent": (*TILES, *ROLES, ".multicast::cluster", "cp.async.bulk.tensor.2d.global"),
+    "fp8": (*TILES, *ROLES, ".multicast::cluster", "m64n", "k32.f32.e4m3.e4m3"),
+    "emulated": (*TILES, *ROLES, ".multicast::cluster", "k16.f32.bf16.bf16"),
 }
+#: Kernels that take C as a tensor map, and what a kernel takes behind the sizes.
+STORED_BY_TMA, MORE = ("persistent", "fp8", "emulated"), {"fp8": ["float32"]}
 NUMBA = [
     (name, arch, options, dtype, out)
     for name, rung in LADDER.items()
@@ -120,17 +124,20 @@ def numba_kernel(request):
 
     name, arch, options, dtype, out = request.param
     rung = LADDER[name]
-    kernel = rung.make(**rung.Options(**options).values, dtype=dtype, out_dtype=out)
+    formats = {key: {"dtype": dtype, "out_dtype": out}[key] for key in rung.formats()}
+    kernel = rung.make(**rung.Options(**options).values, **formats)
 
     def matrix(dtype):
         return types.Array(getattr(types, dtype.replace("bfloat16", "uint16")), 2, "C")
 
     map_of = types.Array(types.uint8, 1, "C")
     operands = (map_of, map_of) if rung.arch else (matrix(dtype), matrix(dtype))
-    C = map_of if name == "persistent" else matrix(out)
+    C = map_of if name in STORED_BY_TMA else matrix(out)
     sizes = [types.int32] * (3 if rung.arch else 4)
-    expected = [w for w in EXPECTED[name] if "multicast" not in w or options != {"cluster": 1}]
-    return kernel, arch, expected, types.void(*operands, C, *sizes)
+    more = [getattr(types, each) for each in MORE.get(name, ())]
+    alone = options.get("cluster") == 1
+    expected = [w for w in EXPECTED[name] if not (alone and "multicast" in w)]
+    return kernel, arch, expected, types.void(*operands, C, *sizes, *more)
 
 
 def capability(arch: str) -> tuple:
