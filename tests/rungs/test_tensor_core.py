@@ -102,11 +102,13 @@ def test_a_tensor_map_of_one_row_does_not_ask_how_far_the_next_would_be(monkeypa
     row = np.zeros((4, 20), np.float16)[:1, :16]
     assert row.flags.c_contiguous and row.strides[0] == 40
     monkeypatch.setattr(tma, "on_gpu", True)
-    monkeypatch.setattr(tma, "_encoded", lambda address, shape, pitch, tile, dtype: pitch)
+    monkeypatch.setattr(
+        tma, "_encoded", lambda address, shape, pitch, tile, dtype: np.array([pitch])
+    )
     array = SimpleNamespace(
         data=SimpleNamespace(ptr=0), shape=row.shape, strides=row.strides, itemsize=row.itemsize
     )
-    assert tma.tensor_map(array, 128, 64, "float16") == 32
+    assert tma.tensor_map(array, 128, 64, "float16").tolist() == [32]
 
 
 def test_a_tensor_map_of_matrices_says_how_far_the_next_row_and_the_next_matrix_are(monkeypatch):
