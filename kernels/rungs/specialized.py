@@ -15,7 +15,7 @@ PANEL = BK * 128  # bytes of 64 columns of B
 GROUP = 16  # tiles of C that the blocks go down before one to the right
 
 
-def make_specialized(BN=256, group=GROUP, setmaxnreg=1, dtype="bfloat16", out_dtype="float32"):
+def make_specialized(BN=256, dtype="bfloat16", out_dtype="float32"):
     STAGES = HopperTiles.stages[BN]
     TILE_A, TILE_B = BM * BK * 2, BK * BN * 2  # bytes
     STAGE, SUMS, BARRIERS = TILE_A + TILE_B, BN // 2, 2 * STAGES
@@ -31,8 +31,8 @@ def make_specialized(BN=256, group=GROUP, setmaxnreg=1, dtype="bfloat16", out_dt
         role, tid = cuda.threadIdx.x // 128, cuda.threadIdx.x % 128
 
         block = cuda.blockIdx.y * cuda.gridDim.x + cuda.blockIdx.x
-        first = block // (group * cuda.gridDim.x) * group
-        height = min(group, cuda.gridDim.y - first)
+        first = block // (GROUP * cuda.gridDim.x) * GROUP
+        height = min(GROUP, cuda.gridDim.y - first)
         within = block - first * cuda.gridDim.x
         row0, col0 = (first + within % height) * BM, within // height * BN
 
@@ -47,8 +47,7 @@ def make_specialized(BN=256, group=GROUP, setmaxnreg=1, dtype="bfloat16", out_dt
         slot, parity = 0, 0  # parity: how often the ring has gone round, modulo 2
         if role == 0:
             # One thread does all the producer's work: leave the registers to the consumers.
-            if setmaxnreg:
-                ptx.setmaxnreg_dec(40)
+            ptx.setmaxnreg_dec(40)
             if tid == 0:
                 for step in range(steps):
                     # On the first round nobody has to empty a slot: the phase before the first
@@ -67,8 +66,7 @@ def make_specialized(BN=256, group=GROUP, setmaxnreg=1, dtype="bfloat16", out_dt
                         slot = 0
                         parity ^= 1
         else:
-            if setmaxnreg:
-                ptx.setmaxnreg_inc(232)
+            ptx.setmaxnreg_inc(232)
             upper = (role - 1) * 64  # this warpgroup's first row of the tile
             acc = cuda.local.array(SUMS, float32)
             previous = 0

@@ -15,10 +15,9 @@ BM, BN, BK = 128, 128, 64
 TILE_A, TILE_B = BM * BK * 2, BK * BN * 2  # bytes
 PANEL = BK * 128  # bytes of 64 columns of B
 SUMS = BN // 2  # of a thread, for 64 rows
-GROUP = 1  # tiles of C that the blocks go down before one to the right
 
 
-def make_wgmma(group=GROUP, dtype="bfloat16", out_dtype="float32"):
+def make_wgmma(dtype="bfloat16", out_dtype="float32"):
     multiply_add = ptx.wgmma(BN, dtype)
 
     @cuda.jit(launch_bounds=(128, 1))
@@ -28,11 +27,7 @@ def make_wgmma(group=GROUP, dtype="bfloat16", out_dtype="float32"):
         sA, loaded = ptx.shared_address(tiles), ptx.shared_address(barrier)
         sB = sA + TILE_A
 
-        block = cuda.blockIdx.y * cuda.gridDim.x + cuda.blockIdx.x
-        first = block // (group * cuda.gridDim.x) * group
-        height = min(group, cuda.gridDim.y - first)
-        within = block - first * cuda.gridDim.x
-        row0, col0 = (first + within % height) * BM, within // height * BN
+        row0, col0 = cuda.blockIdx.y * BM, cuda.blockIdx.x * BN
 
         if cuda.threadIdx.x == 0:
             ptx.mbarrier_init(loaded, 1)

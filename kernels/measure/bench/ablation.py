@@ -1,7 +1,7 @@
 """The steps from `mma` to `persistent`, each of one thing: versions that no reader needs.
 
 What the rungs change from one to the next is more than one thing: tile, order of blocks, stores.
-Between their versions lie these, with one change each.
+Between their versions lie these, with one change each, of the kernels in CUDA C++.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Roles(specialized.Options):
 
 @dataclass(frozen=True)
 class Stored(persistent.Options):
-    """With C straight from registers, in C++ alone."""
+    """With C straight from registers."""
 
     boxes: int = option(2, (0, 2), "boxes of shared memory through which a consumer stores C")
 
@@ -49,9 +49,10 @@ class WithoutBoxes(persistent.Persistent):
         return arguments if options.boxes else HopperRung.arguments(self, product, options)
 
 
-ORDERED = replace(wgmma.RUNG, Options=Ordered)
-ROLES = replace(specialized.RUNG, Options=Roles)
-STORED = WithoutBoxes(**vars(persistent.RUNG) | {"Options": Stored, "engines": ("cpp",)})
+IN_CPP = {"make": None, "engines": ("cpp",)}
+ORDERED = replace(wgmma.RUNG, Options=Ordered, **IN_CPP)
+ROLES = replace(specialized.RUNG, Options=Roles, **IN_CPP)
+STORED = WithoutBoxes(**vars(persistent.RUNG) | {"Options": Stored, **IN_CPP})
 
 #: What a step adds, and the version that has it; each differs from the one before in that alone.
 STEPS: tuple[tuple[str, Rung, dict[str, int]], ...] = (
