@@ -164,12 +164,12 @@ class Rung:
         grid, block = options.launch(product.M, product.N)
         if product.engine == "numba":
             kernel = made(self.make, options, **self.formats(product))
-            return self.numba_launcher(kernel, grid, block, product, self._asked(options))
-        arguments = self.arguments(product)
-        twin = self.load(options, product)
-        asked = self._asked(options)
-        # Arguments may be bare addresses: `product` keeps the arrays that lie there.
-        return self.bound(twin, grid, block, arguments, asked, product)
+            arguments = self.numba_arguments(product, options)
+        else:
+            # Before the twin: its macros say how the arrays lie.
+            arguments = self.arguments(product, options)
+            kernel = self.load(options, product)
+        return self.bound(kernel, grid, block, arguments, self._asked(options), product)
 
     @staticmethod
     def bound(kernel, grid, block, arguments, asked: int, product) -> Callable[[], object]:
@@ -192,7 +192,7 @@ class Rung:
         """Raise TypeError or ValueError for arrays that a launch would have to copy."""
         host.check_resident(A=A, B=B, C=C)
 
-    def arguments(self, product: host.Product) -> tuple:
+    def arguments(self, product: host.Product, options: Options) -> tuple:
         """Return what the C++ twin is called with."""
         return product.cpp_arguments()
 
@@ -205,15 +205,9 @@ class Rung:
         """Return what the number formats of the operands (or usual ones) add to `make`."""
         return {}
 
-    def numba_arguments(self, product: host.Product) -> tuple:
-        """Return what the Numba kernel is called with."""
+    def numba_arguments(self, product: host.Product, options: Options) -> tuple:
+        """Return what the Numba kernel of these options is called with."""
         return product.arguments()
-
-    def numba_launcher(self, kernel, grid, block, product, shared_bytes) -> Callable[[], object]:
-        """Return a function that launches the Numba kernel on checked operands."""
-        # Arguments may be bare addresses: `product` keeps the arrays that lie there.
-        arguments = self.numba_arguments(product)
-        return self.bound(kernel, grid, block, arguments, shared_bytes, product)
 
     def load(self, options: Options, product: host.Product | None = None):
         """Return the compiled C++ twin for these options and operands."""

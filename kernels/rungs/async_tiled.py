@@ -213,7 +213,7 @@ class AsyncTiled(split_k.SplitK):
     def formats(self, product=None):
         return {"wide": self.macros(product)["WIDE"]}
 
-    def numba_arguments(self, product):
+    def numba_arguments(self, product, options):
         return product.on_device
 
     def launcher(self, product, options):

@@ -1,6 +1,16 @@
 /* A pipeline step by step: everything comes from Python with the state, and this script draws it. */
 
-import { make, draw, clamp, frame, slider, makeTable, followSize, put, follow } from "../common.js";
+import {
+  make,
+  draw,
+  clamp,
+  frame,
+  slider,
+  makeTable,
+  followSize,
+  put,
+  follow,
+} from "../../../../kernels/lab/widgets/common.js";
 
 const HIGH = 20, // of a row
   GAP = 12; // between stages, roles and barriers
@@ -24,7 +34,12 @@ function render({ model, el }) {
   const host = frame(el, "pipeline-player", `${model.get("kernel")}, step by step`);
   const data = (name) => model.get(name);
   const go = (at) => at !== data("at") && put(model, { at });
-  const step = slider("Step", { min: 0, max: data("steps") - 1, write: (n) => `${n + 1} of ${data("steps")}`, change: go });
+  const step = slider("Step", {
+    min: 0,
+    max: data("steps") - 1,
+    write: (n) => `${n + 1} of ${data("steps")}`,
+    change: go,
+  });
   host.controls.append(step.element);
   host.picture.before(host.controls);
   const image = draw("svg", { role: "img" });
@@ -77,10 +92,17 @@ function render({ model, el }) {
     const bars = (runs) => (top) => {
       for (const [from, to, state] of runs)
         parts.push(
-          draw("rect", { x: x(from), y: top + 3, width: Math.max(1, (to - from) * across), height: HIGH - 6, class: state }),
+          draw("rect", {
+            x: x(from),
+            y: top + 3,
+            width: Math.max(1, (to - from) * across),
+            height: HIGH - 6,
+            class: state,
+          }),
         );
     };
-    const short = (label) => (width < 500 ? label.replace(/: /, " ").replace("warps ", "w").replace("warp ", "w") : label);
+    const short = (label) =>
+      width < 500 ? label.replace(/: /, " ").replace("warps ", "w").replace("warp ", "w") : label;
     for (const [label, runs] of stages) row(label, bars(runs));
     y += GAP;
     for (const [label, runs] of roles) row(short(label), bars(runs));
@@ -94,7 +116,9 @@ function render({ model, el }) {
             parts.push(draw("text", { x: box.x + 3, y: top + HIGH / 2 + 4, class: "small faint" }, number));
         }
         for (const at of arrivals)
-          parts.push(draw("circle", { cx: x(at + 0.5), cy: top + HIGH / 2, r: Math.min(3, across / 2 + 1), class: "arrival" }));
+          parts.push(
+            draw("circle", { cx: x(at + 0.5), cy: top + HIGH / 2, r: Math.min(3, across / 2 + 1), class: "arrival" }),
+          );
       });
     if (data("stuck")) parts.push(draw("path", { d: `M${x(steps)} 0V${y}`, class: "stop" }));
     const cursor = draw("rect", { y: 0, height: y, width: Math.max(2, across), class: "cursor" });
@@ -130,7 +154,10 @@ function render({ model, el }) {
     host.say(`Step ${at + 1} of ${data("steps")}: ${waiting} of ${data("roles").length} roles wait at its end.`);
   }
 
-  host.table(["who and what", "how often"], data("numbers").map(([name, number]) => [name, number]));
+  host.table(
+    ["who and what", "how often"],
+    data("numbers").map(([name, number]) => [name, number]),
+  );
   const problems = data("problems");
   if (data("stuck") || problems.length)
     wrong.append(...problems.slice(0, 3).map((text) => make("p", { class: "warning" }, text)));
