@@ -18,7 +18,6 @@ from tests.lab.widgets import keys
 from tests.pages import CHAPTERS, mount_all
 from tests.records import synthetic
 
-
 #: Made, and shown when its chapter is executed the next time.
 NOT_YET = {"PipelinePlayer"}
 
