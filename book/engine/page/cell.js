@@ -214,7 +214,7 @@ export class Cell {
   /** What the cell shows as the page was built. */
   forget() {
     this.live?.remove();
-    this.live = null;
+    this.live = this.tried = null;
     this.mark();
     this.hideRecorded(false);
     delete this.element.dataset.engine;

@@ -110,7 +110,7 @@ export class Page {
 
   /** Say at a cell how its text and its output stand to each other. */
   changed(cell) {
-    const unrun = this.unrun(cell);
+    const unrun = this.unrun(cell) && cell.tried !== cell.source; // what failed has run
     cell.tell(unrun ? "Edited, not run" : this.outdated.has(cell.number) ? "Ran before a cell above changed" : "");
     if (!unrun && !cell.live) cell.hideRecorded(false);
   }
@@ -126,7 +126,7 @@ export class Page {
   note(cell, right) {
     const { ran } = this.backend;
     const before = ran.get(cell.number);
-    const text = right ? cell.ranText : null;
+    const text = right ? cell.tried : null;
     const at = (this.runs = (this.runs ?? 0) + 1);
     // The same text gives something else where what it uses has changed.
     const same = before?.text === text && !this.outdated.delete(cell.number);
@@ -269,7 +269,7 @@ export class Page {
   async runOne(cell, asked) {
     this.running = cell;
     cell.begin();
-    cell.ranText = cell.source;
+    cell.tried = cell.source;
     const done = await this.backend.run(cell.number, cell.source, asked);
     if (this.running !== cell) return { reset: true };
     cell.end(done);
