@@ -228,7 +228,8 @@ def prepare(venv, test=False):
 def main(arguments):
     """Prepare the environment and become the command that was asked for."""
     test = arguments[:1] == ["--test"]
-    venv = Path(os.environ.get("TILE_VENV", str(ROOT / ".venv"))).absolute()
+    # A link to another checkout's environment is that environment.
+    venv = Path(os.environ.get("TILE_VENV", str(ROOT / ".venv"))).resolve()
     python = str(prepare(venv, test))
     command = [python] + arguments[test:]
     os.environ["VIRTUAL_ENV"] = str(venv)
