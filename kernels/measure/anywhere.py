@@ -70,7 +70,7 @@ def trace_rung(rung: Rung, M: int, N: int, K: int, blocks: Any = None, **options
     return trace(
         rung.kernel(**chosen.values),
         *chosen.launch(M, N),
-        *rung.numba_arguments(product),
+        *rung.numba_arguments(product, chosen),
         blocks=blocks,
         shared_bytes=asked,
     )
