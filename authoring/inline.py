@@ -43,8 +43,11 @@ OPERATORS = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
 }  # fmt: skip
 #: Fields of records that are not in the unit that a text says.
-SCALES = {"gflops": (1e9, "FLOP/s"), "cublas_gflops": (1e9, "FLOP/s"), "ns": (1e-9, "s"),
-          "bytes_per_second": (1, "B/s"), "share_of_copy": (1, "%"), "seconds": (1, "s")}  # fmt: skip
+SCALES = {
+    "gflops": (1e9, "FLOP/s"), "cublas_gflops": (1e9, "FLOP/s"), "ns": (1e-9, "s"),
+    "bytes_per_second": (1, "B/s"), "share_of_copy": (1, "%"), "seconds": (1, "s"),
+    "dram_read_bytes": (1, "B"), "dram_throughput": (1, "%"), "occupancy": (1, "%"),
+}  # fmt: skip
 
 
 class InlineError(ValueError):
@@ -121,6 +124,11 @@ class Source:
         """That speed as a share of cuBLAS, measured in the same run."""
         row = self._record.timing(rung, engine, M, **options)
         return Figure(row.share, "%", (row,), f"{_said(row)}, as a share of cuBLAS")
+
+    def best(self, rung: str, engine: str = "numba", M: int = 4096) -> Figure:
+        """The speed of a rung with the fastest of its measured tiles, as charts show it."""
+        row = next(r for r in self._record.ladder(M) if (r.rung, r.engine) == (rung, engine))
+        return Figure(row.gflops * 1e9, "FLOP/s", (row,), f"{_said(row)}, the fastest measured")
 
     def row(self, table: str, field: str, **where: Any) -> Figure:
         """One field of the one row of a table that matches."""
