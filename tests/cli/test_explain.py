@@ -45,7 +45,7 @@ def test_a_rung(capsys):
     code, out, _ = call(capsys, "naive", "--engine", "cpp")
     assert code == 0
     assert out.startswith("Naive, CUDA C++ block=32, 2048×2048×2048, H200 SXM\n")
-    assert "  wavefronts of L1 and shared memory  2 wavefronts" in out
+    assert "  L1 and shared memory  2 wavefronts" in out
     assert "77 % explained" in out and "It waits for L1 and shared memory" in out
     assert "Predicted: 2." in out and "Recorded: 2." in out
 
