@@ -25,7 +25,7 @@ EXERCISE = re.compile(r"(?:(?:Exercise )?\d+[.:]|Warm-up:) ")
 
 def paths(folder: Path = CHAPTERS) -> list[Path]:
     """Return the notebooks of all chapters in reading order: a core page, then its deeper pages."""
-    return sorted(folder.glob("ch[0-9][0-9]_*/[0-9][0-9]-*.ipynb"), key=lambda path: path.stem)
+    return sorted(folder.glob("ch[0-9][0-9]*_*/[0-9][0-9]*-*.ipynb"), key=lambda path: path.stem)
 
 
 def folder_of(page: str, folder: Path = CHAPTERS) -> Path:
@@ -82,7 +82,7 @@ def missing(folder: Path = CHAPTERS) -> list[str]:
     """Return what the chapters lack, a line for each part, with the way to mend it."""
     contents = (folder.parent / "_toc.yml").read_text(encoding="utf-8")
     lines = []
-    for chapter in sorted(folder.glob("ch[0-9][0-9]_*")):
+    for chapter in sorted(folder.glob("ch[0-9][0-9]*_*")):
         name = core_page_of(chapter)
         held = {path.stem for path in chapter.glob("*.ipynb")}
         parts = {
