@@ -1,8 +1,8 @@
 """The chapters: which pages they have, where these lie, and what a chapter still lacks.
 
-A chapter is a folder, ``chapters/chNN_name``. It holds a core page, ``NN-name.ipynb``, any number
-of deeper pages, ``NN-name-deeper.ipynb`` and the like, which nobody needs in order to go on, and
-what belongs to them: ``quiz.toml``, ``chapter.toml``, and ``PAGE.predict.toml`` for each page that
+A chapter is a folder, ``chapters/chNN_name``; a letter follows the number in the second half of
+one, ``ch05b_banks``. It holds a core page, ``NN-name.ipynb``, any number of deeper pages,
+``NN-name-deeper.ipynb`` and the like, which nobody needs in order to go on, and what belongs to them: ``quiz.toml``, ``chapter.toml``, and ``PAGE.predict.toml`` for each page that
 asks for a prediction.
 """
 
