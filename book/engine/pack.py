@@ -30,6 +30,7 @@ FROM_COURSE = (
     "microscope/**/*.py",
     "chapters/records/*",
     "chapters/**/*.py",
+    "chapters/*/widgets/**/*.*",
     "chapters/*/quiz.toml",
     "index.md",
 )

@@ -87,6 +87,7 @@ from kernels.ptx.tensor_maps import (
 )
 from kernels.ptx.wgmma import (
     matrix_descriptor,
+    settle,
     wgmma,
     wgmma_commit_group,
     wgmma_fence,
@@ -142,6 +143,7 @@ __all__ = [
     "redux_sync_min",
     "setmaxnreg_dec",
     "setmaxnreg_inc",
+    "settle",
     "shared_address",
     "st_async_v4_f32",
     "st_shared_v2_f32",

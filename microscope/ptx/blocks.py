@@ -18,6 +18,7 @@ from ..memory import Array
 from ..sites import WARP, Kind, Problem, Site
 from ..values import is_value
 from .clocks import Clash, Event, Words, words_of
+from .timeline import Timeline
 
 SPACE = 1 << 18  # bytes that 18 bits of address reach
 DYNAMIC = 1024 + 16
@@ -39,11 +40,14 @@ class Wait:
         Says whether it has come.
     missing : callable
         Says in words what is lacking.
+    barrier : int or None
+        Shared address of the mbarrier, if it is one.
     """
 
     line: int
     ready: object
     missing: object
+    barrier: int | None = None
 
 
 @dataclass(eq=False)
@@ -193,6 +197,13 @@ class Block:
                 f"{second.what} of thread {second.thread} reads {where}, which nobody has written "
                 "yet: wait for the copy that brings it, or fill it first"
             )
+        elif clash.unfenced and first.reads:
+            kind = Kind.PROXY_FENCE
+            text = (
+                f"{second.what} of line {second.line} {op} {where}, which thread {first.thread} "
+                f"has read at line {first.line} by {first.what}: the asynchronous proxy may "
+                "overtake it; call fence_proxy_async() behind the read, before the barrier"
+            )
         elif clash.unfenced:
             kind = Kind.PROXY_FENCE
             text = (
@@ -287,6 +298,9 @@ class Cluster:
         self.chance = np.random.default_rng(seed)
         self.blocks = [Block(self, rank, number) for rank, number in enumerate(numbers)]
         self.phase, self.arrived, self.told = 0, {}, ()  # of the cluster's own barrier
+        self.timeline = None
+        if session.tracer is not None and session.tracer.trace.timeline is None:
+            self.timeline = session.tracer.trace.timeline = Timeline()
 
     def actor(self) -> int:
         """A number for one more actor."""
@@ -312,6 +326,11 @@ class Cluster:
         """Let chance decide what happens now."""
         while self.flying and self.chance.random() < 0.4:
             self.land(self.flying[int(self.chance.integers(len(self.flying)))])
+
+    def note(self, what: str, block: Block, line: int, *rest, **named) -> None:
+        """Record what happens in a traced launch's first cluster: see `Timeline.note`."""
+        if self.timeline is not None:
+            self.timeline.note(what, block.rank, line, *rest, **named)
 
     def count(self, what: str, n: int) -> None:
         """Add to a trace's counts."""

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import traitlets
 
+from chapters.ch05_memory_access.widgets.banks import words
 from kernels import cuda, float32, lab
 from kernels.lab.widgets import Banks
-from kernels.lab.widgets.banks import words
 from microscope import shared_cost
 from tests.lab.widgets import keys
 from tests.lab.widgets.redraws import MOST, redraw_share

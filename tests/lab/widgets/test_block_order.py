@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import traitlets
 
+from chapters.ch07_register_tiling.widgets.block_order import needed
 from kernels import LADDER, lab
 from kernels.host.tiles import tile_of
 from kernels.lab.widgets import BlockOrder
-from kernels.lab.widgets.block_order import needed
 from tests.lab.widgets import keys
 from tests.lab.widgets.redraws import MOST, redraw_share
 

@@ -5,10 +5,10 @@ from itertools import product
 import pytest
 import traitlets
 
+from chapters.ch12_elsewhere.widgets.layer import sheets
 from kernels.basics import layer
 from kernels.basics.data_sheets import gpus
 from kernels.lab.widgets import Layer
-from kernels.lab.widgets.layer import sheets
 from tests.lab.widgets import keys
 from tests.lab.widgets.redraws import MOST, redraw_share
 

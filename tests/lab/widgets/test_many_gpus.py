@@ -5,8 +5,8 @@ from itertools import product
 import pytest
 import traitlets
 
+from chapters.ch09_many_gpus.widgets.many_gpus import planned, times
 from kernels.lab.widgets import ManyGpus
-from kernels.lab.widgets.many_gpus import planned, times
 from tests.lab.widgets import keys
 from tests.lab.widgets.redraws import MOST, redraw_share
 

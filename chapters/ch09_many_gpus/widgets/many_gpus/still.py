@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from chapters.ch09_many_gpus.widgets.many_gpus import planned, times
 from kernels.basics.units import percent, quantity
-from kernels.lab.widgets.many_gpus import planned, times
 from kernels.lab.widgets.stills import Table
 
 

@@ -18,7 +18,7 @@ import {
   followSize,
   put,
   follow,
-} from "../common.js";
+} from "../../../../kernels/lab/widgets/common.js";
 
 const WARP = 32;
 const SECTOR = 8; // float32 elements: 32 bytes

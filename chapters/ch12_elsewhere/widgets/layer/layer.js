@@ -16,7 +16,7 @@ import {
   followSize,
   put,
   follow,
-} from "../common.js";
+} from "../../../../kernels/lab/widgets/common.js";
 
 const BYTES = { float32: 4, float16: 2, bfloat16: 2 };
 const MOST = 65536;

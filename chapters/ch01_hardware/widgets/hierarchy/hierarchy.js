@@ -17,7 +17,7 @@ import {
   followSize,
   put,
   follow,
-} from "../common.js";
+} from "../../../../kernels/lab/widgets/common.js";
 
 const WARP = 32;
 const SCHEDULERS = 4;

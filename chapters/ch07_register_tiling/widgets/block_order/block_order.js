@@ -14,7 +14,7 @@ import {
   followSize,
   put,
   follow,
-} from "../common.js";
+} from "../../../../kernels/lab/widgets/common.js";
 
 const MOST = { group: 32, running: 1024 };
 

@@ -15,7 +15,7 @@ import {
   followSize,
   put,
   follow,
-} from "../common.js";
+} from "../../../../kernels/lab/widgets/common.js";
 
 /** A size in parts that differ by one at most: pairs of start and end. */
 function cut(size, parts) {

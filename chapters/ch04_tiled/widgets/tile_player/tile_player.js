@@ -22,7 +22,7 @@ import {
   hatches,
   put,
   follow,
-} from "../common.js";
+} from "../../../../kernels/lab/widgets/common.js";
 
 const WARP = 32,
   SECTOR = 8; // threads; float32 elements of 32 bytes

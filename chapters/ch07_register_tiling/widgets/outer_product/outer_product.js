@@ -1,6 +1,6 @@
 /* A thread tile: TM numbers of A times TN of B, added to TM·TN sums in registers, step by step of k. */
 
-import { make, draw, short, frame, slider, followSize, put, follow } from "../common.js";
+import { make, draw, short, frame, slider, followSize, put, follow } from "../../../../kernels/lab/widgets/common.js";
 
 const LARGEST = 8;
 const MOST_REGISTERS = 255;

@@ -1,6 +1,17 @@
 /* Banks: which bank of shared memory each lane of a warp wants, and in which wavefront it gets its word. */
 
-import { make, draw, integer, frame, slider, choice, check, followSize, put, follow } from "../common.js";
+import {
+  make,
+  draw,
+  integer,
+  frame,
+  slider,
+  choice,
+  check,
+  followSize,
+  put,
+  follow,
+} from "../../../../kernels/lab/widgets/common.js";
 
 const BANKS = 32;
 const LANES = 32;

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from chapters.ch07_register_tiling.widgets.block_order import needed
 from kernels.basics.units import quantity
-from kernels.lab.widgets.block_order import needed
 from kernels.lab.widgets.stills import Table
 
 SETTINGS = ("across", "down", "group", "running", "wave", "BM", "BN", "K")
