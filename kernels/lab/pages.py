@@ -2,8 +2,9 @@
 
 A chapter is a folder, ``chapters/chNN_name``; a letter follows the number in the second half of
 one, ``ch05b_banks``. It holds a core page, ``NN-name.ipynb``, any number of deeper pages,
-``NN-name-deeper.ipynb`` and the like, which nobody needs in order to go on, and what belongs to them: ``quiz.toml``, ``chapter.toml``, and ``PAGE.predict.toml`` for each page that
-asks for a prediction.
+``NN-name-deeper.ipynb`` and the like, which nobody needs in order to go on, and what belongs to
+them: ``quiz.toml``, ``chapter.toml``, and ``PAGE.predict.toml`` for each page that asks for a
+prediction.
 """
 
 from __future__ import annotations
