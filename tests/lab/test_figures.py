@@ -159,7 +159,7 @@ def test_an_element_lies_where_numpy_puts_it():
 
 
 def test_the_limit_is_the_roof_s():
-    roof = lab.roofline.data_sheet(lab.data_sheets.gpu("h200"))
+    roof = lab.roofline.recorded(lab.records.load(lab.records.DEFAULT_GPU))
     for (uses,), frame in frames(ch03.reuse_and_roof()).items():
         share = roof.attainable(int(uses) / 4) / roof.compute
         assert cells(frame).count("t") == round(200 * share)
