@@ -675,12 +675,7 @@ function render({ model, el }) {
     ...barriers.map((b) => b.element),
     verdict,
   );
-  const folded = setUp(
-    host,
-    tileField.element,
-    ...sizes.map(([, field]) => field.element),
-    pace.element,
-  );
+  const folded = setUp(host, tileField.element, ...sizes.map(([, field]) => field.element), pace.element);
   folded.element.append(warning);
 
   // A phone shows one of three views at a time.
