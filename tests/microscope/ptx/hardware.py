@@ -103,7 +103,7 @@ def prepared(kernel, launch, shared_bytes: int, whole=np.int64):
     from inspect import signature
 
     from kernels.engine import cupy
-    from kernels.host.numba_launch import launcher
+    from kernels.host import follow
     from kernels.host.tma import tensor_map
     from microscope.ptx import TensorMap
 
@@ -118,7 +118,7 @@ def prepared(kernel, launch, shared_bytes: int, whole=np.int64):
         else:
             given.append(whole(array) if isinstance(array, (bool, int)) else array)
     grid, block = (n if isinstance(n, tuple) else (n,) for n in (grid, block))
-    return launcher(kernel, grid, block, tuple(given), shared_bytes), named
+    return follow.prepared(kernel, grid, block, tuple(given), shared_bytes), named
 
 
 def on_gpu(name: str) -> dict:
