@@ -186,6 +186,9 @@ class Problem:
         Block of the other thread where it is another one.
     same_warp : bool or None
         Of a race: do both threads belong to one warp?
+    stage, step : int or None
+        Of a copy: which of the mbarriers made at one line counts it, by address, and in which of
+        its phases.
     count : int
         Threads concerned; for a race, elements concerned.
     message : str
@@ -202,6 +205,8 @@ class Problem:
     other_thread: tuple | None = None
     other_block: tuple | None = None
     same_warp: bool | None = None
+    stage: int | None = None
+    step: int | None = None
     count: int = 1
     message: str = ""
 

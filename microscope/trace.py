@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from . import report
+from .errors import KernelError
 from .sites import WARP, ArraySeen, Heat, Problem, Site, Work
 
 if TYPE_CHECKING:
@@ -103,7 +104,16 @@ class Trace:
         -------
         Heat
             `loads` and `stores`, integer arrays of the array's shape.
+
+        Raises
+        ------
+        KernelError
+            When the launch was refused, as one of too many threads is.
+        KeyError
+            When the kernel has no such array.
         """
+        if not self.arrays and self.problems:
+            raise KernelError(f"the kernel did not run: {self.problems[0].message}")
         if name not in self.arrays:
             known = ", ".join(self.arrays) or "none"
             raise KeyError(f"no array {name!r} in this trace; it has: {known}")

@@ -45,6 +45,12 @@ class Mbarrier:
         return f"the mbarrier at shared address {self.address} (made at line {self.line})"
 
     @property
+    def stage(self) -> int:
+        """Its number among the mbarriers that were made at the same line."""
+        made = (bar.address for bar in self.block.barriers.values() if bar.line == self.line)
+        return sorted(made).index(self.address)
+
+    @property
     def lacks(self) -> str:
         """What its phase still wants."""
         wants = []
@@ -93,6 +99,7 @@ class Mbarrier:
                 f"({operation.size} bytes) is on its way: announce the bytes of all copies in "
                 "mbarrier_arrive_expect_tx",
                 self.block.number, operation.event.thread, other_line=self.line,
+                stage=self.stage, step=self.phase,
             )  # fmt: skip
         self.flying.clear()
         self.block.cluster.note("phase", self.block, line, barrier=self.address, number=self.phase)

@@ -236,10 +236,13 @@ class Block:
                 f"{first.what} of line {first.line} (thread {first.thread}) writes: nothing orders "
                 "the two; put a barrier, or a wait for the copy, between them"
             )
+        copies = (e for e in (second, first) if e is not None and e.barrier is not None)
+        copy = next(copies, None)
         self.cluster.problem(
             kind, second.line, text, self.number, second.thread,
             key=(first and first.line, first and first.what), count=clash.count,
             other_line=first.line if first is not None else None,
+            stage=copy and copy.barrier.stage, step=copy and copy.phase,
         )  # fmt: skip
 
 
@@ -339,12 +342,14 @@ class Cluster:
             seen[what] = seen.get(what, 0) + int(n)
 
     def problem(
-        self, kind, line, message, block=None, thread=None, key=(), count=1, other_line=None
-    ) -> None:
+        self, kind, line, message, block=None, thread=None, key=(), count=1, other_line=None,
+        stage=None, step=None,
+    ) -> None:  # fmt: skip
         """Note a problem; a plain launch stops at it."""
         problem = Problem(
-            kind, line=line, other_line=other_line, block=block, thread=thread, message=message
-        )
+            kind, line=line, other_line=other_line, block=block, thread=thread, stage=stage,
+            step=step, message=message,
+        )  # fmt: skip
         tracer = self.session.tracer
         if tracer is None:
             raise KernelError(str(problem))

@@ -78,7 +78,7 @@ function render({ model, el }) {
     const [stages, roles, barriers] = ["stages", "roles", "barriers"].map(data),
       steps = data("steps");
     const width = Math.max(280, host.picture.clientWidth || 640),
-      left = width < 500 ? 96 : 168,
+      left = width < 500 ? 82 : 176,
       across = (width - left - 6) / steps;
     const x = (n) => left + n * across;
     const parts = [];
@@ -101,8 +101,7 @@ function render({ model, el }) {
           }),
         );
     };
-    const short = (label) =>
-      width < 500 ? label.replace(/: /, " ").replace("warps ", "w").replace("warp ", "w") : label;
+    const short = (label) => (width < 500 ? label.split(":")[0] : label);
     for (const [label, runs] of stages) row(label, bars(runs));
     y += GAP;
     for (const [label, runs] of roles) row(short(label), bars(runs));
