@@ -16,9 +16,9 @@ from functools import lru_cache
 import numpy as np
 
 from kernels import host, ptx
-from kernels.engine import cuda, cupy, float32, int32, uint8, uint32, uint64
+from kernels.engine import cuda, cupy, float32, int32, on_gpu, uint8, uint32, uint64
 from kernels.engine.vector import unrolled
-from kernels.host import cdiv, cpp, half, option, tensor_cores
+from kernels.host import cdiv, cpp, half, numba_launch, option, tensor_cores
 from kernels.host.follow import follower
 from kernels.host.rung import made
 from kernels.host.tensor_cores import (
@@ -92,21 +92,22 @@ def make_stream_k(BN=0, cluster=0, parts=1, dtype="bfloat16", out_dtype="float32
             begin = share * number + min(number, more)
             end = share * (number + 1) + min(number + 1, more)
             pieces = int32(turns + (2 if begin // steps < (end - 1) // steps else 1))
-        slot, parity = 0, 0  # parity: how often the ring has gone round, modulo 2
+        slot, parity = int32(0), int32(0)  # parity: how often the ring has gone round, modulo 2
         if role == 0:
             ptx.setmaxnreg_dec(40)
             if tid == 0:
                 ptx.griddepcontrol_wait()
                 for i in range(pieces):
                     tile, start, stop = int32(number + i * clusters), int32(0), int32(steps)
-                    if i >= turns:
+                    if tile >= whole:
                         begin = share * number + min(number, more)
                         end = share * (number + 1) + min(number + 1, more)
-                        shared = (end - 1) // steps if i == turns else begin // steps
+                        shared = (end - 1) // steps if tile < whole + clusters else begin // steps
                         tile, start = int32(whole + shared), int32(max(begin - shared * steps, 0))
                         stop = int32(min(end - shared * steps, steps))
-                    first = tile // (GROUP * across) * GROUP
-                    height, within = min(GROUP, down - first), tile - first * across
+                    first = int32(tile // (GROUP * across) * GROUP)
+                    height = int32(min(GROUP, down - first))
+                    within = int32(tile - first * across)
                     row0 = int32(((first + within % height) * cluster + rank) * BM)
                     col0 = int32(within // height * BN)
                     for step in range(int32(start + part), stop, int32(parts)):
@@ -127,35 +128,25 @@ def make_stream_k(BN=0, cluster=0, parts=1, dtype="bfloat16", out_dtype="float32
                                 ptx.cp_async_bulk_tensor_2d_load_multicast(
                                     to, map_B, x, step * BK, loaded, EVERYONE
                                 )
-                        slot += 1
+                        slot = int32(slot + 1)
                         if slot == STAGES:
-                            slot = 0
-                            parity ^= 1
+                            slot, parity = int32(0), int32(parity ^ 1)
         else:
             ptx.setmaxnreg_inc(232)
             upper = int32((role - 1) * 64)  # this warpgroup's first row of the tile
             my_boxes = uint32(boxes + (role - 1) * BOXES * BOX)
             acc = cuda.local.array(SUMS, float32)
             warp, lane = int32(tid // 32), int32(tid % 32)
-            # Where this warpgroup of cluster 0 leaves its sums, four of a thread side by side and
-            # those of its neighbour next to them, and whether they are there.
-            spot = int32(rank * CONSUMERS + role - 1)
-            sums_at = ptx.global_address(sums) + uint64(16 * tid)
-            ready_at = ptx.global_address(ready)
             ptx.griddepcontrol_wait()
             for i in range(pieces):
                 tile, start, stop = int32(number + i * clusters), int32(0), int32(steps)
-                if i >= turns:
+                if tile >= whole:
                     begin = share * number + min(number, more)
                     end = share * (number + 1) + min(number + 1, more)
-                    shared = (end - 1) // steps if i == turns else begin // steps
+                    shared = (end - 1) // steps if tile < whole + clusters else begin // steps
                     tile, start = int32(whole + shared), int32(max(begin - shared * steps, 0))
                     stop = int32(min(end - shared * steps, steps))
-                first = tile // (GROUP * across) * GROUP
-                height, within = min(GROUP, down - first), tile - first * across
-                row0 = int32(((first + within % height) * cluster + rank) * BM)
-                col0 = int32(within // height * BN)
-                previous = 0
+                previous = int32(0)
                 for step in range(int32(start + part), stop, int32(parts)):
                     ptx.mbarrier_wait_parity(full + 8 * slot, parity)
                     sA = ring + slot * STAGE
@@ -173,14 +164,18 @@ def make_stream_k(BN=0, cluster=0, parts=1, dtype="bfloat16", out_dtype="float32
                     if step > start + part and tid < cluster:
                         ptx.mbarrier_arrive_cluster(empty + 8 * previous, tid + part)
                     previous = slot
-                    slot += 1
+                    slot = int32(slot + 1)
                     if slot == STAGES:
-                        slot = 0
-                        parity ^= 1
+                        slot, parity = int32(0), int32(parity ^ 1)
                 ptx.wgmma_wait_group(0, acc, SUMS)
                 if tid < cluster:
                     ptx.mbarrier_arrive_cluster(empty + 8 * previous, tid + part)
 
+                first = int32(tile // (GROUP * across) * GROUP)
+                height = int32(min(GROUP, down - first))
+                within = int32(tile - first * across)
+                row0 = int32(((first + within % height) * cluster + rank) * BM)
+                col0 = int32(within // height * BN)
                 if parts == 2:
                     # The two blocks of a tile have each added up every second step. Each completes
                     # one half of the columns, and sends its sums of the other to that block.
@@ -206,31 +201,35 @@ def make_stream_k(BN=0, cluster=0, parts=1, dtype="bfloat16", out_dtype="float32
                     unrolled()
 
                 if stop < steps:
-                    mine = uint64(number * cluster * CONSUMERS + spot)
+                    # Sums wait at this warpgroup's place in global memory, four of a thread side by
+                    # side, those of its neighbour next to them; `ready` says that they are there.
+                    place = uint64(cuda.blockIdx.x * CONSUMERS + role - 1)
+                    sums_at = ptx.global_address(sums) + place * uint64(512 * SUMS)
                     for d in range(0, SUMS, 4):
-                        to = sums_at + mine * uint64(512 * SUMS) + uint64(512 * d)
-                        ptx.st_global_cg_v4_f32(to, acc[d], acc[d + 1], acc[d + 2], acc[d + 3])
+                        at = sums_at + uint64(512 * d + 16 * tid)
+                        ptx.st_global_cg_v4_f32(at, acc[d], acc[d + 1], acc[d + 2], acc[d + 3])
                     unrolled()
                     cuda.threadfence()
                     ptx.bar_sync(role, 128)
                     if tid == 0:
-                        ptx.st_release_gpu_u32(ready_at + uint64(4) * mine, 1)
+                        ptx.st_release_gpu_u32(ptx.global_address(ready) + uint64(4) * place, 1)
                 else:
                     # The steps before ours were those of the clusters before us, back to the one
                     # whose share holds the first step of the tile.
                     other = number
                     while start > 0 and share * other + min(other, more) > (tile - whole) * steps:
                         other -= 1
-                        theirs = uint64(other * cluster * CONSUMERS + spot)
+                        place = uint64((other * cluster + rank) * CONSUMERS + role - 1)
+                        sums_at = ptx.global_address(sums) + place * uint64(512 * SUMS)
                         if tid == 0:
-                            there_yet = ready_at + uint64(4) * theirs
+                            there_yet = ptx.global_address(ready) + uint64(4) * place
                             while ptx.ld_acquire_gpu_u32(there_yet) == 0:
                                 pass
                             ptx.st_release_gpu_u32(there_yet, 0)  # for the next launch
                         ptx.bar_sync(role, 128)
                         for d in range(0, SUMS, 4):
-                            source = sums_at + theirs * uint64(512 * SUMS) + uint64(512 * d)
-                            e, f, g, h = ptx.ld_global_cg_v4_f32(source)
+                            at = sums_at + uint64(512 * d + 16 * tid)
+                            e, f, g, h = ptx.ld_global_cg_v4_f32(at)
                             acc[d] += e
                             acc[d + 1] += f
                             acc[d + 2] += g
@@ -250,11 +249,9 @@ def make_stream_k(BN=0, cluster=0, parts=1, dtype="bfloat16", out_dtype="float32
                                 if BOX_COLS == 32:
                                     row = warp * 16 + lane // 4  # row % 8 is the same 8 rows below
                                     d, chunk = 16 * piece + 4 * j, 2 * j + lane % 4 // 2
-                                    place = (
-                                        box + row * 128 + (chunk ^ (row % 8)) * 16 + lane % 2 * 8
-                                    )
-                                    ptx.st_shared_v2_f32(place, acc[d], acc[d + 1])
-                                    ptx.st_shared_v2_f32(place + 8 * 128, acc[d + 2], acc[d + 3])
+                                    spot = box + row * 128 + (chunk ^ (row % 8)) * 16 + lane % 2 * 8
+                                    ptx.st_shared_v2_f32(spot, acc[d], acc[d + 1])
+                                    ptx.st_shared_v2_f32(spot + 8 * 128, acc[d + 2], acc[d + 3])
                                 else:
                                     row = warp * 16 + lane % 16
                                     d, chunk = 32 * piece + 8 * j, 2 * j + lane // 16
@@ -427,22 +424,57 @@ class Options(HopperTiles):
         return dealt.longest * BK * BM * dealt.BN
 
 
+def check_room(address: int, dealt: Deal, options: Options) -> None:
+    """Raise RuntimeError unless all blocks are at work at once: some wait for what others leave.
+
+    `address` is that of the driver's function.
+    """
+    from cuda.bindings import driver
+
+    config, together = driver.CUlaunchConfig(), driver.CUlaunchAttribute()
+    together.id = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+    together.value.clusterDim.x = dealt.cluster * dealt.parts
+    together.value.clusterDim.y = together.value.clusterDim.z = 1
+    config.attrs, config.numAttrs = [together], 1
+    config.gridDimX, config.gridDimY, config.gridDimZ = dealt.blocks, 1, 1
+    config.blockDimX, config.blockDimY, config.blockDimZ = options.threads, 1, 1
+    config.sharedMemBytes = options.shared_bytes
+    status, most = driver.cuOccupancyMaxActiveClusters(driver.CUfunction(address), config)
+    if status:
+        raise RuntimeError(f"stream_k: the driver does not say how many blocks fit ({status.name})")
+    if most < dealt.clusters:
+        raise RuntimeError(
+            f"stream_k wants {dealt.clusters} clusters of {dealt.cluster} blocks at work at once,"
+            f" and this GPU has room for {most}: use persistent"
+        )
+
+
 class StreamK(HopperRung):
     """The host deals out the work, and makes room for sums that are handed over.
 
-    The launches of one `prepare` share that room: let them follow one another, in one stream.
+    The launches of one `prepare` share that room: let them follow one another, in one stream. Where
+    blocks wait for each other, the host asks first whether all of them fit on the GPU at once. A
+    launch that fails takes its context with it, and so this room: nothing stale is left in it.
     """
 
     def launcher(self, product, options):
         arguments, dealt = self.dealt(product, options)
         options = replace(options, BN=dealt.BN, cluster=dealt.cluster)
         asked = options.shared_bytes
+        where = (dealt.blocks,), options.block_dim, arguments, asked
         if product.engine == "numba":
             kernel = made(self.make, options, parts=dealt.parts, **self.formats(product))
+            launch = numba_launch.launcher(kernel, *where)
+            if on_gpu:
+                (compiled,) = kernel.overloads.values()
+                address = compiled._codelibrary.get_cufunc().handle
         else:
             macros = options.macros | self.macros(product) | {"PARTS": dealt.parts}
-            kernel = cpp.load(self.name, shared_bytes=asked, arch=self.arch, **macros)
-        launch = follower(kernel, (dealt.blocks,), options.block_dim, arguments, asked)
+            twin = cpp.load(self.name, shared_bytes=asked, arch=self.arch, **macros)
+            launch = follower(twin, *where)
+            address = twin.kernel.ptr
+        if on_gpu and dealt.sharers:
+            check_room(int(address), dealt, options)
         # Tensor maps are bare addresses: `product` keeps the arrays that lie there.
         return lambda held=product: launch()
 

@@ -147,6 +147,23 @@ def test_a_k_whose_steps_32_bits_do_not_count_is_not_divided():
     assert stream_k.deal(128 * 66, 256, 2**31 - 2**14, 256, 1, sms=132).sharers == 0
 
 
+@pytest.mark.skipif(on_gpu, reason="is about the interpreter")
+@pytest.mark.parametrize(
+    "shape, options, sharers, parts",
+    [
+        ((100, 120, 1300), {"BN": 256, "cluster": 2}, 2, 1),  # a tile is divided
+        ((100, 120, 1300), {"BN": 128, "cluster": 1}, 0, 2),  # two blocks swap halves of its sums
+    ],
+)
+def test_without_a_gpu_the_interpreter_adds_up_what_was_dealt(shape, options, sharers, parts):
+    M, N, K = shape
+    dealt = stream_k.deal(M, N, K, *options.values())
+    assert (dealt.sharers, dealt.parts) == (sharers, parts)
+    A, B = oracle.inputs(M, N, K, dtype="bfloat16")
+    for _ in range(2):  # what one launch leaves is cleared for the next
+        lab.check(LADDER["stream_k"].matmul(A, B, **options), A, B)
+
+
 @pytest.mark.parametrize(
     "options, error, told",
     [
