@@ -466,7 +466,7 @@ class StreamK(HopperRung):
             kernel = made(self.make, options, parts=dealt.parts, **self.formats(product))
             launch = numba_launch.launcher(kernel, *where)
             if on_gpu:
-                (compiled,) = kernel.overloads.values()
+                *_, compiled = kernel.overloads.values()  # the last one compiled
                 address = compiled._codelibrary.get_cufunc().handle
         else:
             macros = options.macros | self.macros(product) | {"PARTS": dealt.parts}

@@ -1,11 +1,13 @@
-"""How Stream-K deals out the tiles of C; none of it needs a GPU."""
+"""How Stream-K deals out the tiles of C, and adds up what was dealt; none of it needs a GPU."""
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels import LADDER
+from kernels import LADDER, lab
+from kernels.engine import on_gpu
 from kernels.host import cdiv, cpp
+from kernels.measure import oracle
 from kernels.rungs import stream_k
 from kernels.rungs.stream_k import Deal
 
