@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import traitlets
 
-from kernels.lab import pipeline_player
+from kernels import LADDER
+from kernels.lab import pipeline_player, trace_rung
 from kernels.lab.widgets import PipelinePlayer
 from kernels.patterns import vector_add
 from microscope import trace
@@ -76,6 +77,12 @@ def test_each_block_of_a_cluster_has_its_own_picture():
     assert first.steps == second.steps and first.roles != second.roles
     with pytest.raises(ValueError, match="^block 2: the first cluster has blocks 0 to 1$"):
         in_clusters(block=2)
+
+
+def test_a_warpgroup_that_does_everything_is_one_role():
+    shown = pipeline_player(trace_rung(LADDER["wgmma"], 128, 128, 256))
+    assert [label for label, _ in shown.roles] == ["warps 0–3: copies and products"]
+    assert [label for label, *_ in shown.barriers] == ["loaded"]
 
 
 def test_copies_without_an_mbarrier_have_stages_too():
