@@ -10,10 +10,10 @@ from kernels.lab.widgets import PipelinePlayer
 from kernels.patterns import vector_add
 from microscope import trace
 from tests.lab.widgets import keys
-from tests.lab.widgets.redraws import MOST, redraw_share
 from tests.lab.widgets.traced_pipelines import broken, by_pieces, in_clusters, player
 
-PROFILES = [(width, mode) for width in (1280, 390) for mode in ("light", "dark")]
+WIDEST = in_clusters()
+REDRAWS = [(player(), "Step", range(0, 30, 3))]
 #: `traced_pipelines.player` begins with step 5; one key leads on.
 SLIDER = keys.Slider("Step", "at", 5)
 STILLS = [player(), broken(), in_clusters(at=40)]
@@ -116,13 +116,6 @@ def test_a_place_in_the_picture_is_a_step(formulas):
     assert found == [0, 0, 0, 1, 4, 4]
 
 
-@pytest.mark.parametrize(("width", "mode"), PROFILES)
-def test_it_is_silent_and_fits(mounted, width, mode):
-    shown = mounted(in_clusters(), width=width, mode=mode)
-    assert (shown.errors, shown.foreign) == ([], [])
-    assert shown.overflow <= 0
-
-
 def said(widget) -> list[str]:
     """The table of the step at the cursor."""
     rows = widget.locator(".now table:not([aria-hidden]) tbody tr")
@@ -160,18 +153,6 @@ def test_a_broken_kernel_shows_where_it_stops_and_why(mounted):
     widget = mounted(broken()).page.locator(".tile-widget")
     assert widget.locator("svg .stop").count() == 1
     assert "nothing can go on" in widget.locator(".warning").first.inner_text()
-
-
-def test_a_redraw_costs_little_more_than_the_picture_itself(mounted):
-    assert redraw_share(mounted(player()), "Step", range(0, 30, 3)) <= MOST
-
-
-def test_the_numbers_are_printed_and_the_controls_are_not(mounted):
-    page = mounted(player()).page
-    page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    page.emulate_media(media="print")
-    assert page.locator("details table").is_visible()
-    assert not page.locator(".controls").is_visible()
 
 
 def by_keys(widget) -> None:
