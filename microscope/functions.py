@@ -8,7 +8,7 @@ import types
 
 import numpy as np
 
-from . import maths, memory, modules, names, ufuncs, values
+from . import maths, memory, modules, names, ufuncs, values, whole_arrays
 from .errors import KernelError, Unsupported
 from .iterables import Enumerate, Range, Zip, iterable
 from .memory import Array
@@ -65,6 +65,10 @@ def python_call(run, target, n: ast.Call, m):
             n.lineno,
             f"a kernel cannot call {called}, a plain function: put @cuda.jit(device=True) above it",
         )
+    if whole_arrays.named(target):
+        (a,) = run.exactly(n, m, 1)
+        if isinstance(a, Array):
+            return whole_arrays.call(run, target.__name__, a, n, m)
     if home.startswith("numpy"):
         why = "NumPy's functions of whole arrays stay outside kernels, so write a loop"
         raise Unsupported(n.lineno, f"a kernel cannot call {called}: {why}")
@@ -233,6 +237,8 @@ def math_function(run, name: str, arguments: list, n: ast.Call, m):
 
 def array_method(run, a: Array, name: str, arguments: list, n, m):
     """Methods of an array inside a kernel."""
+    if name in whole_arrays.FUNCTIONS and name not in whole_arrays.NO_METHODS and not arguments:
+        return whole_arrays.call(run, name, a, n, m)
     if name == "reshape" and arguments:
         return reshaped(run, a, arguments, n)
     if name == "transpose" and not arguments:
