@@ -136,6 +136,13 @@ class Expressions:
             v = memory.of_argument(v.memory, ast.unparse(n), low)
         elif isinstance(v, np.ndarray) and v.ndim:
             v = memory.of_constant(v, ast.unparse(n))
+        elif isinstance(v, tuple) and any(isinstance(x, np.ndarray) for x in v):
+            v = tuple(
+                memory.of_constant(x, f"{ast.unparse(n)}[{k}]")
+                if isinstance(x, np.ndarray)
+                else values.literal(x)
+                for k, x in enumerate(v)
+            )
         elif isinstance(v, (list, dict, set)):
             raise Unsupported(
                 n.lineno,
