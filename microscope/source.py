@@ -350,6 +350,8 @@ def _refuse(function: ast.FunctionDef) -> None:
     for n in ast.walk(function):
         if isinstance(n, ast.For):
             taken.add(n.iter)
+        elif isinstance(n, ast.Call):
+            taken.update(x for x in n.args if isinstance(x, ast.Starred))
         elif isinstance(n, ast.Compare):
             taken.update(
                 x
@@ -358,7 +360,7 @@ def _refuse(function: ast.FunctionDef) -> None:
             )
     for statement in function.body:
         for n in ast.walk(statement):
-            if type(n) in REFUSED:
+            if type(n) in REFUSED and n not in taken:
                 what, _, instead = REFUSED[type(n)].partition(": ")
                 instead = instead and f": {instead}"
                 raise Unsupported(n.lineno, f"{what} cannot be used in a kernel{instead}")
@@ -393,7 +395,7 @@ REFUSED = {
     ast.Dict: "a dict: use an array and an index",
     ast.Set: "a set: use a tuple, or an array",
     ast.JoinedStr: "an f-string: print the parts with commas between them",
-    ast.Starred: "unpacking with *: name the items one by one",
+    ast.Starred: "unpacking with * outside a call: name the items one by one",
     ast.NamedExpr: "the operator `:=`: assign on a line of its own",
     ast.Match: "match: use if and elif",
 }
