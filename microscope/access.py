@@ -242,11 +242,11 @@ class Memory:
         except Unsupported as error:
             raise Unsupported(n.lineno, str(error)) from None
         races = None if self.tracer is None else self.tracer.races
-        if races is not None and made.buffer not in races:
-            root = made.buffer.root
-            if root in races and not made.dtype.names:
+        if races is not None and made.buffer not in races and not made.dtype.names:
+            root, written = made.buffer.root, self.tracer.written
+            if root in races:
                 self.tracer.watch(made.buffer, self.session.warps_per_block)
-            elif root in self.tracer.written and not made.dtype.names:
+            elif root in written and made.buffer not in written:
                 self.tracer.watch_blank(made.buffer)
         return made
 

@@ -58,7 +58,7 @@ def examine(seed: int, judge: str) -> dict:
         row["what"] = {"interpreter": refused, "compiler": runner.refused}
         return row
     reported = sorted({k for v in mine for k in v.problems} - HARMLESS)
-    names = [n for n in program.arguments if not n.startswith("scalar")]
+    names = [n for n in program.arguments if not n.startswith(("scalar", "pair"))]
     row["problems"] = reported
     if any(v.refused for v in mine):
         row["problems"].append(next(v.refused for v in mine if v.refused))
