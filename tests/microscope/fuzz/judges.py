@@ -276,7 +276,7 @@ JUDGES = {"ptx": Executed, "gpu": OnGPU}
 
 # ------------------------------------------------------------------------------- side by side
 #: How near complex numbers must be, by their size in bytes.
-NEAR = {8: 1e-3, 16: 1e-9}
+NEAR = {8: 1e-2, 16: 1e-8}
 
 
 def same(a: np.ndarray, b: np.ndarray) -> bool:

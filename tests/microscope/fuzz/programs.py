@@ -45,8 +45,8 @@ PARTICLE = np.dtype([("n", np.int32), ("x", np.float32), ("w", np.float64)], ali
 """
 FIELDS = {"n": "i", "x": "f", "w": "f"}  #: of a `PARTICLE`
 #: Functions of complex numbers, and how they are called.
-OF_COMPLEX = ("np.sin", "np.cos", "np.exp", "np.log", "np.sqrt", "np.tanh", "np.square",
-              "np.conjugate", "np.negative", "np.reciprocal", "np.sinh", "np.arctan",
+OF_COMPLEX = ("np.sin", "np.cos", "np.log", "np.tanh", "np.sinh", "np.cosh", "np.arctan",
+              "np.arcsin", "np.conjugate", "np.log2", "np.log10", "np.tan",
               "cmath.sin", "cmath.exp", "cmath.sqrt")  # fmt: skip
 WARP = 32
 
