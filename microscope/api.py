@@ -136,6 +136,11 @@ class Kernel:
         """The same as ``kernel[grid, block, stream, shared_bytes]``."""
         return Launcher(self, grid, block, shared_bytes)
 
+    @property
+    def overloads(self) -> dict[tuple, Version]:
+        """The versions that are compiled, by the types of their arguments."""
+        return {types: Version(self) for types in _launch.versions(self)}
+
     def specialize(self, *types) -> Kernel:
         """This kernel with a signature of some types, or of those of some arguments.
 
@@ -162,6 +167,21 @@ class Kernel:
 
     def __repr__(self) -> str:
         return f"<kernel {self.__name__}: launch it with {self.__name__}[grid, block](...)>"
+
+
+class Version:
+    """A kernel compiled for some types."""
+
+    def __init__(self, kernel: Kernel):
+        self.kernel = kernel
+
+    def max_cooperative_grid_blocks(self, blockdim, dynsmemsize: int = 0) -> int:
+        """How many blocks of a size may wait for each other in ``grid.sync()``."""
+        threads = math.prod(_launch.dimensions("block", blockdim))
+        return _launch.COOPERATIVE_THREADS // threads
+
+    def __repr__(self) -> str:
+        return f"<a version of {self.kernel.__name__}>"
 
 
 class DeviceFunction:
@@ -486,7 +506,13 @@ def close() -> None:
     """Give the device back: nothing to give."""
 
 
+#: What to use for names that are not known.
+INSTEAD = {"bfloat16": "compute in float32, and keep the upper 16 bits of a number in a uint16"}
+
+
 def __getattr__(name: str):
+    if name in INSTEAD:
+        raise AttributeError(f"cuda.{name} is not known to the interpreter: {INSTEAD[name]}")
     raise AttributeError(
         f"cuda.{name} is not known to the interpreter, which runs kernels without a GPU: the page "
         '"What the interpreter runs" says what is'

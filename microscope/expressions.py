@@ -126,8 +126,11 @@ class Expressions:
                 v = getattr(owner, n.attr)
             except AttributeError:
                 if names.is_cuda(owner):
+                    instead = getattr(owner, "INSTEAD", {}).get(n.attr)
                     raise Unsupported(
-                        n.lineno, f"{ast.unparse(n)} is not known to the interpreter"
+                        n.lineno,
+                        f"{ast.unparse(n)} is not known to the interpreter"
+                        + (f": {instead}" if instead else ""),
                     ) from None
                 raise KernelError(f"line {n.lineno}: {ast.unparse(n)} does not exist") from None
         v = names.known(v)
@@ -455,7 +458,9 @@ class Expressions:
                 continue
             items = self.evaluate(x.value, m)
             if not isinstance(items, tuple):
-                raise Unsupported(n.lineno, f"{ast.unparse(x)}: * takes a tuple apart, nothing else")
+                raise Unsupported(
+                    n.lineno, f"{ast.unparse(x)}: * takes a tuple apart, nothing else"
+                )
             given += items
         return given
 

@@ -1,7 +1,8 @@
 """Explicit signatures: the types that arguments and results take, whatever they are.
 
-``@cuda.jit("void(int32[:], int32)")`` makes an int32 of an integer as C does, and takes an array of
-uint32 for one of int32, as Numba does; ``@cuda.jit("float32(float64)", device=True)`` rounds its result.
+``@cuda.jit("void(int32[:], int32)")`` makes an int32 of an integer as C does, and takes an array
+of uint32 for one of int32, as Numba does; ``@cuda.jit("float32(float64)", device=True)`` rounds its
+result.
 """
 
 from __future__ import annotations
@@ -184,7 +185,12 @@ def applied(kernel, name: str, arguments: list) -> list:
         arguments = [_reinterpreted(name, t, a) for t, a in pairs]
     signature, made = chosen(kernel, name, arguments, alone=True)
     for t, a in zip(signature.parameters if signature else (), arguments, strict=bool(signature)):
-        if isinstance(t, np.dtype) and t.kind in "iu" and values.is_value(a) and a.dtype.kind == "f":
+        if (
+            isinstance(t, np.dtype)
+            and t.kind in "iu"
+            and values.is_value(a)
+            and a.dtype.kind == "f"
+        ):
             raise raised(
                 TypeError, f"{name} takes {_list(signature)} and got {a!r}: make it int(...)"
             )
@@ -201,7 +207,7 @@ def _reinterpreted(name: str, t, a):
         raise raised(
             TypeError,
             f"{name} was compiled for {_text(t)} and got {describe_value(a)} of {a.dtype.name}: a "
-            f"GPU would take its bytes for {t.dtype.name}, so convert it, or leave out the signature",
+            f"GPU would take its bytes for {t.dtype.name}: convert it, or leave out the signature",
         )
     buffer = replace(a.buffer, dtype=t.dtype, flat=a.buffer.flat.view(t.dtype))
     return Array(buffer, a.offset, a.shape, a.strides)

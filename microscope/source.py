@@ -186,7 +186,7 @@ def _unrolls(code: Code):
             return False
         target = n.iter.func
         if not isinstance(target, ast.Name):
-            return isinstance(target, ast.Attribute) and target.attr == UNROLL
+            return False  # nor does Numba see it as an attribute
         try:
             return getattr(code.outer(target.id), "__name__", "") == UNROLL
         except KeyError:
@@ -208,6 +208,13 @@ class _Unrolled(ast.NodeTransformer):
         self.generic_visit(n)
         if not self.unrolls(n):
             return n
+        home = getattr(self.code.outer(n.iter.func.id), "__module__", "")
+        if not home.startswith("numba.cuda"):
+            raise Unsupported(
+                n.lineno,
+                f"{ast.unparse(n.iter)}: Numba knows another in kernels: from "
+                "numba.cuda.misc.special import literal_unroll",
+            )
         jumps = [x for s in n.body for x in _own_jumps(s)]
         if jumps or n.orelse or len(n.iter.args) != 1:
             raise Unsupported(
@@ -225,6 +232,8 @@ class _Unrolled(ast.NodeTransformer):
     def length(self, items: ast.expr) -> int:
         """How many items a tuple has."""
         found = None
+        if isinstance(items, ast.Name) and items.id in self.code.flow.once:
+            items = self.code.flow.once[items.id]
         if isinstance(items, ast.Tuple):
             return len(items.elts)
         if isinstance(items, ast.Name):

@@ -65,7 +65,9 @@ def _folded(run, a: Array, n, m, first, step: Callable, goes_on: Callable | None
             if here is None:
                 continue
         new = step(total, run.memory.load(a, index, here, n), np.int64(k))
-        total = new if here is m else select(run.array_of(here), _as(new, total), _as(total, new), n)
+        total = (
+            new if here is m else select(run.array_of(here), _as(new, total), _as(total, new), n)
+        )
     return total
 
 
@@ -242,6 +244,15 @@ FUNCTIONS: dict[str, Callable] = {
     "count_nonzero": _count,
 }
 #: Of these an array has no method.
-NO_METHODS = ("nansum", "nanprod", "nanmean", "nanvar", "nanstd", "nanmin", "nanmax", "count_nonzero")
+NO_METHODS = (
+    "nansum",
+    "nanprod",
+    "nanmean",
+    "nanvar",
+    "nanstd",
+    "nanmin",
+    "nanmax",
+    "count_nonzero",
+)
 ORDERED = ("argmin", "argmax", "min", "max", "nanmin", "nanmax")
 COUNTED = ("min", "max", "nanmin", "nanmax")

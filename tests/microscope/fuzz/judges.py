@@ -301,7 +301,9 @@ def first_difference(names, mine: list[np.ndarray], theirs: list[np.ndarray]) ->
     for name, a, b in pairs:
         if not same(a, b):
             if a.dtype.kind == "c":
-                far = ~np.isclose(a, b, rtol=NEAR[a.itemsize], atol=NEAR[a.itemsize], equal_nan=True)
+                far = ~np.isclose(
+                    a, b, rtol=NEAR[a.itemsize], atol=NEAR[a.itemsize], equal_nan=True
+                )
                 where = tuple(int(k) for k in np.argwhere(far)[0])
                 return f"{name}{list(where)}: {a[where]!r} here, {b[where]!r} there"
             unlike = (a != b) & ~((a != a) & (b != b)) | (
