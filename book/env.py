@@ -171,6 +171,11 @@ def fill(venv, names, newest=NEWEST):
     held = json.loads(stamp.read_text()) if stamp.exists() else {}
     moved = held.get("venv", str(venv)) != str(venv)  # its scripts hold the place it was made in
     if moved or not OLDEST <= (version_of(python) or (0, 0)) <= newest:
+        if venv.is_symlink():  # whoever made the environment behind a link may be using it
+            fail(
+                "%s is a link to %s, which was not made for this folder and would be emptied: "
+                "delete the link, or name another place with TILE_VENV" % (venv, venv.resolve())
+            )
         create(venv, newest)
         held = {}
     for lock in names:
@@ -223,7 +228,8 @@ def prepare(venv, test=False):
 def main(arguments):
     """Prepare the environment and become the command that was asked for."""
     test = arguments[:1] == ["--test"]
-    venv = Path(os.environ.get("TILE_VENV", str(ROOT / ".venv"))).absolute()
+    # A link to another checkout's environment is that environment.
+    venv = Path(os.environ.get("TILE_VENV", str(ROOT / ".venv"))).resolve()
     python = str(prepare(venv, test))
     command = [python] + arguments[test:]
     os.environ["VIRTUAL_ENV"] = str(venv)

@@ -21,12 +21,12 @@ __all__ = ["UNITS", "Budget", "Counts", "Limits"]
 #: What each ceiling is called.
 UNITS = {
     "issue": "issue slots",
-    "wavefronts": "wavefronts of L1 and shared memory",
+    "wavefronts": "L1 and shared memory",
     "fp32": "FP32 lanes",
     "tensor": "tensor cores",
-    "l2": "bytes from L2",
-    "dram": "bytes from DRAM",
-    "latency": "latency: too little in flight",
+    "l2": "L2",
+    "dram": "DRAM",
+    "latency": "data on its way",
 }
 
 

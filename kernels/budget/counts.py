@@ -11,6 +11,7 @@ from kernels.budget.ceilings import Counts
 __all__ = [
     "WARP",
     "alone",
+    "elsewhere",
     "fmas",
     "joined",
     "measured",
@@ -143,6 +144,20 @@ def joined(*several: Counts) -> Counts:
         lacking = {name: getattr(other, name) for name in new}
         first = replace(first, **lacking, sources={**other.sources, **first.sources})
     return first
+
+
+def elsewhere(known: Counts, tensor: float | None) -> Counts:
+    """The counts of a kernel on another GPU: what it does is the same, what it waits for is not.
+
+    Parameters
+    ----------
+    known : Counts
+    tensor : float or None
+        Multiply-adds of an SM's tensor cores per cycle there.
+    """
+    sources = {name: told for name, told in known.sources.items() if name not in ("wait", "warps")}
+    busy = WARP / tensor if tensor and known.tensor else None
+    return replace(known, wait=None, warps=None, tensor=busy, sources=sources)
 
 
 def rest(row: Mapping[str, Any], verdict: str) -> str:

@@ -14,11 +14,11 @@ from kernels.basics.files import replace_text, slug
 from kernels.budget import versions
 from kernels.budget.product import Machine
 from kernels.engine import on_gpu
-from kernels.engine.device import device
+from kernels.engine.device import Device, device
 from kernels.host import tuned
 
 __all__ = ["CalibrationError", "Measured", "Setting", "calibrated", "gpu_here", "path", "setting",
-           "write"]  # fmt: skip
+           "sheet_of", "write"]  # fmt: skip
 
 #: A GPU whose data sheet stands in where there is none.
 STAND_IN = "h200"
@@ -81,33 +81,37 @@ def gpu_here(name: str = "") -> data_sheets.Gpu:
     """
     if name or not on_gpu:
         return data_sheets.gpu(name or STAND_IN)
-    here = device()
-    major, minor = here.compute_capability
-    units = (here.fp32_peak or 0) / (2 * here.sms * here.clock)
+    return sheet_of(device())
+
+
+def sheet_of(known: Device) -> data_sheets.Gpu:
+    """What the driver tells of a GPU, as a data sheet has it."""
+    major, minor = known.compute_capability
+    units = (known.fp32_peak or 0) / (2 * known.sms * known.clock)
     try:
-        tensor = data_sheets.gpu(here.name)
+        tensor = data_sheets.gpu(known.name)
     except LookupError:
         tensor = None
     return data_sheets.Gpu(
-        name=here.name,
+        name=known.name,
         compute_capability=f"{major}.{minor}",
-        sms=here.sms,
+        sms=known.sms,
         cores_per_sm=round(units) or 128,
-        boost_mhz=round(here.clock / 1e6),
-        threads_per_sm=here.max_threads_per_sm,
-        warps_per_sm=here.max_threads_per_sm // here.warp_size,
-        blocks_per_sm=here.max_blocks_per_sm or 16,
-        registers_per_sm=here.registers_per_sm,
-        shared_per_sm=here.shared_per_sm,
-        shared_per_block_optin=here.shared_per_block_optin or here.shared_per_block,
-        l2_bytes=here.l2_bytes,
-        memory_gb=round(here.memory_bytes / 1e9),
-        bandwidth_gbs=(here.bandwidth_peak or 1e12) / 1e9,
-        fp32_tflops=(here.fp32_peak or 0) / 1e12,
+        boost_mhz=round(known.clock / 1e6),
+        threads_per_sm=known.max_threads_per_sm,
+        warps_per_sm=known.max_threads_per_sm // known.warp_size,
+        blocks_per_sm=known.max_blocks_per_sm or 16,
+        registers_per_sm=known.registers_per_sm,
+        shared_per_sm=known.shared_per_sm,
+        shared_per_block_optin=known.shared_per_block_optin or known.shared_per_block,
+        l2_bytes=known.l2_bytes,
+        memory_gb=round(known.memory_bytes / 1e9),
+        bandwidth_gbs=(known.bandwidth_peak or 1e12) / 1e9,
+        fp32_tflops=(known.fp32_peak or 0) / 1e12,
         fp16_tensor_tflops=tensor.fp16_tensor_tflops if tensor else None,
         bf16_tensor_tflops=tensor.bf16_tensor_tflops if tensor else None,
         pcie_generation=4,
-        source="the driver of this machine",
+        source="its driver",
     )
 
 

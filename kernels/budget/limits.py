@@ -7,13 +7,15 @@ from math import log2
 from kernels.basics import data_sheets
 from kernels.budget.ceilings import Limits
 
-__all__ = ["WORD_BITS", "of_gpu", "tensor_rate"]
+__all__ = ["WORD_BITS", "of_gpu", "tensor_rate", "wavefront_rate"]
 
 #: Bits of a number as the tensor cores take it.
 WORD_BITS = {"float16": 16, "bfloat16": 16, "bfloat16x3": 16, "e4m3": 8}
 
 
-def of_gpu(gpu: data_sheets.Gpu, dtype: str = "float32", clock: float = 0.0) -> Limits:
+def of_gpu(
+    gpu: data_sheets.Gpu, dtype: str = "float32", clock: float = 0.0, shared: float = 0.0
+) -> Limits:
     """The limits of a GPU for products of one number format.
 
     Parameters
@@ -23,11 +25,14 @@ def of_gpu(gpu: data_sheets.Gpu, dtype: str = "float32", clock: float = 0.0) -> 
     dtype : str
     clock : float
         Cycles per second; by default the data sheet's boost.
+    shared : float
+        Bytes per second that all SMs read from shared memory, where that was measured.
     """
     clock = clock or 1e6 * gpu.boost_mhz
     return Limits(
         fp32=gpu.cores_per_sm / 32,
         dram=gpu.bandwidth / gpu.sms / clock,
+        wavefronts=wavefront_rate(gpu, shared) if shared else 1,
         tensor=tensor_rate(gpu, dtype),
     )
 
@@ -42,3 +47,15 @@ def tensor_rate(gpu: data_sheets.Gpu, dtype: str) -> float | None:
         return None
     each = 1e12 * gpu.fp16_tensor_tflops / (2 * gpu.sms * 1e6 * gpu.boost_mhz)
     return 2.0 ** round(log2(each)) * 16 / WORD_BITS[dtype]
+
+
+def wavefront_rate(gpu: data_sheets.Gpu, shared: float) -> float:
+    """Wavefronts of 128 bytes that an SM delivers in each cycle: a power of two, the nearest.
+
+    Parameters
+    ----------
+    gpu : Gpu
+    shared : float
+        Bytes per second that all SMs were measured to read from shared memory.
+    """
+    return 2.0 ** round(log2(shared / (128 * gpu.sms * 1e6 * gpu.boost_mhz)))

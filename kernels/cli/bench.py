@@ -13,6 +13,7 @@ from rich.table import Table
 from kernels import records
 from kernels.basics import files
 from kernels.basics.units import quantity
+from kernels.budget import comparison
 from kernels.cli.console import busy, near, out
 from kernels.cli.parameters import Grids
 from kernels.cli.recording import kept, measured, measured_gpus, write_front_pages
@@ -20,36 +21,56 @@ from kernels.distributed.grid import Grid
 from kernels.measure import host_bench
 from kernels.measure.distributed import run as distributed
 
+#: Where a record of another GPU is offered.
+OFFER = "https://github.com/tile-by-tile/tile-by-tile/issues/new?template=4-record.yml"
+
 
 @click.command()
 @click.option("--folder", type=click.Path(path_type=Path, file_okay=False),
               help="Write the record here and leave the front page alone.")  # fmt: skip
 @click.option("--only", metavar="TEXT", default="",
               help="Only steps with this in their names, such as 'ladder 4096'.")  # fmt: skip
+@click.option("--short", "brief", is_flag=True,
+              help="The ladder at one size in minutes, beside the H200's record.")  # fmt: skip
 @click.option("--host", "of_host", is_flag=True,
               help="Time the interpreter on this machine's processor; record nothing.")  # fmt: skip
 @click.option("--gpus", type=Grids(), help="Measure products on this many GPUs, such as 2.")
 @click.option("--json", "file", type=click.Path(path_type=Path, dir_okay=False),
               help="With --host: the figures also here.")  # fmt: skip
 def bench(
-    folder: Path | None, only: str, of_host: bool, gpus: Grid | None, file: Path | None
+    folder: Path | None, only: str, brief: bool, of_host: bool, gpus: Grid | None, file: Path | None
 ) -> None:
     """Measure all that a record of this GPU holds; an interrupted run resumes where it stopped."""
     if of_host and folder:
         raise ValueError("--folder is for a record, and --host writes none: use --json FILE")
     if only and (of_host or gpus):
         raise ValueError("--only names steps of one GPU's record: leave out --host and --gpus")
+    if brief and (of_host or gpus):
+        raise ValueError("--short measures one GPU: leave out --host and --gpus")
     if of_host:
         return _time_the_host(file)
     if file:
         raise ValueError("--json goes with --host; a record is a JSON file itself: use --folder")
     if gpus:
         return _time_gpus(gpus, folder)
+    if brief:
+        return _compare_the_ladder(folder or Path.cwd(), only)
     path = measured(folder, only)
     kept(only).unlink(missing_ok=True)
     out.print(f"recorded in {near(path)}", markup=False)
     if folder is None:
         write_front_pages(records.read(path))
+
+
+def _compare_the_ladder(folder: Path, only: str) -> None:
+    path = measured(folder, only, brief=True)
+    kept(brief=True).unlink(missing_ok=True)
+    out.print("\n".join(comparison.lines(records.read(path))), markup=False)
+    out.print(
+        f"Written to {near(path)}. It names the GPU, the driver and the packages, and nothing of "
+        f"you. To add it to the course: {OFFER}",
+        markup=False,
+    )
 
 
 def _time_gpus(gpus: Grid, folder: Path | None) -> None:

@@ -9,24 +9,29 @@ from kernels.basics import files
 from kernels.cli.console import near, out, progress
 from kernels.distributed import machine
 from kernels.distributed.grid import Grid
-from kernels.measure.bench import run
-from kernels.measure.bench.plan import steps
+from kernels.measure.bench import plan, run, short
 from kernels.measure.bench.provenance import device_facts, provenance
 from kernels.measure.distributed import run as distributed
 
 
-def kept(only: str = "") -> Path:
+def kept(only: str = "", brief: bool = False) -> Path:
     """Where finished steps wait: a part of the benchmark leaves an interrupted whole one alone."""
+    if brief:
+        return run.KEPT.with_stem("bench-short")
     return run.KEPT.with_stem("bench-part") if only else run.KEPT
 
 
-def measured(folder: Path | None, only: str = "") -> Path:
-    """Measure all steps, or those with `only` in their names, into a record; its file."""
+def measured(folder: Path | None, only: str = "", brief: bool = False) -> Path:
+    """Measure all steps, or those with `only` in their names, into a record; its file.
+
+    The short benchmark (`brief`) has a record of its own.
+    """
     about = provenance()
     files.check_folder(folder or records.folder())
-    todo = [step for step in steps() if only in step.name]
+    every = (short if brief else plan).steps()
+    todo = [step for step in every if only in step.name]
     if not todo:
-        some = ", ".join(step.name for step in steps()[:3])
+        some = ", ".join(step.name for step in every[:3])
         raise ValueError(f"no step of the benchmark has {only!r} in its name: there are {some}, …")
     with progress() as bar:
         task = bar.add_task("", total=len(todo))
@@ -36,8 +41,9 @@ def measured(folder: Path | None, only: str = "") -> Path:
 
         facts = device_facts()
         return run.run(
-            todo, about=about, facts=facts, kept=kept(only), folder=folder, report=report
-        )
+            todo, about=about, facts=facts, kept=kept(only, brief), folder=folder, report=report,
+            name=f"{files.slug(about['gpu'])}-short" if brief else "",
+        )  # fmt: skip
 
 
 def measured_gpus(gpus: int, folder: Path | None) -> Path:

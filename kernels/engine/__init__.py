@@ -4,6 +4,10 @@ Everything else imports `cuda`, `cupy` and the scalar types from here and never 
 environment variable ``KERNELS_ENGINE`` overrides the choice: ``cpu``, ``gpu``, or unset (a GPU if
 there is a usable one).
 
+``KERNELS_LIMITS`` names a data sheet, such as ``t4``: then kernels are compiled for that GPU's
+compute capability, and have no more shared memory per block and memory than it has. So what its
+owner sees can be tried on a larger GPU. Its SMs, clocks and caches stay those of the hardware.
+
 =============  ===================================  ==============================================
 name           on a GPU                             without one
 =============  ===================================  ==============================================
@@ -13,6 +17,7 @@ name           on a GPU                             without one
 `on_gpu`       True                                 False
 `why_cpu`      ``""``                               why no GPU is used, in a few words
 `engine_name`  ``"gpu"``                            ``"cpu"``
+`imposed`      the data sheet of KERNELS_LIMITS     None
 =============  ===================================  ==============================================
 """
 
@@ -20,12 +25,15 @@ import os
 import warnings
 from importlib.util import find_spec
 
+from kernels.basics import data_sheets
+
 __all__ = [
     "cuda",
     "cupy",
     "engine_name",
     "float32",
     "float64",
+    "imposed",
     "int32",
     "on_gpu",
     "uint8",
@@ -60,14 +68,32 @@ def _choose(wish: str) -> str:
     return missing
 
 
+def _impose(wish: str) -> data_sheets.Gpu | None:
+    """Return the data sheet that KERNELS_LIMITS names, None if it is unset."""
+    if not wish:
+        return None
+    if wish not in data_sheets.gpus():
+        known = ", ".join(data_sheets.gpus())
+        raise ValueError(f"KERNELS_LIMITS={wish!r} is no GPU: use {known}, or leave it unset")
+    return data_sheets.gpu(wish)
+
+
+imposed = _impose(os.environ.get("KERNELS_LIMITS", "").strip().lower())
+if imposed:  # Numba reads it when it is imported
+    os.environ.setdefault("NUMBA_FORCE_CUDA_CC", imposed.compute_capability)
+
 why_cpu = _choose(os.environ.get("KERNELS_ENGINE", "").strip().lower())
 on_gpu = not why_cpu
 engine_name = "gpu" if on_gpu else "cpu"
+imposed = imposed if on_gpu else None
 
 if on_gpu:
     import cupy
     import numba.cuda.random  # noqa: F401  (so that `cuda.random` is there)
     from numba import cuda, float32, float64, int32, uint8, uint32, uint64
+
+    if imposed:
+        cupy.get_default_memory_pool().set_limit(size=imposed.memory_gb * 10**9)
 
     # A grid of four blocks is often the point of an example, not a mistake to be warned of.
     warnings.filterwarnings("ignore", message=r".*Grid size \d+ will likely result in GPU")

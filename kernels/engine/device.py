@@ -1,11 +1,12 @@
 """What the device under the kernels is, and where its limits lie."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
-from kernels.engine import cuda, cupy, on_gpu
+from kernels.basics import data_sheets
+from kernels.engine import cuda, cupy, imposed, on_gpu
 
-__all__ = ["Device", "device", "where"]
+__all__ = ["Device", "device", "limited", "where"]
 
 # FP32 units an SM, by compute capability (CUDA C++ Programming Guide, arithmetic instructions).
 _FP32_UNITS = {
@@ -20,7 +21,8 @@ class Device:
 
     Sizes are in bytes, clocks in Hz, bandwidth in bytes per second and compute in FLOP/s. What the
     CPU interpreter does not have (SMs, clocks, memory) is None there; its limits are CUDA's
-    common ones, so that a launch that no GPU would accept is refused there too.
+    common ones, so that a launch that no GPU would accept is refused there too. ``hardware`` is the
+    compute capability of a GPU on which another's limits are imposed.
     """
 
     name: str
@@ -41,11 +43,12 @@ class Device:
     clock: float | None = None
     memory_clock: float | None = None
     memory_bus_bits: int | None = None
+    hardware: tuple[int, int] | None = None
 
     @property
     def fp32_peak(self) -> float | None:
         """FP32 FLOP/s: SMs × units × clock × 2 (a fused multiply-add counts two)."""
-        units = _FP32_UNITS.get(self.compute_capability)
+        units = _FP32_UNITS.get(self.hardware or self.compute_capability)
         return None if units is None else 2.0 * self.sms * units * self.clock
 
     @property
@@ -60,6 +63,8 @@ class Device:
 def device() -> Device:
     """Return the device that kernels run on: the current GPU, or the CPU interpreter.
 
+    On a GPU with the limits that KERNELS_LIMITS imposes.
+
     Source: the device attributes of the CUDA driver, through Numba.
     """
     if not on_gpu:
@@ -67,7 +72,7 @@ def device() -> Device:
     number = cupy.cuda.Device().id
     gpu = cuda.gpus[number]  # unlike the current device's context, it asks for no memory
     name = gpu.name
-    return Device(
+    found = Device(
         name=name.decode() if isinstance(name, bytes) else name,
         compute_capability=tuple(gpu.compute_capability),
         sms=gpu.MULTIPROCESSOR_COUNT,
@@ -86,6 +91,32 @@ def device() -> Device:
         clock=gpu.CLOCK_RATE * 1e3,
         memory_clock=gpu.MEMORY_CLOCK_RATE * 1e3,
         memory_bus_bits=gpu.GLOBAL_MEMORY_BUS_WIDTH,
+    )
+    return limited(found, imposed) if imposed else found
+
+
+def limited(found: Device, sheet: data_sheets.Gpu) -> Device:
+    """Return a GPU with the limits of another imposed on it.
+
+    Raises
+    ------
+    ValueError
+        If the other one has a higher compute capability.
+    """
+    major, minor = map(int, sheet.compute_capability.split("."))
+    if (major, minor) > found.compute_capability:
+        here = ".".join(map(str, found.compute_capability))
+        raise ValueError(
+            f"KERNELS_LIMITS asks for compute capability {major}.{minor}, but the {found.name} has "
+            f"{here}: name an older GPU"
+        )
+    return replace(
+        found,
+        name=f"{found.name} limited to sm_{major}{minor}",
+        compute_capability=(major, minor),
+        shared_per_block_optin=min(found.shared_per_block_optin, sheet.shared_per_block_optin),
+        memory_bytes=min(found.memory_bytes, sheet.memory_gb * 10**9),
+        hardware=found.compute_capability,
     )
 
 

@@ -9,9 +9,10 @@ from tempfile import NamedTemporaryFile
 from typing import TextIO
 
 from kernels.basics.files import ROOT
-from kernels.engine import cupy, on_gpu, why_cpu
+from kernels.engine import cupy, imposed, on_gpu, why_cpu
+from kernels.engine.device import device
 
-__all__ = ["RUNGS", "SOURCES", "compiled", "load", "source"]
+__all__ = ["RUNGS", "SOURCES", "check_shared", "compiled", "load", "source"]
 
 RUNGS = ROOT / "kernels" / "rungs"
 #: Every file of CUDA C++ kernels by its name, without ``.cu``; the program has a ``main`` instead.
@@ -80,12 +81,18 @@ def load(name: str, function: str = "", shared_bytes: int = 0, arch: str = "", *
         Without a GPU.
     LookupError
         If there is no such file.
+    ValueError
+        If a block may not have so much shared memory.
     """
     text = source(name)
     if not on_gpu:
         raise RuntimeError(f"{name}.cu needs an NVIDIA GPU ({why_cpu}): use engine='numba'")
-    if arch:
-        module = cupy.RawModule(path=_cubin(name, text, arch, macros))
+    check_shared(name, shared_bytes)
+    if imposed:
+        arch, kind = "sm_" + imposed.compute_capability.replace(".", ""), "ptx"
+        module = cupy.RawModule(path=_compiled_file(name, text, arch, macros, kind))
+    elif arch:
+        module = cupy.RawModule(path=_compiled_file(name, text, arch, macros))
     else:
         options = (
             "--std=c++17",
@@ -99,7 +106,20 @@ def load(name: str, function: str = "", shared_bytes: int = 0, arch: str = "", *
     return kernel
 
 
-def compiled(name: str, arch: str, log: TextIO | None = None, **macros: int) -> bytes:
+def check_shared(name: str, shared_bytes: int) -> None:
+    """Raise ValueError if a block of a kernel asks for more shared memory than the GPU here has."""
+    here = device()
+    limit = here.shared_per_block_optin or here.shared_per_block
+    if shared_bytes > limit:
+        raise ValueError(
+            f"{name} asks for {shared_bytes} bytes of shared memory per block; the {here.name} "
+            f"allows {limit}: use smaller tiles or fewer stages"
+        )
+
+
+def compiled(
+    name: str, arch: str, log: TextIO | None = None, kind: str = "cubin", **macros: int
+) -> bytes:
     """Return the machine code of the file NAME.cu for a GPU such as ``"sm_90a"``.
 
     It takes NVRTC through ``cuda.core``, and no GPU: CuPy compiles only for the GPU at hand, and
@@ -112,6 +132,8 @@ def compiled(name: str, arch: str, log: TextIO | None = None, **macros: int) -> 
     arch : str
     log : file, optional
         Where the compiler writes what it has to say, registers and spills included.
+    kind : {"cubin", "ptx"}
+        Machine code, or PTX, which a driver compiles for its own GPU.
 
     Raises
     ------
@@ -132,7 +154,7 @@ def compiled(name: str, arch: str, log: TextIO | None = None, **macros: int) -> 
     )
     text = source(name)
     try:
-        return bytes(Program(text, "c++", options).compile("cubin", logs=log).code)
+        return bytes(Program(text, "c++", options).compile(kind, logs=log).code)
     except Exception as error:
         found = re.search(r"\((\d+)\): (?:catastrophic )?error: (.+)", str(error))
         if found is None:
@@ -142,15 +164,17 @@ def compiled(name: str, arch: str, log: TextIO | None = None, **macros: int) -> 
         raise ValueError(f"{path} does not compile for {arch}: {found[2]}, in: {place}") from None
 
 
-def _cubin(name: str, text: str, arch: str, macros: dict[str, int]) -> str:
+def _compiled_file(
+    name: str, text: str, arch: str, macros: dict[str, int], kind: str = "cubin"
+) -> str:
     """Return the path of the compiled file, which lies where CuPy keeps its own."""
     made_of = f"{text} {arch} {sorted(macros.items())} {cupy.cuda.nvrtc.getVersion()}"
     folder = Path(os.environ.get("CUPY_CACHE_DIR") or Path.home() / ".cupy" / "kernel_cache")
-    path = folder / f"{name}-{sha256(made_of.encode()).hexdigest()[:32]}.cubin"
+    path = folder / f"{name}-{sha256(made_of.encode()).hexdigest()[:32]}.{kind}"
     if not path.is_file():
         folder.mkdir(parents=True, exist_ok=True)
         # Written under another name first: two programs may come here at once.
         with NamedTemporaryFile(dir=folder, delete=False) as file:
-            file.write(compiled(name, arch, **macros))
+            file.write(compiled(name, arch, kind=kind, **macros))
         os.replace(file.name, path)
     return str(path)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from kernels.engine import cuda, cupy, on_gpu
+from kernels.host import cpp
 
 __all__ = ["launcher"]
 
@@ -42,6 +43,7 @@ def launcher(
         return lambda: bound(*arguments)
     from cuda.bindings import driver
 
+    cpp.check_shared(kernel.__name__, shared_bytes)
     compiled = kernel.compile(tuple(kernel.typeof_pyval(argument) for argument in arguments))
     handle = compiled._codelibrary.get_cufunc().handle
     if shared_bytes:  # over 48 KiB, those that the kernel declares included, it must be told so

@@ -53,6 +53,11 @@ def chapter_of(page: str) -> str:
     return page.partition("-deeper")[0]
 
 
+def core_page_of(folder: Path) -> str:
+    """Return the core page of a chapter's folder: ``"04-tiled"`` for ``chapters/ch04_tiled``."""
+    return folder.name.removeprefix("ch").replace("_", "-")
+
+
 def is_deeper(page: str) -> bool:
     """Whether a page is a deeper page."""
     return chapter_of(page) != page
@@ -78,7 +83,7 @@ def missing(folder: Path = CHAPTERS) -> list[str]:
     contents = (folder.parent / "_toc.yml").read_text(encoding="utf-8")
     lines = []
     for chapter in sorted(folder.glob("ch[0-9][0-9]_*")):
-        name = chapter.name.removeprefix("ch").replace("_", "-")
+        name = core_page_of(chapter)
         held = {path.stem for path in chapter.glob("*.ipynb")}
         parts = {
             f"{name}.ipynb": "its core page",

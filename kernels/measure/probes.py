@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from math import ceil
 from time import perf_counter
 from typing import Any
 
@@ -16,7 +17,7 @@ import numpy as np
 from kernels.engine import cuda, cupy
 from kernels.engine.device import device
 from kernels.host import cpp
-from kernels.measure.timing import Timing
+from kernels.measure.timing import SHORTEST, Timing
 from kernels.measure.timing import time as time_launch
 
 LINE = 128  # bytes: two steps of a chase never share a cache line
@@ -121,6 +122,29 @@ def _chase_shared(count: int = 16384) -> dict[str, Any]:
         kernel((1,), (1,), (np.int64(steps), cycles, time, last))
 
     return _chase("shared", count, steps, launch)
+
+
+def clock(launch: Callable[[], object], seconds: float) -> float:
+    """Cycles per second of the SMs while a kernel is timed.
+
+    A GPU that draws too much power lowers its clock. One warp counts cycles and nanoseconds right
+    behind as many launches as a stopwatch takes, before the clock can have changed.
+
+    Parameters
+    ----------
+    launch : callable
+    seconds : float
+        Of one launch.
+    """
+    cycles, time = (cupy.zeros(1, np.int64) for _ in range(2))
+    last, steps = cupy.zeros(1, np.float32), 2**17
+    kernel = cpp.load("probes", "chase_registers")
+    arguments = (np.int64(steps), cycles, time, np.float32(0.5), np.float32(1), last)
+    kernel((1,), (1,), arguments)  # compiled and loaded before it counts
+    for _ in range(max(1, ceil(SHORTEST / seconds))):
+        launch()
+    kernel((1,), (1,), arguments)
+    return float(f"{1e9 * int(cycles[0]) / int(time[0]):.5g}")
 
 
 def _chase_registers() -> dict[str, Any]:

@@ -96,6 +96,24 @@ def test_the_environment_is_made_once_and_holds_the_course(tmp_path, monkeypatch
         env.prepare(tmp_path / "venv")
 
 
+def test_an_environment_behind_a_link_is_not_emptied(tmp_path, monkeypatch):
+    course, theirs, ours = tmp_path / "course", tmp_path / "theirs", tmp_path / "ours"
+    (course / "locks").mkdir(parents=True)
+    (course / "locks" / "course.lock").write_text("")
+    monkeypatch.setattr(env, "ROOT", course)
+    monkeypatch.setattr(env, "cuda_driver", lambda: None)
+    monkeypatch.setattr(env, "install", lambda *_: None)
+    python = env.prepare(theirs)
+    ours.symlink_to(theirs)
+    with pytest.raises(SystemExit, match="is a link to .*theirs.*TILE_VENV"):
+        env.prepare(ours)
+    assert python.exists() and (theirs / env.STAMP).exists()
+    python.unlink()
+    with pytest.raises(SystemExit, match="is a link to"):  # a broken one, neither
+        env.prepare(ours)
+    assert (theirs / env.STAMP).exists()
+
+
 def test_an_environment_serves_the_course_that_calls_it_and_is_made_anew_where_it_is_moved(
     tmp_path, monkeypatch
 ):

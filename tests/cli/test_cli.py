@@ -10,13 +10,15 @@ import pytest
 
 from authoring import notebooks
 from kernels import cli, records
+from kernels.basics import data_sheets
 from kernels.basics.files import ROOT
+from kernels.budget import limits
 from kernels.cli import record, recording
 from kernels.engine import on_gpu
 from kernels.host import half
 from kernels.lab.pages import path_of
 from kernels.measure import host_bench
-from kernels.measure.bench import ladder, run
+from kernels.measure.bench import ladder, plan, run, short
 from kernels.rungs.order import LADDER
 from tests.records import synthetic
 
@@ -78,6 +80,8 @@ def call(capsys, line):
         ("bench --json x.json", "--json goes with --host; a record is a JSON file itself"),
         ("bench --host --folder x", "--folder is for a record, and --host writes none: use --json"),
         ("bench --host --json /dev/null/x.json", "cannot write to the folder /dev/null"),
+        ("bench --short --host", "--short measures one GPU: leave out --host and --gpus"),
+        pytest.param("bench --short", "recording needs an NVIDIA GPU", marks=without_gpu),
         ("bench --only ladder --host", "--only names steps of one GPU's record: leave out --host"),
         ("dance", "Did you mean 'trace'?: see `python -m kernels --help`"),
         pytest.param("run tiled 64 --engine cpp", "engine 'cpp' needs an NVIDIA GPU",
@@ -235,6 +239,46 @@ def test_the_host_is_timed_and_nothing_is_recorded(capsys, tmp_path, monkeypatch
     assert [row["n"] for row in rows] == [1, 20] and all(row["peak"] > 2**20 for row in rows)
 
 
+def test_the_short_benchmark_compares_and_offers_a_file(capsys, tmp_path, monkeypatch):
+    """A T4, 20 times as slow as the recorded H200 in every rung; its L1 has half the width."""
+    monkeypatch.delenv("KERNELS_RECORDS")
+    measured = records.load("h200")
+
+    def timings(rung):
+        rows = []
+        for engine in rung.engines:
+            found = measured.rows(
+                "timings", rung=rung.name, engine=engine, options=rung.default(engine), M=2048,
+                dtype=rung.dtypes[0],
+            )  # fmt: skip
+            rows += [{**row, "seconds": synthetic.spread(20 * row.median), "clock": 1.5e9}
+                     for row in found]  # fmt: skip
+        return {"timings": rows}
+
+    about = {"gpu": "Tesla T4", "date": "2031-01-01 00:00 UTC"}
+    for name, value in (("provenance", lambda: about), ("device_facts", dict)):
+        monkeypatch.setattr(recording, name, value)
+    monkeypatch.setattr(short, "timings", timings)
+    shared = {"level": "shared", "bytes_per_second": 3.7e12, "seconds": synthetic.spread(1.0)}
+    monkeypatch.setattr(short.levels, "levels", lambda: [shared])
+    monkeypatch.setattr(run, "KEPT", tmp_path / "bench.json")
+    monkeypatch.chdir(tmp_path)
+    code, out, _ = call(capsys, "bench --short --only 2048")
+    assert code == 0 and "Tesla T4 | H200 SXM: 2048³" in out and "template=4-record.yml" in out
+    assert "t4-short.json" in out and not (tmp_path / "bench-short.json").exists()
+    naive = next(line for line in out.splitlines() if line.startswith("Naive  ") and "C++" in line)
+    row = records.read(tmp_path / "t4-short.json").row(
+        "timings", rung="naive", engine="cpp", M=2048
+    )
+    cycles = row.median * 1.5e9 * 40 / (2048**3 / 32)
+    assert f"{cycles:.3g} | 2.6 " in naive and f"{100 * 2 / cycles:.0f} % | 77 %" in naive
+    code, out, _ = call(capsys, "bench --short")
+    found = records.read(tmp_path / "t4-short.json")
+    assert limits.wavefront_rate(data_sheets.gpu("t4"), found.row("levels").bytes_per_second) == 0.5
+    naive = next(line for line in out.splitlines() if line.startswith("Naive  ") and "C++" in line)
+    assert f"{100 * 4 / cycles:.0f} % | 77 %" in naive, "an SM of it delivers half as many"
+
+
 def test_a_part_of_the_benchmark_is_measured_into_the_record(capsys, tmp_path, monkeypatch):
     def rows(M, N, K, worth, dtype):
         found = {"gflops": 7.0, "cublas_gflops": 14.0, "seconds": synthetic.spread(1.0)}
@@ -242,9 +286,9 @@ def test_a_part_of_the_benchmark_is_measured_into_the_record(capsys, tmp_path, m
         return {"timings": [{**what, "M": M, "N": N, "K": K, **found}]}
 
     about = {"gpu": "NVIDIA H200", "date": "2031-01-01 00:00 UTC"}
-    for name, value in (("steps", ladder.steps), ("provenance", lambda: about),
-                        ("device_facts", dict)):  # fmt: skip
+    for name, value in (("provenance", lambda: about), ("device_facts", dict)):
         monkeypatch.setattr(recording, name, value)
+    monkeypatch.setattr(plan, "MODULES", (ladder,))
     monkeypatch.setattr(ladder, "timings", rows)
     monkeypatch.setattr(run, "KEPT", tmp_path / "bench.json")
     run.KEPT.write_text("an interrupted run of all steps")

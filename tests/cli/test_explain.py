@@ -45,7 +45,7 @@ def test_a_rung(capsys):
     code, out, _ = call(capsys, "naive", "--engine", "cpp")
     assert code == 0
     assert out.startswith("Naive, CUDA C++ block=32, 2048×2048×2048, H200 SXM\n")
-    assert "  wavefronts of L1 and shared memory  2 wavefronts" in out
+    assert "  L1 and shared memory  2 wavefronts" in out
     assert "77 % explained" in out and "It waits for L1 and shared memory" in out
     assert "Predicted: 2." in out and "Recorded: 2." in out
 
@@ -79,7 +79,7 @@ def test_a_kernel_of_the_reader(capsys, file):
         ("tiled --size 3 4", "size '3x4' has 2 parts: use N or MxNxK"),
         ("tiled --block 8", "tiled has no option 'block': it takes tile=8|16|32"),
         ("tiled --tile 64", "tile 64 needs 4096 threads per block"),
-        ("mma --engine numba", "mma is not written in numba: use cpp"),
+        ("stream_k --engine numba", "stream_k is not written in numba: use cpp"),
         ("tiled --grid 4,4", "--grid is for a kernel in a file"),
         ("FILE", "names no kernel: use FILE.py:KERNEL"),
         ("FILE:mnie", "no kernel 'mnie' in"),

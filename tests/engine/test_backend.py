@@ -10,6 +10,10 @@ import pytest
 
 from kernels import cuda, cupy, float32, float64, int32, on_gpu, uint32
 from kernels import engine as backend
+from kernels.basics import data_sheets
+from kernels.engine.device import Device, limited
+from kernels.host import cpp
+from kernels.rungs.order import LADDER
 
 ROOT = Path(backend.__file__).parents[2]
 
@@ -93,3 +97,42 @@ def test_small_grids_are_no_warning(recwarn):
     fill[1, 32](x)
     assert cupy.asnumpy(x).tolist() == [0, 1, 2, 3, 4]
     assert not [w for w in recwarn if "under-utilization" in str(w.message)]
+
+
+def test_limits_of_another_gpu_are_imposed_on_a_larger_one():
+    h200 = Device(
+        "NVIDIA H200", (9, 0), sms=132, clock=1.98e9, shared_per_block_optin=227 * 1024,
+        memory_bytes=141 * 10**9,
+    )  # fmt: skip
+    found = limited(h200, data_sheets.gpu("t4"))
+    assert found.compute_capability == (7, 5) and found.hardware == (9, 0)
+    assert found.shared_per_block_optin == 64 * 1024 and found.memory_bytes == 16 * 10**9
+    assert found.fp32_peak == h200.fp32_peak, "its lanes stay those of the hardware"
+    assert data_sheets.gpu(found.name) == data_sheets.gpu("h200")
+    assert "sm_80" in LADDER["async_tiled"].missing(capability=found.compute_capability)
+    with pytest.raises(ValueError, match="asks for compute capability 10.0, but the NVIDIA H200"):
+        limited(h200, data_sheets.gpu("b200"))
+
+
+def test_limits_of_an_unknown_gpu_are_one_clear_line():
+    run = python("from kernels import cuda", KERNELS_LIMITS="abacus")
+    assert (
+        run.stderr.strip()
+        .splitlines()[-1]
+        .startswith("ValueError: KERNELS_LIMITS='abacus' is no GPU: use t4, v100, ")
+    )
+
+
+def test_numba_compiles_for_the_imposed_capability():
+    run = python(
+        "import os; from kernels.engine import imposed\n"
+        "print(os.environ['NUMBA_FORCE_CUDA_CC'], imposed)",
+        KERNELS_LIMITS="t4", KERNELS_ENGINE="cpu",
+    )  # fmt: skip
+    assert run.stdout.split() == ["7.5", "None"], "without a GPU nothing is imposed"
+
+
+def test_a_block_that_asks_for_too_much_shared_memory_is_one_clear_line():
+    cpp.check_shared("tiled", 48 * 1024)
+    with pytest.raises(ValueError, match="^tiled asks for 10000000 bytes of shared memory"):
+        cpp.check_shared("tiled", 10_000_000)

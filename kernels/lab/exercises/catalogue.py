@@ -1,96 +1,48 @@
-"""All exercises, in the order of the pages."""
+"""All exercises: what the files in ``chapters/ch*/exercises`` define, in the chapters' order."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+from ..pages import CHAPTERS, core_page_of
 from .exercise import Exercise
-from .tasks import (
-    access_numbers,
-    apart,
-    attention,
-    axpy,
-    batched,
-    better_test,
-    capstone,
-    convolutions,
-    few_sectors,
-    four_sums,
-    gpu_numbers,
-    hardware_numbers,
-    in_place,
-    layer,
-    matrix_add,
-    naive_bt,
-    naive_numbers,
-    pair,
-    passes,
-    practice_numbers,
-    push_groups,
-    register_numbers,
-    repairs,
-    reverse,
-    rows,
-    shares,
-    smooth,
-    square_minded,
-    sums,
-    tensor_numbers,
-    tiled,
-    tiled_layer,
-    tiled_numbers,
-    transposes,
-    two_buffers,
-    vector_add,
-    vector_numbers,
-    wide,
-)
 
-#: The exercises as the pages set them.
-ALL: tuple[Exercise, ...] = (
-    *hardware_numbers.EXERCISES,
-    vector_numbers.HOW_MANY_BLOCKS,
-    vector_add.EXERCISE,
-    axpy.EXERCISE,
-    vector_numbers.ALMOST_GUARDED,
-    reverse.EXERCISE,
-    vector_numbers.REVERSE_SECTORS,
-    matrix_add.EXERCISE,
-    *naive_numbers.EXERCISES,
-    naive_bt.EXERCISE,
-    layer.EXERCISE,
-    square_minded.EXERCISE,
-    tiled.EXERCISE,
-    better_test.EXERCISE,
-    tiled_numbers.BANDWIDTH,
-    tiled_numbers.THREE_GUARDS,
-    two_buffers.EXERCISE,
-    wide.EXERCISE,
-    tiled_numbers.ON_ITS_SIDE,
-    *access_numbers.EXERCISES,
-    smooth.EXERCISE,
-    push_groups.EXERCISE,
-    passes.EXERCISE,
-    in_place.EXERCISE,
-    apart.EXERCISE,
-    pair.EXERCISE,
-    *register_numbers.EXERCISES,
-    tensor_numbers.INTENSITY,
-    tensor_numbers.HOLDERS,
-    shares.EXERCISE,
-    tensor_numbers.ROUNDING,
-    tensor_numbers.STAGE,
-    tensor_numbers.SLOTS,
-    *gpu_numbers.EXERCISES,
-    *repairs.EXERCISES,
-    practice_numbers.CHOOSE_TILE,
-    few_sectors.EXERCISE,
-    *transposes.EXERCISES,
-    *rows.EXERCISES,
-    tiled_layer.EXERCISE,
-    batched.EXERCISE,
-    *convolutions.EXERCISES,
-    practice_numbers.TILE_READS,
-    four_sums.EXERCISE,
-    capstone.EXERCISE,
-    *sums.EXERCISES,
-    *attention.EXERCISES,
-)
 
-EXERCISES: dict[str, Exercise] = {exercise.name: exercise for exercise in ALL}
+def find(folder: Path = CHAPTERS) -> dict[str, Exercise]:
+    """Return the exercises by name, each with the chapter in whose folder it lies.
+
+    Raises
+    ------
+    ValueError
+        If a file defines no exercise, or if two exercises have one name.
+    """
+    found: dict[str, Exercise] = {}
+    homes: dict[str, str] = {}
+    for path in sorted(folder.glob("ch[0-9]*/exercises/*.py")):
+        chapter = path.parents[1]
+        home = f"chapters/{chapter.name}/exercises/{path.name}"
+        exercises = [*defined(import_module(home.removesuffix(".py").replace("/", ".")))]
+        if not exercises:
+            raise ValueError(f"{home} defines no exercise: give it an EXERCISE")
+        for exercise in exercises:
+            name = exercise.name
+            if name in found:
+                raise ValueError(f"{homes[name]} and {home} both define {name!r}: rename one")
+            found[name] = replace(exercise, chapter=core_page_of(chapter))
+            homes[name] = home
+    return found
+
+
+def defined(module: ModuleType) -> Iterator[Exercise]:
+    """The exercises that a module names, one by one or in tuples."""
+    for value in vars(module).values():
+        for each in value if isinstance(value, tuple) else (value,):
+            if isinstance(each, Exercise):
+                yield each
+
+
+EXERCISES = find()

@@ -2,20 +2,20 @@
 
 How to add an exercise
 ----------------------
-1. Write a file in ``tasks``, after the model of ``axpy.py`` (a kernel), ``vector_numbers.py``
-   (numbers) or ``better_test.py`` (a function): the solution's text with the two marks, what
-   stands between them at first, the launches to try, three hints, what to take away. Name it in
-   ``catalogue.py``.
+1. Write ``chapters/chNN_name/exercises/name.py``, after the model of chapter 2's ``axpy.py`` (a
+   kernel) or ``numbers.py``, or of chapter 4's ``better_test.py`` (a function): the solution's text
+   with the two marks, what stands between them at first, the launches to try, three hints, what to
+   take away.
 2. In the chapter, give the cell that sets it ``"exercise": "name.start"`` as metadata and the
    folded one that solves it ``"exercise": "name.solution"``, with the hints folded between them.
    ``tests/lab/exercises/test_cells.py`` says what must stand where.
-3. For a kernel, write ``tests/lab/exercises/answers/name.py``: at least twelve wrong kernels, each
-   with the name that the grader must give it, and two more right ones.
+3. For a kernel, write ``tests/chapters/chNN_name/answers/name.py``: at least twelve wrong kernels,
+   each with the name that the grader must give it, and two more right ones.
 
 ``pytest tests/lab/exercises -k name`` tries them, and says what is still missing. Then
 ``python -m tests.lab.exercises.mutants name`` changes the solution in every small way: what the
-grader accepts belongs, with the reason, into ``answers/equivalent.toml``, or shows that it needs
-another launch.
+grader accepts belongs, with the reason, into ``equivalent.toml`` beside the answers, or shows that
+it needs another launch.
 """
 
 from __future__ import annotations
@@ -114,21 +114,21 @@ class Exercise:
     ----------
     name : str
         Its name in `check`.
-    chapter : str
-        The chapter it belongs to, by its core page: ``"02-vector-add"``. It may stand on a deeper
-        page.
     title : str
     hints : tuple of str
         Three steps, each closer to the solution.
     after : str
         What to take away once it is solved.
+    chapter : str
+        The core page of the chapter in whose folder it lies: ``"02-vector-add"``. The page that
+        sets it may be a deeper one.
     """
 
     name: str
-    chapter: str
     title: str
     hints: tuple[str, str, str]
     after: str
+    chapter: str = field(default="", kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -154,6 +154,8 @@ class KernelExercise(Exercise):
         Takes a size and the options, returns (grid, block) for a product of square matrices.
     faster : float
         How many times as fast as the start the answer should be on a GPU.
+    needs : (int, int)
+        The least compute capability of a GPU that runs it; on others the microscope alone judges.
     """
 
     text: str
@@ -165,6 +167,7 @@ class KernelExercise(Exercise):
     options: tuple[str, ...] = ()
     timed: Callable[..., tuple] | None = None
     faster: float = 1.0
+    needs: tuple[int, int] = (0, 0)
 
     @property
     def mends(self) -> bool:

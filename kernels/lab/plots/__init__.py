@@ -4,7 +4,8 @@ A picture is an inline SVG whose text and lines take the page's own colour. A he
 `Figure`; `show` puts it on the page with its alternative text and its caption.
 """
 
-from kernels.lab.plots.budget import BudgetBar, budget, budget_bars
+from kernels.budget.ladder import standings as budget_bars
+from kernels.lab.plots.budget import budget
 from kernels.lab.plots.charts import (
     TITLES,
     bandwidth,
@@ -47,7 +48,7 @@ from kernels.lab.plots.wide import wide_loads
 
 __all__ = [
     "A", "B", "C", "CPP", "ENGINE_TITLES", "HATCH", "INK", "LIBRARY", "MEMORY", "NUMBA", "PALETTE",
-    "THREAD", "TILE", "TITLES", "Bar", "BudgetBar", "Picture",
+    "THREAD", "TILE", "TITLES", "Bar", "Picture",
 
     "bandwidth",
     "break_even", "budget", "budget_bars",

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from kernels.budget import counts, versions
-from kernels.budget.ceilings import UNITS, Budget
+from kernels.budget.ceilings import UNITS
+from kernels.budget.ladder import Standing
 from kernels.lab.plots.charts import empty
 from kernels.lab.plots.palette import ENGINE_TITLES, HATCH, INK, MEMORY, PALETTE
 from kernels.lab.plots.picture import figure
-from kernels.records import Record
 from kernels.rungs.order import LADDER
 
 #: Each ceiling's mark: a shape and a colour.
@@ -30,43 +28,7 @@ MARKS = {
 SHOWN = 0.1
 
 
-@dataclass(frozen=True)
-class BudgetBar:
-    """One bar: a rung in one language, its ceilings, and what was measured, in cycles per FMA."""
-
-    rung: str
-    engine: str
-    budget: Budget
-    measured: float
-
-
-def budget_bars(
-    record: Record, names: Sequence[str] | None = None, size: int = 2048
-) -> list[BudgetBar]:
-    """What `budget` draws: of each rung and language, the profile of its default options.
-
-    Parameters
-    ----------
-    record : Record
-    names : sequence of str, optional
-        Rungs in this order; by default the whole ladder.
-    size : int
-        M = N = K of the profiles.
-    """
-    bars = []
-    for name in names or LADDER:
-        for engine in LADDER[name].engines:
-            options = LADDER[name].default(engine)
-            row, same = versions.profile_of(record, name, engine, options, size**3)
-            if row is None or not same or row["M"] != size:
-                continue
-            warps, limits = versions.bounds(record, row["dtype"])
-            found = Budget(counts.of_profile(row, warps), limits)
-            bars.append(BudgetBar(name, engine, found, counts.measured(row)))
-    return bars
-
-
-def budget(bars: Sequence[BudgetBar], titles: Mapping[str, str] | None = None) -> Figure:
+def budget(bars: Sequence[Standing], titles: Mapping[str, str] | None = None) -> Figure:
     """Cycles of one SM per FMA: each bar ends at the measurement, its marks are the ceilings.
 
     The highest ceiling, the verdict, is drawn large. Where it touches the end of its bar, nothing
@@ -74,8 +36,8 @@ def budget(bars: Sequence[BudgetBar], titles: Mapping[str, str] | None = None) -
 
     Parameters
     ----------
-    bars : sequence of BudgetBar
-        From `budget_bars`.
+    bars : sequence of Standing
+        From `budget_bars`, which is `kernels.budget.ladder.standings`.
     titles : mapping of rung to str, optional
         What a rung is called; by default its title.
     """

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
+from kernels.engine import on_gpu
 from kernels.host import half
-from kernels.measure import peers
+from kernels.host.rung import Values
+from kernels.measure import peers, probes
+from kernels.measure.bench.case import Case
 from kernels.measure.bench.case_of_bytes import case_of
 from kernels.measure.bench.step import Step, Tables, one_line
 from kernels.rungs.order import LADDER, Rung
@@ -59,31 +62,42 @@ def timings(M: int, N: int, K: int, rungs: list[Rung], dtype: str = "float32") -
         warnings.warn(f"not measured: {dtype}: {one_line(error)}", stacklevel=2)
         return {"timings": []}
     rows = []
-
-    def beside_cublas(launch: Callable[[], object]) -> dict[str, Any]:
-        cublas, found = case.measure_in_turn([case.library(), launch])
-        return {**found, "cublas_gflops": cublas["gflops"]}
-
     for rung in rungs:
-        if dtype not in rung.dtypes or rung.missing(dtype):
-            continue
-        for engine, options in rung.versions():
-            what = {"rung": rung.name, "engine": engine, "options": options}
-            try:
-                found = beside_cublas(case.launch(rung, engine, options))
-            except Exception as error:  # the others are measured all the same
-                warnings.warn(f"not measured: {what}: {one_line(error)}", stacklevel=2)
-                continue
-            copied = {"copied": True} if case.copies(rung) else {}
-            rows.append({**what, **found, **copied})
+        if dtype in rung.dtypes and not rung.missing(dtype):
+            rows += versions_of(rung, case, rung.versions())
     for name, prepare in peers.others(case.A, case.B, case.C, dtype):
         try:
-            rows.append({**library, "rung": name, **beside_cublas(prepare())})
+            rows.append({**library, "rung": name, **beside_cublas(case, prepare())})
         except Exception as error:  # a library that does not work here
             warnings.warn(f"not measured: {name}: {one_line(error)}", stacklevel=2)
     after = case.measure(case.library())
     alone = both(before, after)
     return {"timings": [{**library, **alone, "cublas_gflops": alone["gflops"]}, *rows]}
+
+
+def versions_of(
+    rung: Rung, case: Case, versions: Iterable[tuple[str, Values]]
+) -> list[dict[str, Any]]:
+    """Rows of versions of a rung, each measured in turn with cuBLAS; with the clock, on a GPU."""
+    rows = []
+    for engine, options in versions:
+        what = {"rung": rung.name, "engine": engine, "options": options}
+        try:
+            launch = case.launch(rung, engine, options)
+            found = beside_cublas(case, launch)
+            clock = probes.clock(launch, found["seconds"]["median"]) if on_gpu else None
+        except Exception as error:  # the others are measured all the same
+            warnings.warn(f"not measured: {what}: {one_line(error)}", stacklevel=2)
+            continue
+        copied = {"copied": True} if case.copies(rung) else {}
+        rows.append({**what, **found, **({"clock": clock} if clock else {}), **copied})
+    return rows
+
+
+def beside_cublas(case: Case, launch: Callable[[], object]) -> dict[str, Any]:
+    """A launch measured in turn with cuBLAS: its figures, and cuBLAS's speed beside it."""
+    cublas, found = case.measure_in_turn([case.library(), launch])
+    return {**found, "cublas_gflops": cublas["gflops"]}
 
 
 def both(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:

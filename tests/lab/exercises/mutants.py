@@ -2,7 +2,7 @@
 
 ``python -m tests.lab.exercises.mutants`` judges them all and prints a table with what survives;
 names of exercises after it judge only those. It takes minutes; the tests judge a sample. A mutant
-that the grader accepts is right (``answers/equivalent.toml`` says why) or shows a hole.
+that the grader accepts is right (``equivalent.toml`` beside its answers says why) or shows a hole.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
-from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
@@ -24,9 +23,7 @@ import numpy as np
 os.environ["KERNELS_EXERCISES"] = "off"
 
 from kernels.lab.exercises import Finding, Kind, grading, judge  # noqa: E402 - no progress is kept
-from tests.lab.exercises.answers import KERNELS, options  # noqa: E402
-
-EQUIVALENT = Path(__file__).parent / "answers" / "equivalent.toml"
+from tests.lab.exercises.answers import KERNELS, file, options  # noqa: E402
 
 OTHER_NAME = dict(
     row="col", col="row", tx="ty", ty="tx", M="N", N="M", K="M", A="B", B="A", sA="sB", sB="sA",
@@ -282,7 +279,8 @@ def equivalent(name: str) -> dict[str, str]:
     The repaired kernels are `tiled` line for line.
     """
     name = "tiled" if name.startswith("repair-") else name
-    return tomllib.loads(EQUIVALENT.read_text(encoding="utf-8")).get(name, {})
+    table = file(name).with_name("equivalent.toml")
+    return tomllib.loads(table.read_text(encoding="utf-8")).get(name, {}) if table.exists() else {}
 
 
 def survives(mutant: Mutant) -> bool:

@@ -4,6 +4,7 @@ from collections import Counter
 
 import pytest
 
+from kernels.basics.files import ROOT
 from kernels.lab.exercises import check, judge
 from kernels.lab.exercises.kinds import Kind
 from tests.lab.exercises.answers import KERNELS, file, options, right, wrong
@@ -30,7 +31,7 @@ def test_right_kernels_are_accepted(answer):
 @pytest.mark.parametrize("name", KERNELS)
 def test_there_are_enough_of_both(name):
     bad, good = len({a.text for a in wrong(name)}), len({a.text for a in right(name)}) - 1
-    needs = f"tests/lab/exercises/answers/{file(name).name} needs at least"
+    needs = f"{file(name).relative_to(ROOT)} needs at least"
     assert bad >= 12, f"{needs} 12 different rows in WRONG, and has {bad}"
     assert good >= 2, f"{needs} 2 rows in RIGHT beside the solution, and has {good}"
 

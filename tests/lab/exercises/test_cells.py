@@ -1,16 +1,16 @@
 """The cells of the chapters hold what the exercises hold, and solving fills the marked place."""
 
 import ast
-import importlib
-import pkgutil
 import re
+import sys
 from functools import cache
 
 import nbformat
 import pytest
 
-from kernels.lab.exercises import EXERCISES, tasks
-from kernels.lab.exercises.exercise import FROM, TO, Exercise, KernelExercise, NumberExercise
+import chapters
+from kernels.lab.exercises import EXERCISES, catalogue
+from kernels.lab.exercises.exercise import FROM, TO, KernelExercise, NumberExercise
 from kernels.lab.pages import EXERCISE, chapter_of, paths
 
 KERNELS = [name for name, e in EXERCISES.items() if isinstance(e, KernelExercise)]
@@ -67,14 +67,43 @@ def words(text):
     return " ".join(re.sub(r"[`*]", "", text).split())
 
 
-@pytest.mark.parametrize("task", [task.name for task in pkgutil.iter_modules(tasks.__path__)])
-def test_every_exercise_is_in_the_catalogue(task):
-    for value in vars(importlib.import_module(f"{tasks.__name__}.{task}")).values():
-        for exercise in value if isinstance(value, tuple) else (value,):
-            if isinstance(exercise, Exercise):
-                assert EXERCISES.get(exercise.name) is exercise, (
-                    f"list {exercise.name} of tasks/{task}.py in kernels/lab/exercises/catalogue.py"
-                )
+@pytest.fixture
+def exercises_of(tmp_path, monkeypatch):
+    """Finds the exercises of chapters whose only chapter has these files of exercises."""
+
+    def find(**files):
+        folder = tmp_path / "ch99_trial" / "exercises"
+        folder.mkdir(parents=True)
+        for name, text in files.items():
+            (folder / f"{name}.py").write_text(text)
+        monkeypatch.setattr(chapters, "__path__", [str(tmp_path)])
+        return catalogue.find(tmp_path)
+
+    yield find
+    for module in [name for name in sys.modules if name.startswith("chapters.ch99_trial")]:
+        del sys.modules[module]
+
+
+ONE = """from kernels.lab.exercises.exercise import NumberExercise
+
+EXERCISE = NumberExercise("sum", "a sum", ("a", "b", "c"), "Add.", answers={"n": 2})
+"""
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({"first": ONE, "second": ONE}, "first.py and .*second.py both define 'sum': rename one"),
+        ({"empty": "ANSWER = 42"}, "empty.py defines no exercise: give it an EXERCISE"),
+    ],
+)
+def test_files_without_an_exercise_and_two_of_one_name_are_refused(files, message, exercises_of):
+    with pytest.raises(ValueError, match=message):
+        exercises_of(**files)
+
+
+def test_a_file_in_the_folder_of_a_chapter_is_all_that_an_exercise_needs(exercises_of):
+    assert {name: e.chapter for name, e in exercises_of(one=ONE).items()} == {"sum": "99-trial"}
 
 
 @pytest.mark.parametrize("name", EXERCISES)

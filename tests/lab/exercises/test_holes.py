@@ -8,14 +8,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from chapters.ch05_memory_access.exercises.passes import wavefronts
+from chapters.ch08_tensor_cores.exercises.shares import shares_of
 from kernels import cuda
 from kernels.lab.exercises import checking, judge
 from kernels.lab.exercises.exercise import FINE
 from kernels.lab.exercises.kinds import Kind
 from kernels.lab.exercises.limits import time_limit
 from kernels.lab.exercises.submission import function_of
-from kernels.lab.exercises.tasks.passes import wavefronts
-from kernels.lab.exercises.tasks.shares import shares_of
 from tests.lab.exercises.answers import KERNELS, options
 from tests.lab.exercises.mutants import equivalent, mutants, survives
 
@@ -231,7 +231,7 @@ def test_tables_instead_of_functions_are_rejected():
         asked.append(words)
         return wavefronts_known[len(asked) - 1]
 
-    from kernels.lab.exercises.tasks.passes import requests
+    from chapters.ch05_memory_access.exercises.passes import requests
 
     wavefronts_known = [wavefronts(words) for _, words in requests()] + [33]
     assert judge("passes", from_a_table).kind is Kind.WRONG

@@ -1,0 +1,164 @@
+"""Numbers to predict about tensor cores: chapter 8."""
+
+from kernels.lab.exercises.exercise import NumberExercise
+
+#: Of a block of an H100 or H200, and what one of its SMs multiplies and adds per cycle.
+SHARED, FLOP_PER_CYCLE = 227 * 1024, 4096
+
+
+def _stage(BM: int, BN: int, BK: int) -> int:
+    """Bytes of a tile of A and one of B, 2 bytes per element."""
+    return 2 * BK * (BM + BN)
+
+
+def _clocks(BM: int, BN: int, BK: int) -> int:
+    """Cycles in which the tensor cores of an SM multiply a pair of tiles."""
+    return 2 * BM * BN * BK // FLOP_PER_CYCLE
+
+
+def _slots(clocks: int, away: int = 1500) -> int:
+    """Stages of a buffer that never runs dry: each is in flight, and then in use."""
+    return -(-(away + clocks) // clocks)
+
+
+INTENSITY = NumberExercise(
+    name="tile-intensity",
+    title="which tile reaches the ridge",
+    hints=(
+        "For each k, a block tile needs BM + BN numbers of 2 bytes and does 2 · BM · BN operations"
+        " with them.",
+        "So the intensity is BM · BN / (BM + BN). For a square tile, that's half its side.",
+        "989 TFLOP/s over 4.8 TB/s is a little more than 206 FLOP per byte. Half of which power of"
+        " two is above that?",
+    ),
+    after="A tile of 512 × 512 has a quarter of a million sums, more than an SM has registers. So"
+    " no block reaches the ridge by itself: L2 and clusters have to serve some of the bytes.",
+    answers={"square_128": 64, "wide_256": 256 * 128 / 384, "square_256": 128, "side": 512},
+    mistakes={
+        ("square_128", 32): "that's for numbers of 4 bytes: these have 2",
+        ("square_128", 128): "each number has 2 bytes",
+        ("wide_256", 128 * 256 / 192): "count both A and B: 128 + 256 numbers for each k",
+        ("side", 256): "half of 256 is 128, and the ridge is beyond 200",
+    },
+    allowance=0.01,
+)
+
+HOLDERS = NumberExercise(
+    name="who-holds",
+    title="which lane holds an element",
+    hints=(
+        "Split the matrix into blocks of 8 × 8. A block of A or C has row lane // 4, and two"
+        " neighbours from column 2 · (lane % 4) on.",
+        "For C, `lane = 4 * (row % 8) + col // 2`, and elements 2 and 3 are 8 rows further down."
+        " For B, exchange rows and columns.",
+        "A[12, 9] is in the last of the four blocks (down, then right), so it's element 6 or 7."
+        " Within that block it's at row 4, column 1.",
+    ),
+    after="The four lanes of a row hold neighbours, so a warp's store of C writes whole sectors.",
+    answers={
+        "C_lane": 21, "C_element": 1, "A_lane": 16, "A_element": 7, "B_lane": 20, "B_element": 3,
+    },
+    mistakes={
+        ("C_lane", 11): "row 5 belongs to lanes 20 to 23",
+        ("C_element", 0): "column 3 is the second of a pair",
+        ("A_lane", 48): "there are only 32 lanes: row 12 is row 4 of the lower blocks",
+        ("A_element", 5): "element 5 is 8 columns to the right and not 8 rows down",
+        ("B_lane", 36): "there are only 32 lanes: in B, four of them share each column",
+        ("B_element", 1): "row 9 is in the second block",
+    },
+)  # fmt: skip
+
+ROUNDING = NumberExercise(
+    name="first-lost",
+    title="the first numbers that don't fit",
+    hints=(
+        "With p significant bits, a format holds every whole number up to 2 to the power of p.",
+        "fp16 has 11 significant bits, bf16 has 8, TF32 has 11.",
+        "The largest fp16 number is 65,504, and anything that would round to 65,536 becomes"
+        " infinite. 255 times 255 is 65,025.",
+    ),
+    after="fp16 and TF32 have the same digits, bf16 and TF32 the same range. Even a product of two"
+    " modest numbers can exceed fp16's range, so sums need float32.",
+    answers={"fp16": 2049, "bf16": 257, "tf32": 2049, "square": 256},
+    mistakes={
+        ("fp16", 1025): "10 bits are stored, plus an implied leading 1: 11 in all",
+        ("fp16", 65505): "that's beyond the largest fp16 number, and many smaller ones don't fit"
+        " either",
+        ("bf16", 129): "7 bits are stored, plus an implied leading 1: 8 in all",
+        ("tf32", 16777217): "that's for float32: TF32 keeps 10 of its 23 bits",
+        ("square", 255): "255 times 255 is 65,025, which rounds to a number that fp16 can hold",
+    },
+)
+
+STAGE = NumberExercise(
+    name="stage-bytes",
+    title="the bytes of a pipeline",
+    hints=(
+        "A stage is a tile of A, BM × BK, and one of B, BK × BN, with 2 bytes per element.",
+        "227 KB are 227 · 1024 bytes. Only whole stages count.",
+        "2 · 64 · (128 + 256) bytes, and 2 · 64 · (128 + 128) bytes.",
+    ),
+    after="The rung `specialized` uses 4 stages and 6. In the second case that's one fewer than"
+          " would fit, which leaves room for other data.",
+    answers={
+        "bytes_256": _stage(128, 256, 64), "stages_256": SHARED // _stage(128, 256, 64),
+        "bytes_128": _stage(128, 128, 64), "stages_128": SHARED // _stage(128, 128, 64),
+    },
+    mistakes={
+        ("bytes_256", 2 * _stage(128, 256, 64)): "16 bits are 2 bytes",
+        ("bytes_256", 2 * 128 * 256): "that's a tile of C: a stage holds tiles of A and B",
+        ("bytes_128", 2 * _stage(128, 128, 64)): "16 bits are 2 bytes",
+        ("stages_256", 5): "five of them need 240 KB",
+        ("stages_128", 8): "eight of them need 256 KB",
+    },
+)  # fmt: skip
+
+SLOTS = NumberExercise(
+    name="stages-that-fit",
+    title="how many stages are enough",
+    hints=(
+        "Each pair of tiles needs 2 · BM · BN · BK operations, and the SM does 4096 per cycle.",
+        "Each pair of tiles occupies a stage for 1500 cycles while it's in flight, and then for as"
+        " long as the multiplication takes.",
+        "(1500 + cycles) / cycles, rounded up.",
+    ),
+    after="Small steps need more stages but fewer bytes: 4 · 24 KB against 3 · 48 KB. The price is"
+          " a wait at a barrier for every 512 cycles of work, and rows of 64 bytes.",
+    answers={
+        "cycles_64": _clocks(128, 256, 64), "stages_64": _slots(_clocks(128, 256, 64)),
+        "cycles_32": _clocks(128, 256, 32), "stages_32": _slots(_clocks(128, 256, 32)),
+    },
+    mistakes={
+        ("cycles_64", 512): "a multiplication and an addition are two operations",
+        ("stages_64", 2): "with two stages, the first has 1024 cycles to load while the second is"
+                         " multiplied, and its tiles take 1500",
+        ("stages_32", 3): "1500 cycles are nearly three times 512, and one more stage is being"
+                         " multiplied",
+    },
+)  # fmt: skip
+
+#: Where a warpgroup's B begins at k = 16: bytes of shared memory, and of a panel of 64 columns.
+START, PANEL = 16384 + 16 * 128, 64 * 128
+
+DESCRIPTOR = NumberExercise(
+    name="descriptor-bits",
+    title="fill the descriptor",
+    hints=(
+        "All distances in a descriptor are in units of 16 bytes.",
+        "B's first row of 16 is k · 128 bytes behind the start of its tile. A panel has 64 rows of"
+        " 128 bytes.",
+        "18432 / 16, 8192 / 16, and for eight rows of 128 bytes 1024 / 16.",
+    ),
+    after="Fourteen bits of 16-byte units reach 256 KiB, more than the shared memory of a block."
+    " That's why tiles lie on such boundaries.",
+    answers={"start": START // 16, "leading": PANEL // 16, "stride": 1024 // 16},
+    mistakes={
+        ("start", START): "that's in bytes: the descriptor counts units of 16",
+        ("start", 16384 // 16): "that's k = 0: sixteen rows further down",
+        ("start", (16384 + 16 * 2) // 16): "k counts rows of B here, not columns: 128 bytes each",
+        ("leading", PANEL): "that's in bytes: the descriptor counts units of 16",
+        ("leading", 128 // 16): "that's a row; a panel has 64 of them",
+        ("stride", 1024): "that's in bytes: the descriptor counts units of 16",
+        ("stride", 128 // 16): "that's one row; the swizzle repeats every eight",
+    },
+)

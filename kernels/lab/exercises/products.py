@@ -1,0 +1,142 @@
+"""Launches of kernels that multiply matrices, and the wrong products that have a name."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from .arrays import Numbers, cdiv, poisoned, wide
+from .exercise import FINE, MULTIPLE, ODD, SQUARE, Suspect, Trial
+from .kinds import Kind
+
+#: Sizes M, N, K that no block divides, K = 33 one more than whole tiles; a square that each
+#: divides; and other multiples.
+SHAPES = (
+    (37, 29, 23, ODD),
+    (5, 18, 33, FINE),
+    (32, 32, 32, SQUARE),
+    (32, 64, 96, MULTIPLE),
+)
+
+
+def product_trials(
+    block=(16, 16),
+    tile=None,
+    arguments: Callable | None = None,
+    depth: int | tuple[int, ...] = 16,
+    shapes=SHAPES,
+    seed: int = 0,
+) -> list[Trial]:
+    """Launches of a kernel for C = A·B.
+
+    Parameters
+    ----------
+    block : tuple of int
+        Threads (x, y).
+    tile : tuple of int, optional
+        Elements of C a block owns, along x and y; one a thread if left out.
+    arguments : callable, optional
+        Takes A and B, returns the arguments before C by name; A and B themselves if left out.
+    depth : int or tuple of int
+        How far a step along K may go.
+    seed : int
+        For the numbers of A and B.
+    """
+    return list(_trials(block, tile or block, arguments, depth, shapes, seed))
+
+
+def _trials(block, tile, arguments, depth, shapes, seed) -> Iterator[Trial]:
+    for M, N, K, role in shapes:
+        numbers = Numbers(role, seed, M, N, K)
+        A, B = numbers(M, K), numbers(K, N)
+        given = arguments(A, B) if arguments else {"A": A, "B": B}
+        yield Trial(
+            f"M, N, K = {M}, {N}, {K}",
+            (cdiv(N, tile[0]), cdiv(M, tile[1])),
+            block,
+            given | {"C": poisoned(M, N)},
+            {"C": wide(A) @ wide(B)},
+            numbers.bounds("C", K, abs(A) @ abs(B)),
+            suspects=_suspects(A, B, depth),
+            role=role,
+        )
+
+
+def _suspects(A, B, depth):
+    def suspects() -> Iterator[Suspect]:
+        for step in (depth,) if isinstance(depth, int) else depth:
+            for kind, sentence, product in wrong_products(A, B, step):
+                if product.shape == (A.shape[0], B.shape[1]):
+                    yield Suspect(kind, sentence, product)
+
+    return suspects
+
+
+def wrong_products(A, B, depth: int) -> Iterator[tuple[Kind, str, np.ndarray]]:
+    """Products that a known mistake makes, with its kind and what to tell."""
+    K = A.shape[1]
+    transposed = "this is the transpose of A·B: row and col are swapped"
+    yield Kind.TRANSPOSED, transposed, (A @ B).T
+    for left, right, sentence in (
+        (B, A, "this is B·A: the factors are swapped"),
+        (A, B.T, "this is A·Bᵀ: rows of B were read as columns"),
+        (A.T, B, "this is Aᵀ·B: columns of A were read as rows"),
+        (A.T, B.T, "this is Aᵀ·Bᵀ: row and col are swapped in both loads"),
+        (B.T, A, "this is Bᵀ·A: the factors are swapped, and an index in one of them"),
+        (B, A.T, "this is B·Aᵀ: the factors are swapped, and an index in one of them"),
+    ):
+        if left.shape[1] == right.shape[0]:
+            yield Kind.SWAPPED, sentence, left @ right
+    for kind, sentence, kept in (*_parts_of_steps(K, depth), *_parts(K)):
+        if 0 < kept.sum() < K:
+            yield kind, sentence, A[:, kept] @ B[kept]
+    if depth > 1:
+        turned = "every tile of {} lies transposed: row ty, column tx belongs at [ty, tx]"
+        yield Kind.SWAPPED, turned.format("A"), _turned(A, depth)[: len(A), :K] @ B
+        yield Kind.SWAPPED, turned.format("B"), A @ _turned(B, depth)[:K, : B.shape[1]]
+    yield Kind.WRONG, "every element has the wrong sign", -(A @ B)
+    yield Kind.WRONG, "every element is one too large: a sum starts at 0", A @ B + 1
+
+
+def _turned(X, side: int) -> np.ndarray:
+    """X with each of its square tiles transposed, filled up with zeros to whole tiles."""
+    down, across = (cdiv(n, side) for n in X.shape)
+    padded = np.zeros((down * side, across * side), X.dtype)
+    padded[: X.shape[0], : X.shape[1]] = X
+    tiles = padded.reshape(down, side, across, side).transpose(0, 3, 2, 1)
+    return tiles.reshape(padded.shape)
+
+
+def _parts(K: int):
+    """Dot products that lack a part, whatever the step: kind, sentence, the products kept."""
+    k = np.arange(K)
+    return (
+        (Kind.LOST_SUM, "only the last product is there: the sum is set where it should be added"
+         " to", k == K - 1),
+        (Kind.WRONG, "the first product is missing: a loop over k begins at 0", k > 0),
+        (Kind.WRONG, "the last product is missing: range(K) ends at K - 1 by itself", k < K - 1),
+    )  # fmt: skip
+
+
+def _parts_of_steps(K: int, depth: int):
+    """The same, where the loop over K goes in steps of `depth`."""
+    k = np.arange(K)
+    if depth == 1:
+        return ()
+    whole_steps, before_the_last = K // depth * depth, (cdiv(K, depth) - 1) * depth
+    return (
+        (Kind.DROPPED_TILE, f"the last {K - whole_steps} of K = {K} products are missing: how many"
+         " steps cover K when the tile does not divide it?", k < whole_steps),
+        (Kind.DROPPED_TILE, f"only the first {depth} of K = {K} products are there: where is the"
+         " loop over the tiles?", k < depth),
+        (Kind.DROPPED_TILE, f"the first {depth} products are missing: at which tile does the loop"
+         " begin?", k >= depth),
+        (Kind.DROPPED_TILE, "the last step is missing: how many steps cover K?",
+         k < before_the_last),
+        (Kind.LOST_SUM, "only the products of the last step are there: the sum is set where it"
+         " should be added to", k >= before_the_last),
+        (Kind.LOST_SUM, "only the last product of each step is there: where does the sum start"
+         " again?", k % depth == depth - 1),
+        (Kind.WRONG, "the last product of every step is missing: range(T) ends at T - 1 by itself",
+         k % depth != depth - 1),
+        (Kind.WRONG, "the first product of every step is missing", k % depth != 0),
+    )  # fmt: skip

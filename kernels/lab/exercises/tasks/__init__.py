@@ -1,1 +1,0 @@
-"""The exercises, one idea a file; `kernels.lab.exercises.catalogue` lists them."""
