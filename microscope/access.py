@@ -401,8 +401,6 @@ class Memory:
 
     def put_view(self, part: Array, v, m: Mask, n) -> None:
         """``a[i:j] = v``: every thread stores every element of its part."""
-        if not values.is_value(v):
-            raise Unsupported(n.lineno, f"{ast.unparse(n)} = ...: write a loop over the elements")
         for index, here in self.each(part, m):
             self.put(part, index, v, here, n)
 
