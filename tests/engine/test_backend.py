@@ -125,9 +125,11 @@ def test_limits_of_an_unknown_gpu_are_one_clear_line():
 
 def test_numba_compiles_for_the_imposed_capability():
     run = python(
-        "import os, kernels.engine; print(os.environ['NUMBA_FORCE_CUDA_CC'], kernels.engine.imposed)",
-        KERNELS_LIMITS="t4", KERNELS_ENGINE="cpu",
-    )  # fmt: skip
+        "import os; from kernels.engine import imposed\n"
+        "print(os.environ['NUMBA_FORCE_CUDA_CC'], imposed)",
+        KERNELS_LIMITS="t4",
+        KERNELS_ENGINE="cpu",
+    )
     assert run.stdout.split() == ["7.5", "None"], "without a GPU nothing is imposed"
 
 

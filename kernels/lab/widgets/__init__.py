@@ -8,6 +8,7 @@
 from kernels.lab.widgets.access import Access
 from kernels.lab.widgets.banks import Banks
 from kernels.lab.widgets.block_order import BlockOrder
+from kernels.lab.widgets.calculator import Calculator
 from kernels.lab.widgets.hierarchy import Hierarchy
 from kernels.lab.widgets.launch import Launch
 from kernels.lab.widgets.layer import Layer
@@ -23,6 +24,7 @@ __all__ = [
     "Access",
     "Banks",
     "BlockOrder",
+    "Calculator",
     "Hierarchy",
     "Launch",
     "Layer",
