@@ -9,8 +9,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kernels import lab
-    from kernels.engine import cuda, cupy, float32, float64, int32, on_gpu, uint32
+    from kernels import lab, ptx
+    from kernels.engine import cuda, cupy, float32, float64, int32, on_gpu, uint8, uint32, uint64
     from kernels.rungs.order import LADDER, Rung
     from kernels.tuning.chooser import choose, matmul, plan
 
@@ -27,21 +27,34 @@ __all__ = [
     "matmul",
     "on_gpu",
     "plan",
+    "ptx",
+    "uint8",
     "uint32",
+    "uint64",
 ]
 
 #: Where the names above are. They are imported when they are asked for: a folder below needs none
 #: of them, and an engine that isn't there is an error of whoever asks for it.
 PLACES = {
-    "kernels.engine": ("cuda", "cupy", "float32", "float64", "int32", "on_gpu", "uint32"),
+    "kernels.engine": (
+        "cuda",
+        "cupy",
+        "float32",
+        "float64",
+        "int32",
+        "on_gpu",
+        "uint8",
+        "uint32",
+        "uint64",
+    ),
     "kernels.rungs.order": ("LADDER", "Rung"),
     "kernels.tuning.chooser": ("choose", "matmul", "plan"),
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name == "lab":
-        return import_module("kernels.lab")
+    if name in {"lab", "ptx"}:
+        return import_module(f"kernels.{name}")
     for module, names in PLACES.items():
         if name in names:
             found = globals()[name] = getattr(import_module(module), name)

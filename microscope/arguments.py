@@ -13,7 +13,13 @@ from .source import Code
 
 
 def host_array(a):
-    """An argument's array on the host: Numba's and CuPy's device arrays are copied there."""
+    """An argument's array on the host: Numba's and CuPy's device arrays are copied there.
+
+    What a GPU alone can read, such as a tensor map that the driver made, has a method
+    ``in_microscope`` that returns what stands for it here.
+    """
+    if hasattr(a, "in_microscope"):
+        return a.in_microscope()
     if isinstance(a, DeviceArray):
         return a.memory
     if isinstance(a, np.ndarray) or np.isscalar(a):

@@ -26,7 +26,7 @@ FLOORS = [
     ("ptx",),
     ("host",),
     ("rungs", "patterns", "primitives"),
-    ("webgpu", "distributed", "frameworks"),
+    ("distributed", "frameworks"),
     ("records",),
     ("measure",),
     ("budget",),

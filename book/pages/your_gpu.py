@@ -19,7 +19,7 @@ from kernels import records
 from kernels.basics.units import percent, quantity
 from kernels.lab.widgets.stills import ENGINES, Table
 from kernels.rungs.order import LADDER
-from kernels.webgpu.ladder import RUNGS, described
+from kernels.rungs.webgpu.ladder import SHADERS, described
 
 PAGE = "chapters/your-gpu"
 SCRIPTS = ("widgets/common", "gpu/wgsl", "gpu/numbers", "gpu/device", "gpu/page")
@@ -34,12 +34,12 @@ SIZE = 2048
 
 def fill(body: Tag) -> None:
     """Put forms, tables and data into their places in the page."""
-    first = next(iter(RUNGS.values()))
+    first = next(iter(SHADERS.values()))
     parts = {
         "ladder": Template(template("your-gpu")).substitute(without=WITHOUT),
         "single": Template(template("your-gpu-single")).substitute(
             without=WITHOUT,
-            rungs="".join(option(name, rung.title) for name, rung in RUNGS.items()),
+            rungs="".join(option(name, rung.title) for name, rung in SHADERS.items()),
             choices=option("0", wording(first.choices[0])),
             text=escape(first.choice().source()),
         ),
@@ -78,7 +78,7 @@ def wording(options: dict[str, int]) -> str:
 
 def recorded(record: records.Record) -> list[Table]:
     """The rungs of the page as recorded: in CUDA, and in WGSL where that is recorded."""
-    followed = {rung.follows for rung in RUNGS.values()}
+    followed = {rung.follows for rung in SHADERS.values()}
     cuda = [row for row in record.ladder(M=SIZE) if row["rung"] in followed]
     tables = [ladder(cuda, f"CUDA at {SIZE}³, the fastest options. {record.caption(*cuda)}")]
     if "webgpu" in record.tables:
@@ -96,7 +96,7 @@ def fastest(record: records.Record, size: int) -> list[records.Row]:
     """The rows in WGSL of one size: each rung with the fastest of its measured options."""
     rows = record.rows("webgpu", M=size, N=size, K=size, correct=True)
     best = {row["rung"]: row for row in sorted(rows, key=lambda row: row.gflops)}
-    return [best[name] for name in RUNGS if name in best]
+    return [best[name] for name in SHADERS if name in best]
 
 
 def ladder(rows: list[records.Row], caption: str) -> Table:
@@ -125,7 +125,7 @@ def ladder(rows: list[records.Row], caption: str) -> Table:
 
 def title(row: records.Row) -> str:
     """What the page calls a recorded rung."""
-    return (RUNGS if row.engine == "wgsl" else LADDER)[row["rung"]].title
+    return (SHADERS if row.engine == "wgsl" else LADDER)[row["rung"]].title
 
 
 def outdated(app: Sphinx, *_: Any) -> list[str]:

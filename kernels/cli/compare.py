@@ -16,11 +16,12 @@ from kernels.basics import files
 from kernels.basics.units import percent
 from kernels.cli import gpus as on_gpus
 from kernels.cli.console import out, progress
-from kernels.cli.counting import TRACED, traced
 from kernels.cli.parameters import Grids, Sizes, spelled
+from kernels.cli.trace import TRACED
 from kernels.distributed.grid import Grid
 from kernels.engine import on_gpu, why_cpu
 from kernels.measure import oracle
+from kernels.measure.anywhere import trace_rung
 from kernels.measure.bench.ladder import SIZES, timings
 from kernels.measure.bench.provenance import provenance
 from kernels.rungs.order import ENGINE_TITLES, LADDER
@@ -143,7 +144,7 @@ def _count_requests(sizes: list[int], dtype: str) -> list[dict[str, Any]]:
             for size in sizes:
                 bar.update(task, description=f"{rung.name} {size}³")
                 A, B = oracle.inputs(size, size, size)
-                seen = traced(rung, (size, size, size), rung.defaults)
+                seen = trace_rung(rung, size, size, size, **rung.defaults)
                 oracle.check(seen.outputs["C"], A, B)
                 found = seen.count(space="global")
                 row = {"rung": rung.name, "engine": "microscope", "options": rung.defaults,

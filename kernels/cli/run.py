@@ -10,13 +10,13 @@ from kernels import host, lab, records
 from kernels.basics.units import percent, quantity
 from kernels.cli import gpus as on_gpus
 from kernels.cli.console import busy, facts, out
-from kernels.cli.counting import traced
 from kernels.cli.parameters import SIZE, Grids, Way, Whole, given, rung_options
 from kernels.distributed.algorithms import ALGORITHMS
 from kernels.distributed.grid import Grid
 from kernels.engine import cupy, on_gpu, why_cpu
 from kernels.host import half
 from kernels.measure import oracle, peers
+from kernels.measure.anywhere import trace_rung
 from kernels.measure.bench.case import launch
 from kernels.measure.bench.resources import used
 from kernels.measure.timing import time as time_launch
@@ -126,7 +126,7 @@ def _run_on_gpu(rung: Rung, engine: str, shape: tuple[int, int, int], options: d
 
 def _run_on_cpu(rung: Rung, engine: str, shape: tuple[int, int, int], options: dict[str, int]):
     M, N, K = shape
-    seen = traced(rung, (1, 1, 1), options)
+    seen = trace_rung(rung, 1, 1, 1, **options)
     told = {"shared": f"{seen.shared_bytes:,} bytes per block"}
     if M * N * K > INTERPRETED**3:
         told["result"] = (

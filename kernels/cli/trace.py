@@ -5,9 +5,12 @@ from __future__ import annotations
 import click
 
 from kernels.cli.console import out
-from kernels.cli.counting import TRACED, TRACED_IN_PART, traced
 from kernels.cli.parameters import SIZE, RungName, given, rung_options
+from kernels.measure.anywhere import trace_rung
 from kernels.rungs.order import Rung
+
+#: The largest sizes that the interpreter traces in seconds: all blocks, or one.
+TRACED, TRACED_IN_PART = 192, 4096
 
 
 @click.command()
@@ -20,7 +23,7 @@ def trace(rung: Rung, size: int, **options: int | None) -> None:
     if size > TRACED_IN_PART:
         raise ValueError(f"size {size} is too large to trace: use {TRACED_IN_PART} or less")
     whole = size <= TRACED
-    seen = traced(rung, (size, size, size), options, None if whole else [(0, 0)])
+    seen = trace_rung(rung, size, size, size, None if whole else [(0, 0)], **options)
     out.print(str(seen.table()), markup=False)
     for problem in seen.problems:
         out.print(str(problem), markup=False)

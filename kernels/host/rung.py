@@ -7,7 +7,7 @@ compiled for the options and launched, and the result is brought back.
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from itertools import product
 from typing import Any
@@ -248,6 +248,16 @@ class Rung:
             For options that cannot be, or without a GPU.
         """
         return self.load(self._chosen(options))
+
+    def with_kernel(self, make: Callable[..., Any]) -> "Rung":
+        """Return this rung with another Numba kernel, such as a reader's, launched in its way.
+
+        Parameters
+        ----------
+        make : callable
+            Returns the kernel for some options, given by name, as `make` of this rung does.
+        """
+        return replace(self, make=make)
 
     def launch(self, M: int, N: int, **options) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Return (grid, block) for a result of M×N elements.

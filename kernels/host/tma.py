@@ -45,7 +45,20 @@ def tensor_map(array, rows: int, cols: int, dtype: str):
         return TensorMap(array, tile, dtype)
     # Not array.strides[0]: of a single row it may be anything.
     pitch = array.shape[-1] * array.itemsize
-    return _encoded(array.data.ptr, array.shape, pitch, tile, dtype)
+    encoded = _encoded(array.data.ptr, array.shape, pitch, tile, dtype).view(Encoded)
+    encoded.of = array, tile, dtype
+    return encoded
+
+
+class Encoded(np.ndarray):
+    """The 128 bytes of a tensor map, as the driver made them, and the matrix that they are of."""
+
+    of: tuple
+
+    def in_microscope(self) -> TensorMap:
+        """Return what the microscope takes for it: the map of a copy on the host."""
+        array, tile, dtype = self.of
+        return TensorMap(array.get(), tile, dtype)
 
 
 @lru_cache(maxsize=256)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from kernels.host import cdiv
-from kernels.webgpu.ladder import Choice
+from kernels.rungs.webgpu.ladder import Choice
 
 #: Seconds that the launches of one sample take together: beside them a submission is short.
 SAMPLE = 0.04

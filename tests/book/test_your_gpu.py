@@ -8,7 +8,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from kernels import records
-from kernels.webgpu.ladder import RUNGS, Choice
+from kernels.rungs.webgpu.ladder import SHADERS, Choice
 from tests.book.test_axe import AXE, RUN
 from tests.book.test_browser import PROFILES, SHIFTS, Listener
 from tests.pages import settle
@@ -17,9 +17,9 @@ PAGE = "chapters/your-gpu.html"
 #: The second lets a machine with a GPU use the software adapter, too.
 SOFTWARE = ("--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader")
 LADDER, SINGLE = ("[data-part=ladder]", "[data-part=single]")
-CHOICES = [Choice(rung, options) for rung in RUNGS.values() for options in rung.choices]
+CHOICES = [Choice(rung, options) for rung in SHADERS.values() for options in rung.choices]
 #: Larger kernels take a compiler for a CPU half a minute.
-SMALL = [rung.name for rung in RUNGS.values() if not rung.feature]
+SMALL = [rung.name for rung in SHADERS.values() if not rung.feature]
 HELPERS = """
 const data = JSON.parse(document.getElementById("gpu-rungs").textContent);
 const of = (name, n = -1) => {
@@ -443,7 +443,7 @@ def test_the_recorded_tables_are_the_record(book):
     tables = markup.select(".recorded-ladder table")
     record = records.load()
     shown = [row.select("td")[1].text for row in tables[0].select("tbody tr")]
-    speeds = [row.gflops * 1e9 for row in record.ladder(M=2048) if row["rung"] in RUNGS]
+    speeds = [row.gflops * 1e9 for row in record.ladder(M=2048) if row["rung"] in SHADERS]
     from kernels.basics.units import quantity
 
     assert shown == [quantity(speed, "FLOP/s") for speed in speeds]

@@ -1,4 +1,4 @@
-/* A rung's text in WGSL, complete: the same as kernels/webgpu/wgsl.py makes of the same file. And what follows from a
+/* A rung's text in WGSL, complete: the same as kernels/rungs/webgpu/shader.py makes of the same file. And what follows from a
    choice of options: whether a GPU can launch it, and how much it asks global memory for. */
 (() => {
   "use strict";
@@ -96,7 +96,7 @@
     return "";
   }
 
-  /** FLOP, elements loaded and bytes that the threads ask global memory for, as `kernels.webgpu` counts them. */
+  /** FLOP, elements loaded and bytes that the threads ask global memory for, as `kernels.rungs.webgpu` counts them. */
   function model(rung, choice, { M, N, K }) {
     const [down, across] = choice.reuse;
     const loads = M * K * cdiv(N, across) + K * N * cdiv(M, down);

@@ -29,6 +29,9 @@ KINDS = {
     Seen.WRITE_AFTER_READ: Kind.MISSING_BARRIER,
     Seen.WRITE_AFTER_WRITE: Kind.RACE,
     Seen.UNINITIALISED: Kind.UNINITIALISED,
+    Seen.DEADLOCK: Kind.DEADLOCK,
+    Seen.TOO_EARLY: Kind.TOO_EARLY,
+    Seen.OVERWRITTEN: Kind.OVERWRITTEN,
 }
 ALONE = "one thread stores one element after the other while the rest of its warp waits"
 STOPS = {Kind.SHARED_LIMIT, Kind.BLOCK_LIMIT, Kind.ENDLESS}
@@ -85,7 +88,8 @@ def problems(trial: Trial, seen: Trace) -> Iterator[Finding]:
     found = []
     # Of two races the one across warps says more: a barrier of a warp would not mend it.
     for problem in sorted(seen.problems, key=lambda p: p.same_warp is True):
-        kind = KINDS[problem.kind]
+        # What is left are rules of single instructions: the message names the instruction.
+        kind = KINDS.get(problem.kind, Kind.MISUSED)
         array = seen.arrays.get(problem.array)
         if kind is Kind.MISSING_BARRIER and array is not None and array.space == "global":
             kind = Kind.RACE

@@ -154,6 +154,8 @@ class KernelExercise(Exercise):
         Takes a size and the options, returns (grid, block) for a product of square matrices.
     faster : float
         How many times as fast as the start the answer should be on a GPU.
+    needs : (int, int)
+        The least compute capability of a GPU that runs it; on others the microscope alone judges.
     """
 
     text: str
@@ -165,6 +167,7 @@ class KernelExercise(Exercise):
     options: tuple[str, ...] = ()
     timed: Callable[..., tuple] | None = None
     faster: float = 1.0
+    needs: tuple[int, int] = (0, 0)
 
     @property
     def mends(self) -> bool:

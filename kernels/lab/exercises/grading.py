@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kernels.engine import cuda, on_gpu
+from kernels.engine.device import device
 from microscope import Kind as Seen
 from microscope import Trace
 
@@ -76,7 +77,7 @@ def grade(function, exercise: KernelExercise, jitted=None, **options) -> Verdict
     findings += [alone] if alone else over
     if not findings:
         findings = list(_with_other_numbers(function, exercise.trials(seed=_any_seed(), **options)))
-    if not findings and on_gpu:
+    if not findings and on_gpu and device().compute_capability >= exercise.needs:
         findings = list(_on_the_gpu(function, trials, jitted))
     many = f"{len(trials)} launches" if len(trials) > 1 else "one launch"
     tried = f"{many}, the warps in three orders: every number right, no problem found"

@@ -10,9 +10,9 @@ import pytest
 
 from kernels.measure import webgpu
 from kernels.measure.bench import webgpu as bench
-from kernels.webgpu.ladder import RUNGS, Choice
+from kernels.rungs.webgpu.ladder import SHADERS, Choice
 
-CHOICES = [Choice(rung, options) for rung in RUNGS.values() for options in rung.choices]
+CHOICES = [Choice(rung, options) for rung in SHADERS.values() for options in rung.choices]
 SHAPES = [(1, 1, 1), (133, 141, 37), (65, 33, 129), (1, 130, 7)]
 
 
@@ -57,7 +57,7 @@ def test_every_choice_is_exact_at_odd_shapes(opened, choice):
     ],
 )
 def test_a_broken_kernel_is_not_right(opened, monkeypatch, name, text, broken):
-    rung = RUNGS[name]
+    rung = SHADERS[name]
     changed = rung.text.replace(text, broken)
     assert changed != rung.text
     monkeypatch.setattr(type(rung), "text", changed)
@@ -70,7 +70,7 @@ def test_a_broken_kernel_is_not_right(opened, monkeypatch, name, text, broken):
 
 def test_a_row_of_a_record_says_what_was_measured(opened, monkeypatch):
     monkeypatch.setattr(webgpu, "SAMPLE", 1e-3)
-    choices = [RUNGS[name].choice() for name in ("naive", "tiled")]
+    choices = [SHADERS[name].choice() for name in ("naive", "tiled")]
     rows = list(bench.measured(opened, choices, 96))
     assert [row["rung"] for row in rows] == ["naive", "tiled"]
     for row in rows:
@@ -81,7 +81,7 @@ def test_a_row_of_a_record_says_what_was_measured(opened, monkeypatch):
 
 def test_a_wrong_product_is_recorded_as_wrong(opened, monkeypatch):
     monkeypatch.setattr(webgpu, "SAMPLE", 1e-3)
-    rung = RUNGS["naive"]
+    rung = SHADERS["naive"]
     short = rung.text.replace("k < p.K;", "k < p.K - 1;")
     monkeypatch.setattr(type(rung), "text", short)
     (row,) = bench.measured(opened, [rung.choice()], 96)
@@ -94,7 +94,7 @@ def test_the_ladder_climbs():
         opened = webgpu.adapter()
     except webgpu.NoGpu as error:
         pytest.skip(str(error))
-    rows = bench.measured(opened, [rung.choice() for rung in RUNGS.values()], 2048)
+    rows = bench.measured(opened, [rung.choice() for rung in SHADERS.values()], 2048)
     speeds = {row["rung"]: row["gflops"] for row in rows if row["correct"]}
     assert speeds["swapped"] < speeds["naive"] and speeds["tiled"] > 1.3 * speeds["naive"]
     assert speeds["warp_tiled"] > speeds["vectorized"] > speeds["thread_tiled"] > speeds["tiled"]

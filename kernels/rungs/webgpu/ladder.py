@@ -9,7 +9,7 @@ from typing import Any
 from kernels import host
 from kernels.host.model import Model
 from kernels.rungs.order import LADDER
-from kernels.webgpu import wgsl
+from kernels.rungs.webgpu import shader
 
 #: A size that all tiles divide: what is shared there is shared anywhere.
 EVEN = 1024
@@ -21,11 +21,11 @@ class Choice:
 
     Attributes
     ----------
-    rung : Rung
+    rung : Shader
     options : dict of str to int
     """
 
-    rung: Rung
+    rung: Shader
     options: dict[str, int]
 
     @cached_property
@@ -72,7 +72,7 @@ class Choice:
 
     def source(self) -> str:
         """The text to compile."""
-        return wgsl.complete(self.rung.text, self.options, self.rung.enable)
+        return shader.complete(self.rung.text, self.options, self.rung.enable)
 
     def grid(self, M: int, N: int) -> tuple[int, int]:
         """Blocks along x and y for a result of M×N elements."""
@@ -81,7 +81,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Rung:
+class Shader:
     """A rung of the ladder in WGSL.
 
     Parameters
@@ -127,7 +127,7 @@ class Rung:
     def text(self) -> str:
         """The text, without the options."""
         number = f"alias Number = f{8 * self.bytes};\n"
-        return "\n".join([number, *map(wgsl.text, self.files or (self.name,))])
+        return "\n".join([number, *map(shader.text, self.files or (self.name,))])
 
     def choice(self, **options: int) -> Choice:
         """The rung with these options, or with its defaults; ValueError for others than offered."""
@@ -140,9 +140,9 @@ class Rung:
 def described() -> dict[str, Any]:
     """All that a page needs to complete, launch and check the rungs, as JSON can hold it."""
     return {
-        "prologue": wgsl.text("prologue"),
-        "fma": wgsl.text("fma"),
-        "copy": wgsl.text("copy"),
+        "prologue": shader.text("prologue"),
+        "fma": shader.text("fma"),
+        "copy": shader.text("copy"),
         "rungs": [
             {
                 "name": rung.name, "title": rung.title, "text": rung.text, "bytes": rung.bytes,
@@ -158,7 +158,7 @@ def described() -> dict[str, Any]:
                     for choice in (Choice(rung, options),)
                 ],
             }
-            for rung in RUNGS.values()
+            for rung in SHADERS.values()
         ],
     }  # fmt: skip
 
@@ -173,40 +173,40 @@ _WARP = _thread_tiles(
 )  # fmt: skip
 _BLOCKS = tuple({"block": side} for side in (16, 32, 8))
 
-RUNGS: dict[str, Rung] = {
+SHADERS: dict[str, Shader] = {
     rung.name: rung
     for rung in (
-        Rung("swapped", LADDER["swapped"].title, _BLOCKS, "swapped"),
-        Rung("naive", LADDER["naive"].title, _BLOCKS, "naive"),
-        Rung(
+        Shader("swapped", LADDER["swapped"].title, _BLOCKS, "swapped"),
+        Shader("naive", LADDER["naive"].title, _BLOCKS, "naive"),
+        Shader(
             "tiled", LADDER["tiled"].title, tuple({"tile": side} for side in (16, 32, 8, 4)),
             "tiled", buffers=1,
         ),
-        Rung(
+        Shader(
             "thread_tiled_1d", LADDER["thread_tiled_1d"].title,
             _thread_tiles((64, 64, 8, 8), (64, 32, 8, 8), (32, 32, 8, 4), names="BM BN BK TM"),
             "thread_tiled_1d", buffers=1,
         ),
-        Rung(
+        Shader(
             "thread_tiled", LADDER["thread_tiled"].title,
             _thread_tiles((64, 64, 16, 4, 4), (128, 128, 8, 8, 8), (32, 32, 8, 4, 4)),
             "thread_tiled", buffers=1,
         ),
-        Rung(
+        Shader(
             "vectorized", LADDER["vectorized"].title,
             _thread_tiles((128, 128, 16, 8, 8), (64, 64, 16, 4, 4), (32, 32, 8, 4, 4)),
             "vectorized", files=("fours", "vectorized"), buffers=1,
         ),
-        Rung(
+        Shader(
             "warp_tiled", LADDER["warp_tiled"].title, _WARP, "warp_tiled",
             files=("fours", "warps", "warp_tiled"), buffers=2, padded=True,
         ),
-        Rung(
+        Shader(
             "warp_shuffled", "Warp tiles, shuffled", _WARP, "warp_tiled",
             files=("fours", "warps", "warp_shuffled"), buffers=2, padded=True,
             enable="subgroups", feature="subgroups", subgroup=32,
         ),
-        Rung(
+        Shader(
             "warp_half", "Warp tiles, fp16 in memory", _WARP, "warp_tiled",
             files=("fours", "warps", "warp_tiled"), buffers=2, padded=True, bytes=2,
             enable="f16", feature="shader-f16",

@@ -8,10 +8,10 @@ from math import prod
 import pytest
 
 from kernels.rungs.order import LADDER
-from kernels.webgpu import wgsl
-from kernels.webgpu.ladder import RUNGS, Choice, described
+from kernels.rungs.webgpu import shader
+from kernels.rungs.webgpu.ladder import SHADERS, Choice, described
 
-CHOICES = [Choice(rung, options) for rung in RUNGS.values() for options in rung.choices]
+CHOICES = [Choice(rung, options) for rung in SHADERS.values() for options in rung.choices]
 NAMES = [f"{choice.rung.name}-{'-'.join(map(str, choice.options.values()))}" for choice in CHOICES]
 SIZES = {"f32": 4, "vec4f": 16}
 
@@ -63,9 +63,9 @@ def test_no_marked_loop_is_left(choice):
 
 
 def test_every_option_of_the_course_that_a_page_names_is_there():
-    assert {options["tile"] for options in RUNGS["tiled"].choices} == {4, 8, 16, 32}
+    assert {options["tile"] for options in SHADERS["tiled"].choices} == {4, 8, 16, 32}
     assert {*LADDER["tiled"].options["tile"]} <= {4, 8, 16, 32}
-    assert list(RUNGS)[:6] == [name for name in LADDER if name in RUNGS][:6]
+    assert list(SHADERS)[:6] == [name for name in LADDER if name in SHADERS][:6]
 
 
 def test_loops_are_written_out_inside_each_other_and_in_steps():
@@ -79,19 +79,19 @@ def test_loops_are_written_out_inside_each_other_and_in_steps():
         "}",
     ]
     inner = [f"f({i}u, {j}u, ij);" for i in range(2) for j in (0, 2)]
-    found = wgsl.unrolled(lines, {"N": 4, "TWO": 2})
+    found = shader.unrolled(lines, {"N": 4, "TWO": 2})
     assert [line.strip() for line in found if "f(" in line] == inner
     assert found[-2:] == lines[-2:]
 
 
 def test_a_choice_that_is_not_offered_is_refused():
-    assert RUNGS["tiled"].choice(tile=4).tile == (4, 4)
+    assert SHADERS["tiled"].choice(tile=4).tile == (4, 4)
     with pytest.raises(ValueError, match="tiled has no {'tile': 12}: use one of"):
-        RUNGS["tiled"].choice(tile=12)
+        SHADERS["tiled"].choice(tile=12)
 
 
 def test_what_the_page_is_told_holds_every_rung():
     told = described()
-    assert [rung["name"] for rung in told["rungs"]] == list(RUNGS)
+    assert [rung["name"] for rung in told["rungs"]] == list(SHADERS)
     assert all(rung["choices"] and rung["text"] for rung in told["rungs"])
     assert "@compute" in told["fma"] and "@compute" in told["copy"]

@@ -1,0 +1,47 @@
+"""A kernel with one place of its text changed, as a reader would edit it, and what it runs into."""
+
+from __future__ import annotations
+
+import inspect
+import linecache
+import textwrap
+from collections.abc import Callable
+from itertools import count
+from typing import Any
+
+from kernels.host.rung import Rung
+from kernels.measure.anywhere import trace_rung
+
+__all__ = ["changed", "reported"]
+
+_numbers = count(1)
+
+
+def changed(make: Callable[..., Any], before: str, after: str) -> Callable[..., Any]:
+    """Return a function like `make` whose text has `after` where it had `before`.
+
+    Raises
+    ------
+    ValueError
+        If `before` is not in the text exactly once.
+    """
+    source = textwrap.dedent(inspect.getsource(make))
+    found = source.count(before)
+    if found != 1:
+        raise ValueError(f"{make.__name__} has {found} places {before!r}: name one that is unique")
+    name = f"<{make.__name__}, changed {next(_numbers)}>"
+    source = source.replace(before, after)
+    linecache.cache[name] = len(source), None, source.splitlines(keepends=True), name
+    scope = dict(make.__globals__)
+    exec(compile(source, name, "exec"), scope)
+    return scope[make.__name__]
+
+
+def reported(
+    rung: Rung, make: Callable[..., Any], before: str, after: str, M: int, N: int, K: int
+) -> str:
+    """What the tracer reports first of a changed kernel, in lines of at most 92 characters."""
+    seen = trace_rung(rung.with_kernel(changed(make, before, after)), M, N, K)
+    first = str(seen.problems[0]) if seen.problems else "no problem found"
+    told = textwrap.fill(first, 92, initial_indent="    ", subsequent_indent="    ")
+    return f"{before}  →  {after}\n{told}"

@@ -1,0 +1,80 @@
+"""A fragment by hand: which numbers a lane loads for mma.m16n8k16."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kernels import ptx
+from kernels.engine import uint32
+from kernels.lab.exercises.exercise import FINE, ODD, KernelExercise, Suspect, Trial
+from kernels.lab.exercises.kinds import Kind
+
+
+def trials(seed=0):
+    return [_trial(K, role, seed) for K, role in ((48, ODD), (16, FINE))]
+
+
+def _trial(K, role, seed):
+    # Small whole numbers: exact in fp16, and their sums in float32.
+    rng = np.random.default_rng([seed, K])
+    A = rng.integers(-8, 9, (16, K)).astype(np.float16)
+    B = rng.integers(-8, 9, (K, 8)).astype(np.float16)
+    want = A.astype(np.float32) @ B.astype(np.float32)
+
+    def suspects():
+        swapped = np.roll(want, 8, axis=0)
+        yield Suspect(Kind.SWAPPED, "rows 0 to 7 and 8 to 15 of A are exchanged", swapped)
+        half = A.astype(np.float32).reshape(16, -1, 2, 8)
+        for side, other in ((0, "right"), (1, "left")):
+            only = half.copy()
+            only[:, :, 1 - side] = 0
+            result = only.reshape(16, K) @ B.astype(np.float32)
+            yield Suspect(Kind.WRONG, f"the {other} half of each 16 × 16 of A is missing", result)
+
+    pairs = A.view(np.uint32), np.ascontiguousarray(B.T).view(np.uint32)
+    C = np.full((16, 8), np.nan, np.float32)
+    arguments = {"A": pairs[0], "BT": pairs[1], "C": C}
+    return Trial(f"K = {K}", (1,), (32,), arguments, {"C": want}, {}, suspects, role)
+
+
+EXERCISE = KernelExercise(
+    name="fill-fragment",
+    title="fill the fragments of m16n8k16",
+    text="""
+    @cuda.jit
+    def fill_fragment(A, BT, C):
+        lane = cuda.threadIdx.x
+        g, t = lane // 4, lane % 4
+        a, b = cuda.local.array(4, uint32), cuda.local.array(2, uint32)
+        acc = cuda.local.array(4, float32)
+        for i in range(4):
+            acc[i] = 0
+        for k in range(0, A.shape[1], 8):
+            # --- yours, from here
+            a[0] = A[g, k + t]
+            a[1] = A[g + 8, k + t]
+            a[2] = A[g, k + t + 4]
+            a[3] = A[g + 8, k + t + 4]
+            b[0] = BT[g, k + t]
+            b[1] = BT[g, k + t + 4]
+            # --- to here
+            multiply_add_16(acc, a, b)
+        C[g, 2 * t] = acc[0]
+        C[g, 2 * t + 1] = acc[1]
+        C[g + 8, 2 * t] = acc[2]
+        C[g + 8, 2 * t + 1] = acc[3]
+    """,
+    trials=trials,
+    names={"multiply_add_16": ptx.mma(16, "float16"), "uint32": uint32},
+    hints=(
+        "m16n8k16 is two m16n8k8 side by side. The first half of k is what `one_warp` loads: two"
+        " registers of A, one of B.",
+        "A's registers go down before they go right: upper left, lower left, upper right, lower"
+        " right. One block to the right is four pairs.",
+        "`a[2] = A[g, k + t + 4]` and `b[1] = BT[g, k + t + 4]`; `a[1]` and `a[3]` are eight rows"
+        " below `a[0]` and `a[2]`.",
+    ),
+    after="`ldmatrix` fills all four registers of A at once, from shared memory. You choose the"
+    " order of the four blocks by the addresses that the lanes give it.",
+    needs=(8, 0),
+)

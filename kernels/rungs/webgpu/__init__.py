@@ -1,0 +1,9 @@
+"""The first rungs in WGSL, WebGPU's language: for the GPU of whoever reads the page.
+
+A rung's text is in ``NAME.wgsl``, beside its twins in `kernels.rungs` in name, options and model.
+`shader` completes it for one choice of options, `ladder` says which rungs and choices there are.
+"""
+
+from kernels.rungs.webgpu.ladder import SHADERS, Choice, Shader
+
+__all__ = ["SHADERS", "Choice", "Shader"]

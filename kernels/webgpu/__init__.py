@@ -1,9 +1,0 @@
-"""The first rungs in WGSL, WebGPU's language: for the GPU of whoever reads the page.
-
-A rung's text is in ``NAME.wgsl``, beside its twins in `kernels.rungs` in name, options and model.
-`wgsl` completes it for one choice of options, `ladder` says which rungs and choices there are.
-"""
-
-from kernels.webgpu.ladder import RUNGS, Choice, Rung
-
-__all__ = ["RUNGS", "Choice", "Rung"]
