@@ -1,6 +1,6 @@
 /* Calculator: what a rung waits for, at any tile and size. Every number comes from Python; this script looks it up. */
 
-import { make, draw, clamp, quantity, percent, frame, slider, choice, followSize, put, follow } from "../common.js";
+import { make, draw, clamp, quantity, frame, slider, choice, followSize, put, follow } from "../common.js";
 
 const ENGINES = { numba: "Numba", cpp: "CUDA C++" };
 const NAMES = ["M", "N", "K"];
