@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 
 from book.engine import fetch, pack
+from book.pages import engine
 
 COLOUR = re.compile(r"\x1b\[[\d;]*m")
 ROOT = Path(__file__).resolve().parents[1]
@@ -48,10 +49,7 @@ def build(
     command += ["--config", str(ROOT / "_config.yml"), "--toc", str(source / "_toc.yml")]
     command += ["--path-output", str(output), "--quiet"]
     pages = output / "_build" / "html"
-    environment = {
-        **os.environ,
-        "PAGE_PYTHON_MEGABYTES": equip(pages / "_static" / "engine", python),
-    }
+    environment = os.environ | equip(pages / "_static" / "engine", python)
     made = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=environment)
     if made.returncode:
         # Sphinx warns of a page only when it reads it: without what it keeps, it reads all again.
@@ -64,16 +62,19 @@ def build(
     return pages
 
 
-def equip(place: Path, python: fetch.Distribution | None) -> str:
+def equip(place: Path, python: fetch.Distribution | None) -> dict[str, str]:
     """Put what runs cells where the pages look for it, with a Python of their own or without.
 
     Returns
     -------
-    str
-        The megabytes that a reader loads with the first cell; empty without the Python.
+    dict of str to str
+        What `book.pages.engine` reads in the environment.
     """
     first = pack.write(python, place).get("first")
-    return f"{sum(first.values()) / 1e6:.0f}" if first else ""
+    return {
+        engine.MEGABYTES: f"{sum(first.values()) / 1e6:.0f}" if first else "",
+        engine.DRAWS: "yes" if python and fetch.DRAWING in python.wheels else "",
+    }
 
 
 def pages_python() -> fetch.Distribution | None:

@@ -1,8 +1,9 @@
-"""Fetch the scripts that tests need from npm, pinned and checked: `make vendor` (needs npm).
+"""Fetch what comes from npm, pinned and checked: `make vendor` (needs npm).
 
-What is kept is committed, so that the tests need neither Node nor a network. Each package comes
-with its licence; each archive must have the SHA-512 that stands here. The fonts and the pages' own
-Python are fetched by the same functions.
+What is kept is committed, so that neither the tests nor the book need Node or a network. Each
+package comes with its licence. The archives of the tests must have the SHA-512 that stands here;
+the editor of the pages is bundled from packages whose SHA-512 stand in its `package-lock.json`.
+The fonts and the pages' own Python are fetched by the same functions.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 TESTS = ROOT / "tests" / "book" / "vendor"
+EDITOR = ROOT / "book" / "engine" / "page" / "vendor"
 
 
 @dataclass(frozen=True)
@@ -111,6 +113,32 @@ def main() -> None:
                 re.sub(r"\n//# sourceMappingURL=\S+\s*$", "\n", text), encoding="utf-8"
             )
         print(f"{package.name} {package.version}: {package.folder.relative_to(ROOT)}")
+    print(f"the editor: {bundle(EDITOR).relative_to(ROOT)}")
+
+
+def bundle(folder: Path) -> Path:
+    """Bundle the `entry.mjs` of a folder with the packages of its lock, and their licences.
+
+    Returns
+    -------
+    Path
+        The one script, beside them.
+    """
+    made = folder / "codemirror.js"
+    with tempfile.TemporaryDirectory() as name:
+        there = Path(name)
+        for file in ("package.json", "package-lock.json", "entry.mjs"):
+            shutil.copy(folder / file, there)
+        install = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"]
+        subprocess.run(install, cwd=there, check=True)
+        licences = {path.read_text("utf-8") for path in there.glob("node_modules/**/LICENSE")}
+        esbuild = there / "node_modules" / "esbuild"
+        licences.discard((esbuild / "LICENSE.md").read_text("utf-8"))
+        options = ["--bundle", "--minify", "--format=esm", "--target=es2022", "--log-level=error"]
+        command = ["node", esbuild / "bin" / "esbuild", "entry.mjs", *options, f"--outfile={made}"]
+        subprocess.run(command, cwd=there, check=True)
+    (folder / "LICENSE").write_text("\n---\n\n".join(sorted(licences)), encoding="utf-8")
+    return made
 
 
 if __name__ == "__main__":

@@ -360,7 +360,12 @@ class Memory:
             self.put_view(self.view(a, index, m, n), v, m, n)
             return
         if not values.is_value(v):
-            raise Unsupported(n.lineno, f"cannot store {describe_value(v)} in {ast.unparse(n)}")
+            each = ""
+            if isinstance(v, Array):
+                to, of = ", ".join(("tz", "ty", "tx")[-a.ndim :]), ", ".join(["…"] * v.ndim)
+                each = f": let each thread store one element, {a.name}[{to}] = {v.name}[{of}]"
+            said = f"cannot store {describe_value(v)} in {ast.unparse(n)}{each}"
+            raise Unsupported(n.lineno, said)
         if v.dtype.kind == "c" and buffer.dtype.kind != "c":
             raise Unsupported(n.lineno, f"cannot store {v.dtype.name} in {buffer.dtype.name}")
         self.writes(a)

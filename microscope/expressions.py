@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import difflib
 import math
 import types
 from enum import Enum
@@ -123,11 +124,14 @@ class Expressions:
             try:
                 v = getattr(owner, n.attr)
             except AttributeError:
+                near = difflib.get_close_matches(n.attr, dir(owner), 1)
+                meant = f": did you mean {ast.unparse(n.value)}.{near[0]}?" if near else ""
                 if names.is_cuda(owner):
                     raise Unsupported(
-                        n.lineno, f"{ast.unparse(n)} is not known to the interpreter"
+                        n.lineno, f"{ast.unparse(n)} is not known to the interpreter{meant}"
                     ) from None
-                raise KernelError(f"line {n.lineno}: {ast.unparse(n)} does not exist") from None
+                told = f"line {n.lineno}: {ast.unparse(n)} does not exist{meant}"
+                raise KernelError(told) from None
         v = names.known(v)
         if isinstance(getattr(v, "__cuda_array_interface__", None), Interface):
             v = from_interface(v)

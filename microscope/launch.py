@@ -333,7 +333,9 @@ def dimensions(what: str, size) -> tuple[int, int, int]:
         if isinstance(s, bool) or not isinstance(s, numbers.Integral):
             raise KernelError(f"{what} {size!r} must be whole numbers: divide with //, round up")
         if s < 1:
-            raise KernelError(f"{what} {size!r} has an axis of {s}: give at least 1")
+            none = what == "grid" and s == 0
+            why = ": N // tile is 0 where the tile is larger than the matrix" if none else ""
+            raise KernelError(f"{what} {size!r} has an axis of {s}: give at least 1{why}")
     return tuple(int(s) for s in (*sizes, 1, 1)[:3])
 
 

@@ -114,7 +114,8 @@ def _rows(trace):
         inside = 0 <= offset < len(source)
         yield Row(line, source[offset] if inside else "(a function it calls)")
         for site in by_line.get(line, ()):
-            yield Row(line, f"    {site.op} {site.expr}", _cells(site), _cost(site)[0] / _WORST)
+            bar = min(1, _cost(site)[0] / _WORST)
+            yield Row(line, f"    {site.op} {site.expr}", _cells(site), bar)
         if line in trace.barriers:
             yield Row(line, "    barrier", (f"{trace.barriers[line]:,}", "", "", "", ""))
         if trace.work.flops_by_line.get(line):
@@ -129,7 +130,7 @@ def _cells(site: Site) -> tuple[str, ...]:
         return (f"{site.requests:,}", lanes, "", "", "registers or local memory")
     cost, unit = _cost(site)
     plural = "" if cost == 1 else "s"
-    bar = "#" * max(1, round(_BAR * cost / _WORST))
+    bar = "#" * max(1, round(_BAR * min(1, cost / _WORST)))
     return (
         f"{site.requests:,}",
         lanes,
@@ -157,7 +158,7 @@ def _remark(site: Site) -> str:
     """What is worth knowing of an access: waste, sharing, conflicts."""
     if site.space == "shared":
         return f"{site.conflicts:,} conflicts" if site.conflicts else "no conflict"
-    remarks = []
+    remarks = ["boxes by TMA"] if site.unit == "TMA" else []
     if site.bytes_used * 2 <= site.bytes_moved:
         remarks.append(f"{100 * site.bytes_used / site.bytes_moved:.3g} % of what moves is used")
     if site.bytes_asked > site.bytes_used:

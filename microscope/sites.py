@@ -121,6 +121,8 @@ class Site:
         Requests by their number of sectors (global) or wavefronts (shared).
     example : Request or None
         The first request, for a picture.
+    unit : {"LSU", "TMA"}
+        Who makes the requests: the load/store unit, of a warp each, or the TMA unit, of a box each.
     """
 
     line: int
@@ -139,11 +141,15 @@ class Site:
     bytes_used: int = 0
     histogram: dict[int, int] = field(default_factory=dict)
     example: Request | None = field(default=None, repr=False)
+    unit: str = "LSU"
 
     @property
     def bytes_asked(self) -> int:
-        """Bytes asked for by all threads together: a broadcast counts once a thread."""
-        return self.lanes * self.itemsize
+        """Bytes asked for by all threads together: a broadcast counts once a thread.
+
+        Of boxes by the TMA unit: the bytes of them that lie in the matrix.
+        """
+        return self.bytes_used if self.unit == "TMA" else self.lanes * self.itemsize
 
     @property
     def bytes_moved(self) -> int:
@@ -180,6 +186,9 @@ class Problem:
         Block of the other thread where it is another one.
     same_warp : bool or None
         Of a race: do both threads belong to one warp?
+    stage, step : int or None
+        Of a copy: which of the mbarriers made at one line counts it, by address, and in which of
+        its phases.
     count : int
         Threads concerned; for a race, elements concerned.
     message : str
@@ -196,6 +205,8 @@ class Problem:
     other_thread: tuple | None = None
     other_block: tuple | None = None
     same_warp: bool | None = None
+    stage: int | None = None
+    step: int | None = None
     count: int = 1
     message: str = ""
 
@@ -216,7 +227,7 @@ class Work:
     special : int
         Calls of functions such as `math.exp`.
     bytes_asked : int
-        Global bytes asked for, thread by thread.
+        Global bytes asked for, thread by thread, and those of boxes by TMA.
     bytes_moved : int
         Global bytes moved: sectors times 32.
     bytes_unique : int

@@ -7,11 +7,16 @@ hardware can issue fewer requests than a trace shows, never other ones.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from . import report
+from .errors import KernelError
 from .sites import WARP, ArraySeen, Heat, Problem, Site, Work
+
+if TYPE_CHECKING:
+    from .ptx.timeline import Timeline
 
 
 @dataclass(eq=False)
@@ -47,6 +52,8 @@ class Trace:
         Bytes that copies moved ("tma_load_bytes", read once; "tma_delivered_bytes", a multicast
         counted once a block; "tma_store_bytes", "cp_async_bytes"), blocks of "ldmatrix", and
         multiply-adds by pipe and format, such as "wgmma bfloat16".
+    timeline : microscope.ptx.timeline.Timeline or None
+        What happened when in the first cluster, of a kernel with asynchronous copies or products.
     """
 
     kernel: str
@@ -66,6 +73,7 @@ class Trace:
     local_bytes: int = 0
     outputs: dict[str, np.ndarray] = field(default_factory=dict, repr=False)
     asynchronous: dict[str, int] = field(default_factory=dict)
+    timeline: Timeline | None = field(default=None, repr=False)
 
     @property
     def threads_per_block(self) -> int:
@@ -96,7 +104,16 @@ class Trace:
         -------
         Heat
             `loads` and `stores`, integer arrays of the array's shape.
+
+        Raises
+        ------
+        KernelError
+            When the launch was refused, as one of too many threads is.
+        KeyError
+            When the kernel has no such array.
         """
+        if not self.arrays and self.problems:
+            raise KernelError(f"the kernel did not run: {self.problems[0].message}")
         if name not in self.arrays:
             known = ", ".join(self.arrays) or "none"
             raise KeyError(f"no array {name!r} in this trace; it has: {known}")

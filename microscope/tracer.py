@@ -11,7 +11,7 @@ from .lanes import Lanes, Mask
 from .memory import Buffer
 from .races import GRID_LEVEL, WARP_LEVEL, Access, ArrayRaces, Race
 from .requests import Cost, global_cost, shared_cost
-from .sites import LINE, WARP, ArraySeen, Kind, Problem, Request, Site
+from .sites import LINE, SECTOR, WARP, ArraySeen, Kind, Problem, Request, Site
 from .trace import Trace
 
 CACHED_BYTES = 1 << 16  # address patterns up to this size are remembered
@@ -132,6 +132,37 @@ class Tracer:
                     self.races[buffer].note(Access(site, unit, mask, lanes))
         if self.fenced and space == "global" and op != "load":
             self._tell(op, mask, lanes)
+
+    def box(self, node, buffer: Buffer, op: str, part: tuple[slice, ...] | None) -> None:
+        """Note a box that the TMA unit copies from or to global memory.
+
+        Parameters
+        ----------
+        node : ast.Call
+        buffer : Buffer
+            A matrix without gaps.
+        op : {"load", "store"}
+        part : tuple of slice, or None
+            What of the matrix lies in the box; None if nothing does.
+        """
+        site = self._site(node, buffer, op, 1)
+        site.unit = "TMA"
+        site.requests += 1
+        site.lanes += 1
+        sectors = 0
+        if part is not None:
+            size = buffer.dtype.itemsize
+            grid = np.ogrid[tuple(s if axis < len(part) - 1 else slice(s.start, s.start + 1)
+                                  for axis, s in enumerate(part))]  # fmt: skip
+            first = sum(k * step for k, step in zip(grid, buffer.strides, strict=True))
+            first = (np.asarray(first) + buffer.origin) * size + buffer.base
+            last = first + (part[-1].stop - part[-1].start) * size - 1
+            sectors = int((last // SECTOR - first // SECTOR + 1).sum())
+            site.lines += int((last // LINE - first // LINE + 1).sum())
+            site.bytes_used += int((last - first + 1).sum())
+            _as_declared(self._heat(buffer, op).counts, buffer)[part] += 1
+        site.sectors += sectors
+        site.histogram[sectors] = site.histogram.get(sectors, 0) + 1
 
     def fence(self, mask: Mask, lanes: Lanes) -> None:
         """`threadfence` by the active lanes: it speaks for their blocks."""

@@ -34,6 +34,8 @@ OF_PAGES = (
     "tests/authoring/test_words.py", "tests/chapters/test_static.py",
     "tests/chapters/test_reference.py", "tests/chapters/test_notebooks.py",
 )  # fmt: skip
+#: Tests of every exercise, whose ids name it.
+OF_EXERCISES = tuple(f"tests/lab/exercises/test_{name}.py" for name in ("answers", "cells"))
 #: Seconds after which no further test starts: a page of text, and anything else.
 PAGE, OTHER = 8, 25
 #: What `--all` runs: the unit tests, the interpreter's shorter ones, one chapter.
@@ -109,6 +111,15 @@ def page_of(path: Path) -> str:
     return path.stem if path.suffix in (".ipynb", ".md") or not chapter else f"{chapter[1]}-"
 
 
+def exercises_of(path: Path) -> list[str]:
+    """The exercises that a file of a chapter sets, or holds the answers of."""
+    if path.parent.name == "answers":
+        return [path.stem.replace("_", "-")]
+    if path.parent.name == "exercises" and path.exists():
+        return re.findall(r'^ +name="([\w-]+)"', path.read_text(encoding="utf-8"), re.MULTILINE)
+    return []
+
+
 def mirrors(path: str, root: Path = ROOT) -> list[str]:
     """The tests that mirror a file, or else the nearest folder that it is in.
 
@@ -139,6 +150,8 @@ def neighbours(path: str, root: Path = ROOT) -> list[str]:
 def _inner(path: str) -> tuple[str, ...]:
     """The parts of a path as its mirror in ``tests/`` has them."""
     parts = Path(path).with_suffix("").parts
+    if parts[0] == "chapters" and "widgets" in parts:
+        parts = ("lab", *parts[parts.index("widgets") :])
     parts = parts[1:] if parts[0] == "kernels" else parts
     return parts[:-1] if parts[-1] == "__init__" else parts
 
@@ -165,7 +178,10 @@ def selected(files: list[str], root: Path = ROOT) -> list[str]:
         if path in tests.values():
             near[file] = None
             continue
-        if file.startswith("chapters/") and path.suffix != ".py":
+        if exercises := exercises_of(path):
+            near |= dict.fromkeys(f"{test} {name}" for test in OF_EXERCISES for name in exercises)
+            continue
+        if file.startswith("chapters/") and path.suffix in (".ipynb", ".md", ".toml"):
             near |= dict.fromkeys(f"{test} {page_of(path)}" for test in OF_PAGES)
             continue
         near |= dict.fromkeys(mirrors(file, root))

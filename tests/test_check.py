@@ -14,6 +14,9 @@ FILES = {
     "kernels/host/tiles.py": "from kernels.host import checks",
     "kernels/rungs/tiled.py": "from kernels.host import cdiv",
     "kernels/rungs/tiled.cu": "",
+    "chapters/ch02_add/exercises/sums.py": 'E = Exercise(\n    name="sum",\n)\n',
+    "chapters/ch02_add/widgets/wall/wall.js": "",
+    "tests/lab/widgets/test_wall.py": "",
     "kernels/lab/widgets/roof/__init__.py": "",
     "kernels/lab/widgets/roof/roof.js": "",
     "tests/host/test_checks.py": "",
@@ -45,6 +48,13 @@ def course(tmp_path):
         ]),
         ("kernels/rungs/tiled.cu", ["tests/rungs/test_tiled.py", "tests/rungs/test_other.py"]),
         ("kernels/lab/widgets/roof/roof.js", ["tests/lab/widgets/test_roof.py"]),
+        ("chapters/ch02_add/widgets/wall/wall.js", ["tests/lab/widgets/test_wall.py"]),
+        ("chapters/ch02_add/exercises/sums.py", [
+            *(f"{test} sum" for test in check.OF_EXERCISES), check.FLOORS,
+        ]),
+        ("tests/chapters/ch02_add/answers/two_sums.py", [
+            *(f"{test} two-sums" for test in check.OF_EXERCISES), check.FLOORS,
+        ]),
         ("tests/host/helper.py", ["tests/rungs/test_other.py", check.FLOORS]),
         ("tests/host/test_tiles.py", ["tests/host/test_tiles.py", check.FLOORS]),
         ("book/places.toml", ["tests/book/test_pages.py"]),

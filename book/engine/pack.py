@@ -30,6 +30,7 @@ FROM_COURSE = (
     "microscope/**/*.py",
     "chapters/records/*",
     "chapters/**/*.py",
+    "chapters/*/widgets/**/*.*",
     "chapters/*/quiz.toml",
     "index.md",
 )
@@ -83,6 +84,7 @@ def write(
     folder = target / manifest["folder"]
     folder.mkdir(parents=True)
     for name, data in files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_bytes(data)
     (target / "manifest.json").write_text(json.dumps(manifest, indent=1), encoding="utf-8")
     return manifest
@@ -90,8 +92,11 @@ def write(
 
 def of_page() -> dict[str, bytes]:
     """What runs cells on the page's side, and what it sends to a server's kernel."""
-    paths = [*(HERE / "page").glob("*.*"), HERE / "inpage" / "needs.py"]
-    return {path.name: path.read_bytes() for path in sorted(paths)}
+    page = HERE / "page"
+    editor = [page / "vendor" / name for name in ("codemirror.js", "LICENSE")]
+    files = {path.relative_to(page).as_posix(): path for path in (*page.glob("*.*"), *editor)}
+    files["needs.py"] = HERE / "inpage" / "needs.py"
+    return {name: path.read_bytes() for name, path in sorted(files.items())}
 
 
 def of_python(

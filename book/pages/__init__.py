@@ -106,7 +106,7 @@ def finish_page(
         settings = {"repository": context["theme_repository_url"], "page": page}
         app.add_js_file(None, body=f"window.liveCode = {json.dumps(settings)};")
         load(app, "live")
-        engine.equip(body)
+        engine.equip(body, app.config.page_draws)
         floorplan.dress(body, page)
     context["body"] = str(body)
 

@@ -1,4 +1,4 @@
-/* Offers to run a page's code: Edit and Run at every cell, the ways in the menu, Stop and Reset in the bar. Cells run where
+/* Offers to run a page's code: Edit and Run at every cell, the ways in the menu, Stop and Reset page in the bar. Cells run where
    the reader chose to run them last: in the page's own Python, or in a kernel of a Jupyter server, which `make serve` or
    Binder starts. It loads nothing until she asks, or comes back to cells she changed: then book/engine/page takes over. */
 (() => {
@@ -56,9 +56,10 @@
   controls.className = "engine-bar";
   controls.innerHTML = `
     <button type="button" data-part="stop" hidden>Stop</button>
-    <button type="button" data-part="reset" hidden>Reset</button>
     <span class="live-state" data-part="state" role="status"></span>
-    <button type="button" data-part="above" hidden>Run the cells above</button>`;
+    <button type="button" data-part="above" hidden>Run the cells above</button>
+    <button type="button" data-part="undo" hidden>Undo</button>
+    <button type="button" data-part="reset" hidden>Reset page</button>`;
   bar.append(controls);
   const part = (name) => controls.querySelector(`[data-part=${name}]`);
 
@@ -160,7 +161,7 @@
 
   root.dataset.engine = remembered();
   part("stop").onclick = () => withPage((there) => there.stop());
-  part("reset").onclick = () => withPage((there) => there.reset());
+  part("reset").onclick = () => withPage((there) => there.startOver());
   addEventListener("click", ({ target }) => {
     const action = target.closest?.(".cell-tools [data-do]")?.dataset.do;
     if (!action) return;

@@ -13,7 +13,7 @@ from kernels.basics.units import quantity
 from kernels.cli.console import busy, facts, out, progress
 from kernels.distributed import local, lock, machine, nccl
 from kernels.distributed.algorithms import ALGORITHMS, schedule
-from kernels.distributed.choose import choose
+from kernels.distributed.choose import choose_algorithm
 from kernels.distributed.cost import predict
 from kernels.distributed.grid import Grid
 from kernels.distributed.schedule import Schedule
@@ -148,7 +148,7 @@ def compare(grid: Grid, sizes: tuple[int, ...], dtype: str) -> dict[str, Any]:
         out.print(known.caption(), markup=False)
     for size in sizes if known.tables.get("peer_copies") else ():
         about = recorded.machine(known, dtype)
-        best = choose(size, size, size, grid.size, about, machine.stored(dtype).itemsize)
+        best = choose_algorithm(size, size, size, grid.size, about, machine.stored(dtype).itemsize)
         out.print(f"{size}³, B in parts: {best}", markup=False)
     return {"provenance": known.provenance, "timings": known.tables.get("timings", [])}
 

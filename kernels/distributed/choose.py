@@ -1,6 +1,6 @@
 """Which algorithm for a product on several GPUs: the one with the least predicted time, and why.
 
->>> print(choose(1024, 1024, 2**20, 4, machine))      # doctest: +SKIP
+>>> print(choose_algorithm(1024, 1024, 2**20, 4, machine))      # doctest: +SKIP
 split_k on 4x1: 2.3 ms; all traffic hides behind arithmetic
 """
 
@@ -15,7 +15,7 @@ from kernels.distributed.cost import Machine, Prediction, predict
 from kernels.distributed.grid import Grid
 from kernels.distributed.schedule import Schedule
 
-__all__ = ["Choice", "choose", "grids"]
+__all__ = ["Choice", "choose_algorithm", "grids"]
 
 #: Pieces that are tried where an algorithm can cut what it moves.
 PIECES = (1, 2, 4)
@@ -36,7 +36,7 @@ class Choice:
         return f"{self.schedule.algorithm} on {self.schedule.grid}: {seconds}; {self.why}"
 
 
-def choose(
+def choose_algorithm(
     M: int, N: int, K: int, gpus: int, machine: Machine, itemsize: int = 4,
     memory: float = float("inf"), replicated: bool = False,
 ) -> Choice:  # fmt: skip

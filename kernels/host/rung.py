@@ -165,8 +165,8 @@ class Rung:
         grid, block = options.launch(product.M, product.N)
         if product.engine == "numba":
             kernel = made(self.make, options, **self.formats(product))
-            return self.numba_launcher(kernel, grid, block, product, self._asked(options))
-        arguments = self.arguments(product)
+            return self.numba_launcher(kernel, grid, block, product, options)
+        arguments = self.arguments(product, options)
         twin = self.load(options, product)
         asked = self._asked(options)
         # Arguments may be bare addresses: `product` keeps the arrays that lie there.
@@ -193,7 +193,7 @@ class Rung:
         """Raise TypeError or ValueError for arrays that a launch would have to copy."""
         host.check_resident(A=A, B=B, C=C)
 
-    def arguments(self, product: host.Product) -> tuple:
+    def arguments(self, product: host.Product, options: Options) -> tuple:
         """Return what the C++ twin is called with."""
         return product.cpp_arguments()
 
@@ -206,14 +206,14 @@ class Rung:
         """Return what the number formats of the operands (or usual ones) add to `make`."""
         return {}
 
-    def numba_arguments(self, product: host.Product) -> tuple:
-        """Return what the Numba kernel is called with."""
+    def numba_arguments(self, product: host.Product, options: Options) -> tuple:
+        """Return what the Numba kernel of these options is called with."""
         return host.wrapped(*product.arguments())
 
-    def numba_launcher(self, kernel, grid, block, product, shared_bytes) -> Callable[[], object]:
+    def numba_launcher(self, kernel, grid, block, product, options) -> Callable[[], object]:
         """Return a function that launches the Numba kernel on checked operands."""
         launch = kernel[grid, block, *host.stream()]
-        arguments = self.numba_arguments(product)
+        arguments = self.numba_arguments(product, options)
         return lambda: launch(*arguments)
 
     def load(self, options: Options, product: host.Product | None = None):

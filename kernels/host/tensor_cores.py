@@ -42,7 +42,7 @@ class HalfRung(Rung):
     def check_resident(self, A, B, C):
         half.check_aligned(A=A, B=B, C=C)
 
-    def arguments(self, product):
+    def arguments(self, product, options):
         A, B, C = product.cpp_arguments()
         # N is the width of C as it lies in memory; what is beyond the real one is left out later.
         return A, B, C, *half.int32s(product.M, C.shape[1], product.K, A.shape[1])
@@ -55,13 +55,13 @@ class HalfRung(Rung):
             return {"dtype": self.dtypes[-1], "out_dtype": "float32"}
         return {"dtype": product.format, "out_dtype": half.dtype_of(product)}
 
-    def numba_arguments(self, product):
-        return self.arguments(product)
+    def numba_arguments(self, product, options):
+        return self.arguments(product, options)
 
-    def numba_launcher(self, kernel, grid, block, product, shared_bytes):
+    def numba_launcher(self, kernel, grid, block, product, options):
         # Tensor maps are bare addresses: `product` keeps the arrays that lie there.
-        arguments = self.numba_arguments(product)
-        launch = numba_launch.launcher(kernel, grid, block, arguments, shared_bytes)
+        arguments = self.numba_arguments(product, options)
+        launch = numba_launch.launcher(kernel, grid, block, arguments, self._asked(options))
         return lambda held=product: launch()
 
 
@@ -122,7 +122,7 @@ class HopperRung(HalfRung):
     dynamic_shared: bool = True
     arch: str = "sm_90a"
 
-    def arguments(self, product):
+    def arguments(self, product, options):
         A, B, C = product.cpp_arguments()
         map_A = tensor_map(A, BM, BK, product.format)
         map_B = tensor_map(B, BK, 64, product.format)

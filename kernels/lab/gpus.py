@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kernels.basics.units import quantity
 from kernels.distributed.algorithms import ALGORITHMS, schedule
-from kernels.distributed.choose import choose
+from kernels.distributed.choose import choose_algorithm as choose
 from kernels.distributed.cost import Machine, predict
 from kernels.distributed.grid import Grid
 from kernels.distributed.machine import count

@@ -39,7 +39,9 @@ def launch(kernel: Any, grid: Any, block: Any, *arguments: Any, shared_bytes: in
         cupy.cuda.Device().synchronize()
 
 
-def trace_rung(rung: Rung, M: int, N: int, K: int, blocks: Any = None, **options: int) -> Trace:
+def trace_rung(
+    rung: Rung, M: int, N: int, K: int, blocks: Any = None, landing: str = "latest", **options: int
+) -> Trace:
     """Trace a product of random A (M×K) and B (K×N) by a rung's Numba kernel.
 
     Parameters
@@ -49,6 +51,8 @@ def trace_rung(rung: Rung, M: int, N: int, K: int, blocks: Any = None, **options
     M, N, K : int
     blocks : list of tuple of int, optional
         Trace these blocks alone.
+    landing : str
+        When copies land, as `microscope.trace` takes it.
     **options : int
         As the rung takes them.
 
@@ -70,7 +74,8 @@ def trace_rung(rung: Rung, M: int, N: int, K: int, blocks: Any = None, **options
     return trace(
         rung.kernel(**chosen.values),
         *chosen.launch(M, N),
-        *rung.numba_arguments(product),
+        *rung.numba_arguments(product, chosen),
         blocks=blocks,
+        landing=landing,
         shared_bytes=asked,
     )

@@ -13,7 +13,7 @@ import numpy as np
 
 from kernels.engine import cuda, float32
 
-__all__ = ["CASES", "Case"]
+__all__ = ["CASES", "Mistake"]
 
 
 @cuda.jit
@@ -98,7 +98,7 @@ def left_early(a, out):
 
 
 @dataclass(frozen=True)
-class Case:
+class Mistake:
     """One of these kernels, and how it is launched: 64 threads a block.
 
     Attributes
@@ -138,19 +138,19 @@ class Case:
 CASES = {
     case.name: case
     for case in (
-        Case(reverse, "", lambda a: a[::-1]),
-        Case(no_barrier, "no barrier between writing and reading a tile", lambda a: a[::-1]),
-        Case(
+        Mistake(reverse, "", lambda a: a[::-1]),
+        Mistake(no_barrier, "no barrier between writing and reading a tile", lambda a: a[::-1]),
+        Mistake(
             one_barrier, "no barrier between reading a tile and writing the next",
             lambda a: a.reshape(4, 64)[:, ::-1].sum(0), inputs=256,
         ),
-        Case(no_guard, "no guard: 128 threads, 100 elements", lambda a: a, 100, 100, blocks=2),
-        Case(past_the_end, "an index past the end of a shared array",
+        Mistake(no_guard, "no guard: 128 threads, 100 elements", lambda a: a, 100, 100, blocks=2),
+        Mistake(past_the_end, "an index past the end of a shared array",
              lambda a: np.append(a[1:], 0)),
-        Case(never_filled, "an element of shared memory that nobody wrote",
+        Mistake(never_filled, "an element of shared memory that nobody wrote",
              lambda a: np.append(a[:63], 0)[::-1]),
-        Case(never_cleared, "a sum that starts with what was in memory", lambda a: a),
-        Case(barrier_in_a_branch, "a barrier that part of a warp skips", lambda a: a),
-        Case(left_early, "a return before a barrier", lambda a: a[:50], outputs=50),
+        Mistake(never_cleared, "a sum that starts with what was in memory", lambda a: a),
+        Mistake(barrier_in_a_branch, "a barrier that part of a warp skips", lambda a: a),
+        Mistake(left_early, "a return before a barrier", lambda a: a[:50], outputs=50),
     )
 }  # fmt: skip

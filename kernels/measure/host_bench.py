@@ -38,7 +38,7 @@ print(json.dumps([seconds, peak()]))
 
 
 @dataclass(frozen=True)
-class Case:
+class TiledLaunch:
     """One launch of the tiled kernel by the interpreter, with M = N = K = size."""
 
     size: int
@@ -54,13 +54,13 @@ class Case:
 
 
 CASES = (
-    Case(32, tile=32, traced=True),
-    Case(64),
-    Case(64, traced=True),
-    Case(256),
-    Case(256, traced=True),
-    Case(512, traced=True, repeat=3),
-    Case(1024, repeat=3),
+    TiledLaunch(32, tile=32, traced=True),
+    TiledLaunch(64),
+    TiledLaunch(64, traced=True),
+    TiledLaunch(256),
+    TiledLaunch(256, traced=True),
+    TiledLaunch(512, traced=True, repeat=3),
+    TiledLaunch(1024, repeat=3),
 )
 
 
@@ -82,7 +82,7 @@ def peak() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
-def launch(case: Case) -> Row:
+def launch(case: TiledLaunch) -> Row:
     """Time one case in this process.
 
     Raises

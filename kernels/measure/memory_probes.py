@@ -7,7 +7,6 @@ bytes in the same run; the profiler counts one launch of each.
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain
@@ -16,14 +15,12 @@ from typing import Any
 import numpy as np
 
 from kernels import host
-from kernels.basics.files import ROOT
-from kernels.engine import cuda, cupy
+from kernels.engine import cupy
 from kernels.engine.device import device
 from kernels.host import cdiv, cpp
 from kernels.measure import ncu, probes
 from kernels.measure.timing import time as time_launch
 from kernels.patterns import banks, copies, transpose
-from kernels.records import counters
 
 ENGINES = ("numba", "cpp")
 STRIDES = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 24, 28, 32)
@@ -57,7 +54,7 @@ COUNTED = {
 
 
 @dataclass(frozen=True)
-class Case:
+class Probe:
     """One launch to measure.
 
     Attributes
@@ -107,7 +104,7 @@ def launcher(
     return lambda: kernel(grid, block, arguments)
 
 
-def stride_cases(n: int | None = None, engines: tuple[str, ...] = ("numba",)) -> Iterator[Case]:
+def stride_cases(n: int | None = None, engines: tuple[str, ...] = ("numba",)) -> Iterator[Probe]:
     """Loads a stride apart, stores a stride apart, and loads shifted by an offset.
 
     Parameters
@@ -131,14 +128,14 @@ def stride_cases(n: int | None = None, engines: tuple[str, ...] = ("numba",)) ->
 
     whole = {"n": n}
     copy = lambda: cupy.copyto(out, few)  # noqa: E731
-    yield Case(
+    yield Probe(
         {"what": "copy", "engine": "library", **whole}, 8 * n, copy,
         lambda: right(copy, out, few),
     )  # fmt: skip
     for engine in engines:
         for offset in OFFSETS:
             launch = launcher(copies, "shifted", engine, n, (many, out), (n,), (np.int32(offset),))
-            yield Case(
+            yield Probe(
                 {"what": "shifted", "engine": engine, "offset": offset, **whole}, 8 * n, launch,
                 lambda launch=launch, offset=offset: right(launch, out, many[offset : offset + n]),
             )  # fmt: skip
@@ -147,7 +144,7 @@ def stride_cases(n: int | None = None, engines: tuple[str, ...] = ("numba",)) ->
             launch = launcher(
                 copies, "strided_load", engine, n, (spread, out), (n,), (np.int32(stride),)
             )
-            yield Case(
+            yield Probe(
                 {"what": "strided_load", "engine": engine, "stride": stride, **whole},
                 8 * n, launch,
                 lambda launch=launch, spread=spread, stride=stride: right(
@@ -160,7 +157,7 @@ def stride_cases(n: int | None = None, engines: tuple[str, ...] = ("numba",)) ->
             launch = launcher(
                 copies, "strided_store", engine, n, (few, spread), (n,), (np.int32(stride),)
             )
-            yield Case(
+            yield Probe(
                 {"what": "strided_store", "engine": engine, "stride": stride, **whole},
                 8 * n, launch,
                 lambda launch=launch, spread=spread, stride=stride: right(
@@ -173,7 +170,7 @@ def _power_of_two(most: int) -> int:
     return 1 << (most.bit_length() - 1)
 
 
-def layout_cases(n: int = 2**23) -> Iterator[Case]:
+def layout_cases(n: int = 2**23) -> Iterator[Probe]:
     """Particles as records or as fields, one axis pushed or three.
 
     Parameters
@@ -210,13 +207,13 @@ def layout_cases(n: int = 2**23) -> Iterator[Case]:
                 ("push_records", moved, right_records), ("push_fields", fields, right_fields)
             ):  # fmt: skip
                 launch = launcher(copies, name, engine, n, (array,), (n,), scalars)
-                yield Case(
+                yield Probe(
                     {"what": name, "engine": engine, "axes": axes, "n": n}, 12 * n * axes, launch,
                     lambda launch=launch, right=right, axes=axes: right(launch, axes),
                 )  # fmt: skip
 
 
-def line_cases(lines: int = 2**21) -> Iterator[Case]:
+def line_cases(lines: int = 2**21) -> Iterator[Probe]:
     """Lines of a matrix added up, each by one thread: along the rows, and down the columns.
 
     Parameters
@@ -238,13 +235,13 @@ def line_cases(lines: int = 2**21) -> Iterator[Case]:
     for engine in ENGINES:
         for name, matrix in (("sum_rows", A), ("sum_columns", turned)):
             launch = launcher(copies, name, engine, lines, (matrix, sums), matrix.shape, ())
-            yield Case(
+            yield Probe(
                 {"what": name, "engine": engine, "M": matrix.shape[0], "N": matrix.shape[1]},
                 4 * (matrix.size + lines), launch, lambda launch=launch: right_sums(launch),
             )  # fmt: skip
 
 
-def bank_cases(threads: int | None = None) -> Iterator[Case]:
+def bank_cases(threads: int | None = None) -> Iterator[Probe]:
     """Reads of shared memory by stride.
 
     Parameters
@@ -267,14 +264,14 @@ def bank_cases(threads: int | None = None) -> Iterator[Case]:
         for stride in BANK_STRIDES:
             scalars = (np.int32(stride), np.int32(TURNS))
             launch = launcher(banks, "strided_reads", engine, threads, (sums,), (), scalars)
-            yield Case(
+            yield Probe(
                 {"what": "strided_reads", "engine": engine, "stride": stride, "threads": threads,
                  "reads": threads // 32 * TURNS * banks.READS},
                 0, launch, lambda launch=launch, stride=stride: right(launch, stride),
             )  # fmt: skip
 
 
-def transpose_cases(side: int = SIDE) -> Iterator[Case]:
+def transpose_cases(side: int = SIDE) -> Iterator[Probe]:
     """A copy of a square matrix, and every version of the transpose.
 
     Parameters
@@ -295,23 +292,25 @@ def transpose_cases(side: int = SIDE) -> Iterator[Case]:
         return bool((B == expected).all())
 
     copy = lambda: cupy.copyto(B, A)  # noqa: E731
-    yield Case({"what": "copy", "engine": "library", **sizes}, nbytes, copy, lambda: right(copy, A))
+    yield Probe(
+        {"what": "copy", "engine": "library", **sizes}, nbytes, copy, lambda: right(copy, A)
+    )
     flat = A.reshape(-1), B.reshape(-1)
     for engine in ENGINES:
         launch = launcher(copies, "plain_copy", engine, A.size, flat, (A.size,), ())
-        yield Case(
+        yield Probe(
             {"what": "plain_copy", "engine": engine, **sizes}, nbytes, launch,
             lambda launch=launch: right(launch, A),
         )  # fmt: skip
         for version in transpose.VERSIONS.values():
             launch = version.launcher(A, B, engine)
-            yield Case(
+            yield Probe(
                 {"what": version.name, "engine": engine, **sizes}, nbytes, launch,
                 lambda launch=launch: right(launch, A.T),
             )  # fmt: skip
 
 
-TABLES: dict[str, Callable[[], Iterator[Case]]] = {
+TABLES: dict[str, Callable[[], Iterator[Probe]]] = {
     "strides": stride_cases,
     "layouts": lambda: chain(layout_cases(), line_cases()),
     "banks": bank_cases,
@@ -319,14 +318,14 @@ TABLES: dict[str, Callable[[], Iterator[Case]]] = {
 }
 
 
-def measure(table: str, cases: Iterator[Case] | None = None) -> dict[str, list[dict[str, Any]]]:
+def measure(table: str, cases: Iterator[Probe] | None = None) -> dict[str, list[dict[str, Any]]]:
     """Time every case of a table; the first library copy, if there is one, is the yardstick.
 
     Parameters
     ----------
     table : str
         Key of `TABLES`.
-    cases : iterator of Case, optional
+    cases : iterator of Probe, optional
         Other cases than the table's own, such as smaller ones.
 
     Returns
@@ -351,57 +350,13 @@ def measure(table: str, cases: Iterator[Case] | None = None) -> dict[str, list[d
     return {table: rows}
 
 
-def counted(case: Case) -> bool:
-    """Whether the profiler counts this case: Numba's, for the twins' requests are the same."""
-    return case.what["engine"] == "numba"
-
-
-def count(table: str) -> list[dict[str, float]]:
-    """Let the profiler count one launch of each of Numba's cases of a table.
-
-    Raises
-    ------
-    kernels.measure.ncu.ProfilerError
-        Without ncu or without permission.
-    """
-    command = [sys.executable, "-m", "kernels.measure.memory_probes", table]
-    metrics = {ours: counters.COUNTS[ours] for ours in COUNTED[table]}
-    launches = ncu.profile(command, list(metrics.values()), folder=ROOT, marked=True)
-    return [
-        {ours: one.metrics[name] for ours, name in metrics.items() if name in one.metrics}
-        for one in launches
-    ]
-
-
 def recorded(table: str) -> dict[str, list[dict[str, Any]]]:
     """The rows of a table as a record holds them: timed, and counted where that is permitted."""
     rows = measure(table)[table]
-    ours = [row for row in rows if row["engine"] == "numba"]
-    try:
-        found = count(table)
-    except ncu.ProfilerError as error:
-        warnings.warn(f"no hardware counters: {error}", stacklevel=2)
-        return {table: rows}
-    if len(found) != len(ours):
-        raise ncu.ProfilerError(f"expected {len(ours)} launches, counted {len(found)}")
-    for row, one in zip(ours, found, strict=True):
-        row |= one
-    return {table: rows}
-
-
-def launch_all(table: str) -> None:
-    """Launch what is counted once between the profiler's marks: what it runs."""
-    for case in TABLES[table]():
-        if not counted(case):
-            continue
-        # The first launch compiles.
-        case.launch()
-        cuda.synchronize()
-        cupy.cuda.runtime.profilerStart()
-        case.launch()
-        cuda.synchronize()
-        cupy.cuda.runtime.profilerStop()
+    return {table: ncu.add_counts(rows, "kernels.measure.memory_probes", table, COUNTED[table])}
 
 
 if __name__ == "__main__":
-    launch_all(sys.argv[1])
+    cases = TABLES[sys.argv[1]]()
+    # Numba's alone are counted, for the requests of their counterparts in C++ are the same.
+    ncu.launch_marked(case.launch for case in cases if case.what["engine"] == "numba")

@@ -6,13 +6,20 @@ import csv
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
-from kernels.records.counters import Launch
+from kernels.basics.files import ROOT
+from kernels.engine import cuda, cupy
+from kernels.records.counters import COUNTS, Launch
 
-__all__ = ["ProfilerError", "details", "missing", "parse", "profile"]
+__all__ = [
+    "ProfilerError", "add_counts", "details", "launch_marked", "missing", "parse", "profile",
+]  # fmt: skip
 
 
 class ProfilerError(RuntimeError):
@@ -94,6 +101,56 @@ def details(
     code, text, said = _run(command, ["--set", "full"], kernels, folder, marked, timeout)
     _check(code, said)
     return text
+
+
+def add_counts(
+    rows: list[dict[str, Any]], module: str, table: str, names: Iterable[str]
+) -> list[dict[str, Any]]:
+    """Add to the rows of Numba's kernels what the profiler counts; a warning where it may not.
+
+    Parameters
+    ----------
+    rows : list of dict
+        Each with its ``engine`` and the number of its ``launches`` (1). They are changed.
+    module, table : str
+        ``python -m module table`` launches these kernels, in this order, with `launch_marked`.
+    names : iterable of str
+        Keys of `kernels.records.counters.COUNTS`.
+
+    Raises
+    ------
+    ProfilerError
+        If another number of launches was counted.
+    """
+    metrics = {ours: COUNTS[ours] for ours in names}
+    counted = [row for row in rows if row["engine"] == "numba"]
+    expected = sum(row.get("launches", 1) for row in counted)
+    try:
+        command = [sys.executable, "-m", module, table]
+        launches = profile(command, list(metrics.values()), folder=ROOT, marked=True)
+    except ProfilerError as error:
+        warnings.warn(f"no hardware counters: {error}", stacklevel=2)
+        return rows
+    if len(launches) != expected:
+        raise ProfilerError(f"expected {expected} launches, counted {len(launches)}")
+    rest = iter(launches)
+    for row in counted:
+        own = [next(rest).metrics for _ in range(row.get("launches", 1))]
+        for ours, name in metrics.items():
+            if all(name in one for one in own):
+                row[ours] = sum(one[name] for one in own)
+    return rows
+
+
+def launch_marked(launches: Iterable[Callable[[], object]]) -> None:
+    """Call each twice, the second time between the marks that `profile` looks for."""
+    for launch in launches:
+        launch()  # the first compiles
+        cuda.synchronize()
+        cupy.cuda.runtime.profilerStart()
+        launch()
+        cuda.synchronize()
+        cupy.cuda.runtime.profilerStop()
 
 
 def _run(

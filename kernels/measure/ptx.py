@@ -144,21 +144,28 @@ def with_numba(kernel: Any, index: str = "uint32") -> FunctionType:
     names |= {name: getattr(vector_numba, name) for name in vector_numba.__all__}
     names["ptx"] = ModuleType("ptx")  # Numba looks for attributes in modules alone
     vars(names["ptx"]).update({name: numba_of(getattr(ptx, name)) for name in ptx.__all__})
-    # Inlined, a function that the kernel calls is compiled with it, and needs no GPU of its own.
+    used = {name: function.__globals__.get(name) for name in function.__code__.co_names}
     names |= {
-        name: cuda.jit(device=True, inline="always")(with_numba(called, index))
-        for name in function.__code__.co_names
-        if isinstance(called := function.__globals__.get(name), interpreter.DeviceFunction)
+        name: numba_of(called, index)
+        for name, called in used.items()
+        if isinstance(called, interpreter.DeviceFunction)
     }
-    cells = tuple(CellType(numba_of(cell.cell_contents)) for cell in function.__closure__ or ())
+    cells = tuple(
+        CellType(numba_of(cell.cell_contents, index)) for cell in function.__closure__ or ()
+    )
     return FunctionType(
         function.__code__, function.__globals__ | names, function.__name__,
         function.__defaults__, cells or None,
     )  # fmt: skip
 
 
-def numba_of(value):
-    """Return the Numba intrinsic of an instruction; anything else stays."""
+def numba_of(value, index: str = "uint32"):
+    """Return what Numba takes for an instruction or a device function; anything else stays."""
+    if isinstance(value, interpreter.DeviceFunction):
+        from numba import cuda
+
+        # Inlined, a function is compiled with the kernel that calls it, and needs no GPU.
+        return cuda.jit(device=True, inline="always")(with_numba(value, index))
     return value.numba if isinstance(value, Instruction) else value
 
 

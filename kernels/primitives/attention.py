@@ -2,7 +2,7 @@
 
 In Numba, `make_attention` shows the idea on any GPU in float32: a warp owns one query. Its CUDA
 C++ twin runs on tensor cores from Ampere on, with 16-bit operands and 16 queries for each warp.
-Hopper has a twin of its own: `kernels.primitives.attention_wgmma`.
+Hopper has kernels of its own, in both languages: `kernels.primitives.attention_wgmma`.
 """
 
 import math
@@ -124,12 +124,14 @@ class Tiles(host.Options):
 
 # ---------------------------------------------------------------------------------- the operands
 
-#: By engine, what it takes: number formats, head sizes, and how to say them.
-FORMATS = {"numba": ("float32",), "cpp": ("float16", "bfloat16", "uint16")}
-SIZES = {"numba": range(16, 129), "cpp": (64, 128)}
+HALVES = ("float16", "bfloat16", "uint16")
+#: By engine, the number formats that it takes.
+FORMATS = {"numba": ("float32", *HALVES), "cpp": HALVES}
+#: By the bytes of an element, the head sizes, and how to say them.
+SIZES = {4: range(16, 129), 2: (64, 128)}
 WAYS_OUT = {
-    "numba": "the Numba kernel takes 16 to 128: split a head, or fill it up with zeros",
-    "cpp": "the C++ kernel takes 64 and 128: fill it up with zeros, or use engine='numba'",
+    4: "float32 takes 16 to 128: split a head, or fill it up with zeros",
+    2: "16 bits take 64 and 128: fill it up with zeros, or use float32 and engine='numba'",
 }
 NEEDS = (8, 0)  #: the least compute capability with the twin's instructions
 
@@ -147,8 +149,8 @@ class Heads(host.Operands):
                     f"Q is {described(Q)} and {name} is {described(array)}: make them the same"
                 )
         self._sizes = self.heads, self.N, self.D = Q.shape
-        if self.D not in SIZES[engine]:
-            raise ValueError(f"head size {self.D} is not supported: {WAYS_OUT[engine]}")
+        if self.D not in SIZES[Q.dtype.itemsize]:
+            raise ValueError(f"head size {self.D} is not supported: {WAYS_OUT[Q.dtype.itemsize]}")
         self.format, self._given = half.dtype_of(Q), out
         Q, K, V = (half.bits(array) for array in (Q, K, V))
         self.dtype = np.dtype(Q.dtype)
@@ -171,12 +173,11 @@ class Heads(host.Operands):
 
 
 def check_format(array, name: str, engine: str) -> None:
-    """Raise TypeError where the other engine takes an array's number format."""
-    other = {"numba": "cpp", "cpp": "numba"}[engine]
-    if str(getattr(array, "dtype", "")) in FORMATS[other]:
+    """Raise TypeError where only Numba takes an array's number format."""
+    if engine == "cpp" and str(getattr(array, "dtype", "")) == "float32":
         raise TypeError(
-            f"{name} holds {array.dtype}; engine {engine!r} takes"
-            f" {' or '.join(FORMATS[engine][:2])}: use engine={other!r}, or convert it"
+            f"{name} holds float32; engine 'cpp' takes float16 or bfloat16:"
+            " use engine='numba', or convert it"
         )
 
 
@@ -187,7 +188,7 @@ def described(array) -> str:
 
 def is_aligned(array) -> bool:
     """Whether a CuPy array is contiguous and begins on a 16-byte boundary."""
-    return bool(array.flags.c_contiguous and array.data.ptr % 16 == 0)
+    return bool(array.flags.c_contiguous and host.address(array) % 16 == 0)
 
 
 def check_gpu(capability: tuple[int, int] | None) -> None:
@@ -217,6 +218,10 @@ def launcher(
         given = sorted(tiles) if wgmma is None else ["wgmma"]
         if given:
             raise TypeError(f"the Numba kernel has no option {given[0]!r}: use engine='cpp'")
+        if operands.format != "float32":
+            hopper.check_gpu(device().compute_capability, "use engine='cpp', or float32")
+            grid = launch(operands.heads, operands.N, hopper.QUERIES)
+            return hopper.launcher(operands, causal, grid)
         kernel = make_attention(operands.D, causal)
         bound = kernel[launch(operands.heads, operands.N), (32, QUERIES)]
         arrays = host.wrapped(*operands.arguments())
@@ -264,8 +269,9 @@ def attention(Q, K, V, out=None, causal=False, engine="numba", wgmma=None, **til
     ----------
     Q, K, V : array, shape (heads, N, D)
         All heads of all sequences of a batch, one after the other; N positions, D elements each.
-        Numba takes float32 and D from 16 to 128; C++ float16 or bfloat16 (as uint16, or of
-        ml_dtypes) and D 64 or 128. NumPy arrays are copied to the device; any strides.
+        Of float32, D from 16 to 128, in Numba; of float16 or bfloat16 (as uint16, or of ml_dtypes)
+        D 64 or 128, in C++, and for Hopper in Numba. NumPy arrays are copied to the device; any
+        strides.
     out : array, shape (heads, N, D), optional
         Where O goes, in the format of Q and on its side.
     causal : bool

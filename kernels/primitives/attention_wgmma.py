@@ -1,7 +1,9 @@
 """Fused attention for Hopper: the TMA unit copies tiles, `wgmma` multiplies them.
 
-Only in CUDA C++, for sm_90a. While the tensor cores work on one tile, a warpgroup weighs the scores
-of the next: products and softmax overlap.
+For sm_90a. A block owns 128 queries of one head: a producer fills two rings with tiles of K and V,
+and each of two consumers, warpgroups of 64 queries, empties them. Products and softmax overlap
+twice. While a tile's values are added up, a consumer weighs the scores of the next. And with heads
+of 128 the consumers take turns: one multiplies, one weighs.
 
 Sources: J. Shah and others, *FlashAttention-3: Fast and Accurate Attention with Asynchrony and
 Low-precision*, arXiv:2407.08608; NVIDIA, *PTX ISA*, section on wgmma (register fragments).
@@ -9,15 +11,252 @@ Low-precision*, arXiv:2407.08608; NVIDIA, *PTX ISA*, section on wgmma (register 
 
 import math
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 
-from kernels.host import cpp
+from kernels import ptx
+from kernels.engine import cuda, float32, uint8, uint32, uint64
+from kernels.engine.vector import unrolled
+from kernels.host import cpp, numba_launch
 from kernels.host.tma import tensor_map
 
 QUERIES = KEYS = 128  #: of a block, and of a tile of K or V
 STAGES = 2  #: tiles of K, and of V, that a block has in shared memory
-THREADS = 384  #: a producer and two consumers, each a warpgroup
+GROUP = 4  #: heads whose K and V share L2
+CONSUMERS = QUERIES // 64
+THREADS = 128 * (1 + CONSUMERS)  #: a producer and two consumers, each a warpgroup
+PANEL = KEYS * 128  # bytes: 64 columns of a tile
+SCORES, STEPS = KEYS // 2, KEYS // 16  # of a thread; products of 16 keys each
+BARRIERS = 1 + 4 * STAGES
+ALL = 0xFFFFFFFF  # the lanes of a warp, a bit each
+HIDDEN = float32(-math.inf)  # the score of a key not seen
+
+
+@cache
+def make_attention_wgmma(D=128, causal=False, dtype="bfloat16"):
+    """Return the Numba kernel, launched ``(map_Q, map_K, map_V, O, N, scale)``.
+
+    O is a matrix of heads · N rows of D elements; `scale` is that of the scores, times log2(e):
+    powers are of 2.
+    """
+    PANELS = D // 64
+    TILE = PANELS * PANEL  # bytes of K or V; Q's is as large
+    RESULTS = D // 2  # of a thread
+    TURNS = D == 128  # products of 64 columns are over too soon
+    multiply_keys = ptx.wgmma(KEYS, dtype, transposed_B=False)
+    multiply_values = ptx.wgmma(D, dtype, "registers")
+    pack = ptx.cvt_rn_bf16x2 if dtype == "bfloat16" else ptx.cvt_rn_f16x2
+
+    @cuda.jit(device=True, inline="always")
+    def load_rows(to, map, row, head, barrier):
+        # Ask for 128 rows of a head, panel by panel.
+        ptx.mbarrier_arrive_expect_tx(barrier, TILE)
+        for panel in range(PANELS):
+            place = to + panel * PANEL
+            ptx.cp_async_bulk_tensor_3d_load(place, map, 64 * panel, row, head, barrier)
+
+    @cuda.jit(device=True, inline="always")
+    def start_scores(s, queries, keys):
+        # Start the product of 64 queries with all keys of a tile.
+        ptx.wgmma_fence()
+        for d in range(0, D, 16):
+            column = d // 64 * PANEL + d % 64 * 2
+            q = ptx.matrix_descriptor(queries + column, 16)
+            k = ptx.matrix_descriptor(keys + column, 16)
+            multiply_keys(s, q, k, d)  # the first product finds no scores
+        unrolled()
+        ptx.wgmma_commit_group()
+
+    @cuda.jit(device=True, inline="always")
+    def start_results(o, p, values):
+        # Start adding the values of a tile, weighted, to the results.
+        ptx.wgmma_fence()
+        for key in range(0, KEYS, 16):
+            v = ptx.matrix_descriptor(values + key * 128, PANEL)
+            multiply_values(o, p[key // 16], v, 1)
+        unrolled()
+        ptx.wgmma_commit_group()
+
+    @cuda.jit(device=True, inline="always")
+    def hide(s, query, key, N):
+        # Hide the keys beyond the end, or beyond the diagonal. `query` is the upper of the
+        # thread's two rows, `key` the first of its keys.
+        for i in range(SCORES):
+            column, row = key + i // 4 * 8 + i % 2, query + i % 4 // 2 * 8
+            if column >= N or (causal and column > row):
+                s[i] = HIDDEN
+        unrolled()
+
+    @cuda.jit(device=True, inline="always")
+    def weigh(s, largest, total, fade, scale):
+        # Turn scores into weights. The four threads of a row agree on its maximum; `fade` is what
+        # all that was added under the old one has to be multiplied by.
+        for r in range(2):
+            above = largest[r]
+            for j in range(KEYS // 8):
+                above = max(above, max(s[4 * j + 2 * r], s[4 * j + 2 * r + 1]))
+            unrolled()
+            above = max(above, cuda.shfl_xor_sync(ALL, above, 1))
+            above = max(above, cuda.shfl_xor_sync(ALL, above, 2))
+            fade[r] = ptx.ex2_approx((largest[r] - above) * scale)
+            largest[r] = above
+            shift, sum_ = above * scale, total[r] * fade[r]
+            for i in range(KEYS // 4):
+                j = i // 2 * 4 + 2 * r + i % 2
+                s[j] = ptx.ex2_approx(s[j] * scale - shift)
+                sum_ += s[j]  # of this thread's keys; added up at the end
+            unrolled()
+            total[r] = sum_
+        unrolled()
+
+    @cuda.jit(device=True, inline="always")
+    def round_weights(p, s):
+        # Weights rounded to 16 bits: those of 16 keys lie in registers as wgmma wants its A.
+        for i in range(KEYS // 4):
+            p[i // 4, i % 4] = pack(s[2 * i], s[2 * i + 1])
+        unrolled()
+
+    @cuda.jit(device=True, inline="always")
+    def multiply_rows(o, factor):
+        # The upper row of a thread's results by one factor, the lower by another.
+        for i in range(RESULTS):
+            o[i] *= factor[i % 4 // 2]
+        unrolled()
+
+    @cuda.jit(launch_bounds=(THREADS, 1))
+    def attention_wgmma(map_Q, map_K, map_V, O, N, scale):  # noqa: E741
+        tiles = cuda.shared.array(0, uint8, alignment=1024)
+        barriers = cuda.shared.array(BARRIERS, uint64)
+        sQ = ptx.shared_address(tiles)
+        sK = sQ + TILE
+        sV = sK + STAGES * TILE
+        # One barrier for Q; for each slot of K and V one that says it is full, one for empty.
+        there = ptx.shared_address(barriers)
+        full_K, full_V = there + 8, there + 8 + 16 * STAGES
+        empty_K, empty_V = full_K + 8 * STAGES, full_V + 8 * STAGES
+        role, tid = cuda.threadIdx.x // 128, cuda.threadIdx.x % 128
+
+        # Which queries are this block's. Under a causal mask the last have most to do: they start
+        # first, those of a few heads together, so that the blocks at work at the same time find K
+        # and V in L2.
+        blocks, heads = cuda.gridDim.x, cuda.gridDim.y
+        number = cuda.blockIdx.y * blocks + cuda.blockIdx.x
+        head0 = number // (GROUP * blocks) * GROUP
+        width, within = min(GROUP, heads - head0), number - head0 * blocks
+        head = head0 + within % width
+        first = (blocks - 1 - within // width) * QUERIES
+        end = min(N, first + QUERIES) if causal else N
+        # The last tile comes first: it alone has keys to hide.
+        last = (end - 1) // KEYS
+
+        if cuda.threadIdx.x == 0:
+            ptx.mbarrier_init(there, 1)
+            for slot in range(STAGES):
+                ptx.mbarrier_init(full_K + 8 * slot, 1)
+                ptx.mbarrier_init(empty_K + 8 * slot, CONSUMERS)
+                ptx.mbarrier_init(full_V + 8 * slot, 1)
+                ptx.mbarrier_init(empty_V + 8 * slot, CONSUMERS)
+            ptx.fence_mbarrier_init()
+        cuda.syncthreads()
+
+        if role == 0:
+            ptx.setmaxnreg_dec(40)
+            if tid == 0:
+                load_rows(sQ, map_Q, first, head, there)
+                # Tile n of the way goes to slot n % STAGES, on round n // STAGES of the ring.
+                # Consumers want the keys of the next tile before the values of this one.
+                for n in range(last + 2):
+                    if n <= last:
+                        slot, parity = n % STAGES, n // STAGES % 2
+                        ptx.mbarrier_wait_parity(empty_K + 8 * slot, parity ^ 1)
+                        row, to = (last - n) * KEYS, sK + slot * TILE
+                        load_rows(to, map_K, row, head, full_K + 8 * slot)
+                    if n > 0:
+                        slot, parity = (n - 1) % STAGES, (n - 1) // STAGES % 2
+                        ptx.mbarrier_wait_parity(empty_V + 8 * slot, parity ^ 1)
+                        row, to = (last - n + 1) * KEYS, sV + slot * TILE
+                        load_rows(to, map_V, row, head, full_V + 8 * slot)
+        else:
+            ptx.setmaxnreg_inc(232)
+            consumer, lane = role - 1, tid % 32
+            upper = consumer * 64
+            query = first + upper + tid // 32 * 16 + lane // 4
+            queries = sQ + upper * 128
+            s = cuda.local.array(SCORES, float32)
+            o = cuda.local.array(RESULTS, float32)
+            p = cuda.local.array((STEPS, 4), uint32)
+            largest = cuda.local.array(2, float32)
+            total = cuda.local.array(2, float32)
+            fade = cuda.local.array(2, float32)
+            for i in range(RESULTS):
+                o[i] = float32(0)
+            unrolled()
+            largest[0], largest[1] = HIDDEN, HIDDEN
+            total[0], total[1] = float32(0), float32(0)
+
+            # Consumers take turns to ask for products: while those of one run, the other weighs.
+            # Barrier 1 + i of the block is for the turn of consumer i.
+            if TURNS and consumer == 1 and last > 0:
+                ptx.bar_arrive(1, 256)
+            ptx.mbarrier_wait_parity(there, 0)
+            ptx.mbarrier_wait_parity(full_K, 0)
+            start_scores(s, queries, sK)
+            ptx.wgmma_wait_group(0, s, SCORES)
+            if tid == 0:
+                ptx.mbarrier_arrive(empty_K)
+            hide(s, query, last * KEYS + lane % 4 * 2, N)
+            weigh(s, largest, total, fade, scale)
+            round_weights(p, s)
+
+            for n in range(1, last + 1):
+                slot, parity = n % STAGES, n // STAGES % 2
+                before, parity_V = (n - 1) % STAGES, (n - 1) // STAGES % 2
+                # The scores of the next tile, and the results of this one.
+                if TURNS:
+                    ptx.bar_sync(1 + consumer, 256)
+                ptx.mbarrier_wait_parity(full_K + 8 * slot, parity)
+                start_scores(s, queries, sK + slot * TILE)
+                ptx.mbarrier_wait_parity(full_V + 8 * before, parity_V)
+                start_results(o, p, sV + before * TILE)
+                if TURNS and (n < last or consumer == 0):  # after the last turn nobody waits
+                    ptx.bar_arrive(2 - consumer, 256)
+
+                ptx.wgmma_wait_group(1, s, SCORES)
+                if tid == 0:
+                    ptx.mbarrier_arrive(empty_K + 8 * slot)
+                weigh(s, largest, total, fade, scale)
+                ptx.settle(s, SCORES)
+                # This barrier has let us pass before. But the compiler, which would first wait for
+                # the results and then weigh, does not reorder them across it.
+                ptx.mbarrier_wait_parity(full_V + 8 * before, parity_V)
+                ptx.wgmma_wait_group(0, o, RESULTS)
+                if tid == 0:
+                    ptx.mbarrier_arrive(empty_V + 8 * before)
+                multiply_rows(o, fade)
+                round_weights(p, s)
+
+            slot = last % STAGES
+            ptx.mbarrier_wait_parity(full_V + 8 * slot, last // STAGES % 2)
+            start_results(o, p, sV + slot * TILE)
+            ptx.wgmma_wait_group(0, o, RESULTS)
+
+            for r in range(2):
+                total[r] += cuda.shfl_xor_sync(ALL, total[r], 1)
+                total[r] += cuda.shfl_xor_sync(ALL, total[r], 2)
+                fade[r] = float32(1) / total[r]
+            unrolled()
+            multiply_rows(o, fade)
+            row = head * N + query
+            for j in range(D // 8):
+                col = 8 * j + lane % 4 * 2
+                if query < N:
+                    ptx.store_pair(O, row, col, o[4 * j], o[4 * j + 1])
+                if query + 8 < N:
+                    ptx.store_pair(O, row + 8, col, o[4 * j + 2], o[4 * j + 3])
+            unrolled()
+
+    return attention_wgmma
 
 
 def runs_on(capability: tuple[int, int] | None) -> bool:
@@ -25,12 +264,11 @@ def runs_on(capability: tuple[int, int] | None) -> bool:
     return capability is not None and capability[0] == 9
 
 
-def check_gpu(capability: tuple[int, int] | None) -> None:
+def check_gpu(capability: tuple[int, int] | None, instead: str = "use wgmma=0") -> None:
     """Raise RuntimeError for a GPU without the kernel's instructions."""
     if capability is not None and not runs_on(capability):
         raise RuntimeError(
-            f"attention_wgmma.cu needs sm_90, this GPU is sm_{capability[0]}{capability[1]}:"
-            " use wgmma=0"
+            f"attention_wgmma needs sm_90, this GPU is sm_{capability[0]}{capability[1]}: {instead}"
         )
 
 
@@ -41,13 +279,18 @@ def shared_bytes_of(D: int) -> int:
 
 def launcher(operands, causal: bool, grid: tuple[int, int]) -> Callable[[], object]:
     """Return a function that launches the kernel on checked operands (`attention.Heads`)."""
-    asked = shared_bytes_of(operands.D)
-    macros = {"D": operands.D, "CAUSAL": int(causal), "HALF_C": 1}
-    macros["BF16"] = int(operands.format == "bfloat16")
-    twin = cpp.load("attention_wgmma", shared_bytes=asked, arch="sm_90a", **macros)
+    D, asked = operands.D, shared_bytes_of(operands.D)
     *inputs, O = operands.cpp_arguments()  # noqa: E741
     maps = [tensor_map(array, KEYS, 64, operands.format) for array in inputs]
-    scale = np.float32(math.log2(math.e) / math.sqrt(operands.D))
-    arguments = (*maps, O, np.int32(operands.N), scale)
+    N, scale = np.int32(operands.N), np.float32(math.log2(math.e) / math.sqrt(D))
+    if operands.engine == "numba":
+        kernel = make_attention_wgmma(D, causal, operands.format)
+        arguments = (*maps, O.reshape(-1, D), N, scale)
+        launch = numba_launch.launcher(kernel, grid, (THREADS,), arguments, asked)
+        return lambda held=operands: launch()
+    macros = {"D": D, "CAUSAL": int(causal), "HALF_C": 1}
+    macros["BF16"] = int(operands.format == "bfloat16")
+    twin = cpp.load("attention_wgmma", shared_bytes=asked, arch="sm_90a", **macros)
+    arguments = (*maps, O, N, scale)
     # Tensor maps are bare addresses: `operands` keeps the arrays that lie there.
     return lambda held=operands: twin(grid, (THREADS,), arguments, shared_mem=asked)

@@ -25,10 +25,13 @@ file              instructions
 
 from kernels.ptx.addresses import (
     global_address,
+    ld_global_v4_u32,
     ld_shared_v4_f32,
     shared_address,
+    st_global_v2_u32,
     st_shared_v2_f32,
     st_shared_v4_f32,
+    st_shared_v4_u32,
     store_pair,
 )
 from kernels.ptx.arithmetic import (
@@ -36,9 +39,11 @@ from kernels.ptx.arithmetic import (
     cvt_rn_f16x2,
     dp4a,
     ex2_approx,
+    float_as_uint,
     redux_sync_add,
     redux_sync_max,
     redux_sync_min,
+    uint_as_float,
 )
 from kernels.ptx.barriers import (
     bar_arrive,
@@ -87,6 +92,7 @@ from kernels.ptx.tensor_maps import (
 )
 from kernels.ptx.wgmma import (
     matrix_descriptor,
+    settle,
     wgmma,
     wgmma_commit_group,
     wgmma_fence,
@@ -119,9 +125,11 @@ __all__ = [
     "ex2_approx",
     "fence_mbarrier_init",
     "fence_proxy_async",
+    "float_as_uint",
     "global_address",
     "griddepcontrol_launch_dependents",
     "griddepcontrol_wait",
+    "ld_global_v4_u32",
     "ld_shared_v4_f32",
     "ldmatrix_x1",
     "ldmatrix_x2",
@@ -142,14 +150,18 @@ __all__ = [
     "redux_sync_min",
     "setmaxnreg_dec",
     "setmaxnreg_inc",
+    "settle",
     "shared_address",
     "st_async_v4_f32",
+    "st_global_v2_u32",
     "st_shared_v2_f32",
     "st_shared_v4_f32",
+    "st_shared_v4_u32",
     "stmatrix_x2",
     "stmatrix_x4",
     "stmatrix_x4_trans",
     "store_pair",
+    "uint_as_float",
     "wgmma",
     "wgmma_commit_group",
     "wgmma_fence",

@@ -8,10 +8,13 @@ from kernels.ptx.operands import SharedArray, TensorMap, f32, u32, u64
 
 __all__ = [
     "global_address",
+    "ld_global_v4_u32",
     "ld_shared_v4_f32",
     "shared_address",
+    "st_global_v2_u32",
     "st_shared_v2_f32",
     "st_shared_v4_f32",
+    "st_shared_v4_u32",
     "store_pair",
 ]
 
@@ -54,6 +57,21 @@ def st_shared_v4_f32(to: u32, a: f32, b: f32, c: f32, d: f32):
     """Store four neighbours in shared memory, on a 16-byte boundary."""
 
 
+@assembly("st.shared.v4.u32 [<to>], {<a>, <b>, <c>, <d>};")
+def st_shared_v4_u32(to: u32, a: u32, b: u32, c: u32, d: u32):
+    """Store four words in shared memory, on a 16-byte boundary: eight numbers of 16 bits."""
+
+
 @assembly("ld.shared.v4.f32 {<0>, <1>, <2>, <3>}, [<source>];", gives=(f32,) * 4)
 def ld_shared_v4_f32(source: u32):
     """Return four neighbours from shared memory, on a 16-byte boundary."""
+
+
+@assembly("ld.global.v4.u32 {<0>, <1>, <2>, <3>}, [<source>];", gives=(u32,) * 4)
+def ld_global_v4_u32(source: u64):
+    """Return four words from global memory (`global_address`), on a 16-byte boundary."""
+
+
+@assembly("st.global.v2.u32 [<to>], {<a>, <b>};")
+def st_global_v2_u32(to: u64, a: u32, b: u32):
+    """Store two words in global memory (`global_address`), on an 8-byte boundary."""

@@ -1,6 +1,6 @@
 """Arithmetic that Numba has no word for: packed numbers, dot products of bytes, sums of a warp.
 
-Source: NVIDIA, *PTX ISA*, sections "cvt", "dp4a", "redux.sync" and "ex2".
+Source: NVIDIA, *PTX ISA*, sections "cvt", "mov", "dp4a", "redux.sync" and "ex2".
 """
 
 from kernels.ptx.instruction import assembly
@@ -11,9 +11,11 @@ __all__ = [
     "cvt_rn_f16x2",
     "dp4a",
     "ex2_approx",
+    "float_as_uint",
     "redux_sync_add",
     "redux_sync_max",
     "redux_sync_min",
+    "uint_as_float",
 ]
 
 
@@ -30,6 +32,16 @@ def cvt_rn_bf16x2(first: f32, second: f32):
 )
 def cvt_rn_f16x2(first: f32, second: f32):
     """Return two floats rounded to float16, the first in the lower half of the word; sm_75."""
+
+
+@assembly("mov.b32 <0>, <x>;", gives=(u32,), memory=False)
+def float_as_uint(x: f32):
+    """Return the bits of a float32: ``mov.b32``, and CUDA C++'s ``__float_as_uint``."""
+
+
+@assembly("mov.b32 <0>, <bits>;", gives=(f32,), memory=False)
+def uint_as_float(bits: u32):
+    """Return the float32 of some bits: ``mov.b32``, and CUDA C++'s ``__uint_as_float``."""
 
 
 @assembly("dp4a.s32.s32 <0>, <a>, <b>, <c>;", gives=(i32,), memory=False)

@@ -14,6 +14,7 @@ from kernels.ptx.operands import Literal, floats, i32, u32, u64, words
 
 __all__ = [
     "matrix_descriptor",
+    "settle",
     "wgmma",
     "wgmma_commit_group",
     "wgmma_fence",
@@ -119,6 +120,15 @@ def wgmma_wait_group(pending: Literal, acc: floats("count"), count: Literal):
     `acc` is the array of sums, `count` its length. That they are operands tells the compiler that
     they change here: without it, it may read them before the wait. Of several arrays, call it once
     for each.
+    """
+
+
+@assembly("// settled", **HOPPER)
+def settle(numbers: floats("count"), count: Literal):
+    """Compute these floats before whatever comes next; no instruction, for the compiler; sm_90a.
+
+    `numbers` is a local array, `count` its length. What could be computed later, behind a wait for
+    products, would no longer overlap with them.
     """
 
 

@@ -149,12 +149,12 @@ __device__ inline Half part_of(float x)
 }
 
 // Write the three parts of a matrix (rows × cols), each `height` × `width` with zeros around it
-// in rows of `pitch` elements, the next part `next` elements further. A thread takes four
-// neighbours. Rows (or columns, if `by_col`) with an infinity or a NaN are noted in `odd`;
-// odd[-1] says that there are any.
-extern "C" __global__ void split(const float *X, Half *parts, unsigned char *odd, int rows,
-                                 int cols, int height, int width, int pitch, long long next,
-                                 int wide, int by_col)
+// in rows of `pitch` elements, the next part `following` elements further. A thread takes four
+// neighbours. Rows (or columns, if `by_col`) with an infinity or a NaN are noted in `odd` from
+// `at` on; odd[at - 1] says that there are any.
+extern "C" __global__ void split(const float *X, Half *parts, unsigned char *odd, int at, int rows,
+                                 int cols, int height, int width, int pitch,
+                                 long long following, int wide, int by_col)
 {
     const int col = 4 * (blockIdx.x * blockDim.x + threadIdx.x);
     if (col >= width)
@@ -174,8 +174,8 @@ extern "C" __global__ void split(const float *X, Half *parts, unsigned char *odd
         ushort4 part[3];
         for (int i = 0; i < 4; ++i) {
             if (!isfinite(x[i])) {
-                odd[by_col ? col + i : row] = 1;
-                odd[-1] = 1;
+                odd[at + (by_col ? col + i : row)] = 1;
+                odd[at - 1] = 1;
                 x[i] = 0;
             }
             for (int p = 0; p < 3; ++p) {
@@ -187,7 +187,7 @@ extern "C" __global__ void split(const float *X, Half *parts, unsigned char *odd
         }
         Half *to = parts + size_t(row) * pitch + col;
         for (int p = 0; p < 3; ++p)
-            *reinterpret_cast<ushort4 *>(to + p * next) = part[p];
+            *reinterpret_cast<ushort4 *>(to + p * following) = part[p];
     }
 }
 

@@ -96,12 +96,11 @@ mma(const Half *__restrict__ A, const Half *__restrict__ B, Result *__restrict__
                                                      warp_col / 8 + 2 * j + lane / 16));
     };
 
-    const int tiles = (K + BK - 1) / BK;
+    // Beyond the end of K copies bring zeros: the count of groups stays in step.
     #pragma unroll
     for (int tile = 0; tile < STAGES - 1; ++tile) {
-        if (tile < tiles)
-            copy_tiles(tile);
-        commit_copies();          // an empty group too: the count of groups stays in step
+        copy_tiles(tile);
+        commit_copies();
     }
     wait_for_copies<STAGES - 2>();
     __syncthreads();
@@ -109,14 +108,13 @@ mma(const Half *__restrict__ A, const Half *__restrict__ B, Result *__restrict__
 
     float acc[WM / 16][WN / 8][4] = {};
     int slot = 0, slot_before = STAGES - 1;
-    for (int tile = 0; tile < tiles; ++tile) {
+    for (int k0 = 0; k0 < K; k0 += BK) {
         const int slot_after = slot + 1 < STAGES ? slot + 1 : 0;
         #pragma unroll
         for (int step = 0; step < STEPS; ++step) {
             if (step == 0) {
                 // Where the tiles before these were: every warp has passed a barrier since.
-                if (tile + STAGES - 1 < tiles)
-                    copy_tiles(slot_before);
+                copy_tiles(slot_before);
                 commit_copies();
             }
             if (step < STEPS - 1) {

@@ -1,15 +1,189 @@
 """Tensor cores as Ampere has them: `mma`, fed by asynchronous copies several tiles ahead.
 
-In CUDA C++ alone, so far; for GPUs from Ampere on.
+For GPUs from Ampere on. A block owns BM × BN elements of C, a warp WM × WN; pairs of tiles, BK
+deep, lie in shared memory: while one is multiplied, the others are on their way.
 """
 
 from dataclasses import dataclass
 
-from kernels import host
+from kernels import host, ptx
+from kernels.engine import cuda, float32, uint8, uint32, uint64
 from kernels.engine.device import device
+from kernels.engine.vector import unrolled
 from kernels.host import cdiv, half, option
 from kernels.host.tensor_cores import HalfRung
 from kernels.rungs import mma_sm75
+
+GROUP = 8  # tiles of C that the blocks go down before one to the right
+
+
+def make_mma(BM=128, BN=256, BK=64, WM=64, WN=64, stages=0, dtype="bfloat16", out_dtype="float32"):
+    STAGES = Options(BM, BN, BK, WM, WN, stages).depth
+    WARPS_ACROSS = BN // WN
+    THREADS = 32 * (BM // WM) * WARPS_ACROSS
+    TILE_A, TILE_B = BM * BK * 2, BK * BN * 2  # bytes
+    STAGE = TILE_A + TILE_B
+    STEPS = BK // 16  # of mma, k = 16 each, through one pair of tiles
+    AHEAD, PENDING = STAGES - 1, STAGES - 2
+    # A thread copies the same 16-byte chunk of several rows of each tile, these many rows apart.
+    CHUNKS_A, CHUNKS_B = BK // 8, BN // 8
+    APART_A, APART_B = THREADS // CHUNKS_A, THREADS // CHUNKS_B
+    COPIES_A, COPIES_B = BM // APART_A, BK // APART_B
+    # The chunks of a row are permuted: chunk c of row r lies at c ^ turn, so that the same chunk of
+    # 8 rows is in 8 different places of the 128 bytes that shared memory reads at once. The turn is
+    # r % 8, of rows of four chunks r // 2 % 4.
+    BOTH, TURNS = 8 // min(8, CHUNKS_A), min(8, CHUNKS_A)
+    DOWN, ACROSS = WM // 16, WN // 8  # fragments of a warp's part of C
+    multiply_add = ptx.mma(16, dtype)
+
+    @cuda.jit(launch_bounds=(THREADS, 1))
+    def mma(A, B, C, M, N, K, pitch):
+        stages = cuda.shared.array(0, uint8, alignment=128)
+        shared = ptx.shared_address(stages)
+        tid = uint32(cuda.threadIdx.x)
+        lane, warp = uint32(tid % 32), uint32(tid // 32)
+        warp_row = uint32(warp // WARPS_ACROSS * WM)
+        warp_col = uint32(warp % WARPS_ACROSS * WN)
+
+        # Blocks in flight should share rows of A and columns of B in the L2 cache.
+        across = uint32(cuda.gridDim.x)
+        block = uint32(cuda.blockIdx.y * across + cuda.blockIdx.x)
+        first = uint32(block // uint32(GROUP * across) * GROUP)
+        height = uint32(min(GROUP, cuda.gridDim.y - first))
+        within = uint32(block - first * across)
+        row0 = uint32((first + within % height) * uint32(BM))
+        col0 = uint32(within // height * uint32(BN))
+
+        row_A, chunk_A = uint32(tid // CHUNKS_A), uint32(tid % CHUNKS_A)
+        row_B, chunk_B = uint32(tid // CHUNKS_B), uint32(tid % CHUNKS_B)
+        from_A = ptx.global_address(A) + uint64(row0 + row_A) * uint64(2 * pitch)
+        from_A += uint64(chunk_A * 16)
+        from_B = ptx.global_address(B) + uint64(row_B) * uint64(2 * N)
+        from_B += uint64(2 * col0 + chunk_B * 16)
+        apart_A, apart_B = uint64(2 * APART_A * pitch), uint64(2 * APART_B * N)
+        inside_N = col0 + chunk_B * 8 < N
+        copied = uint32(0)  # how far along K the copies have come
+
+        # Two sets of fragments: one is loaded while the other is multiplied.
+        a = cuda.local.array((2, DOWN, 4), uint32)
+        b = cuda.local.array((2, ACROSS, 2), uint32)
+
+        # Beyond the end of K copies bring zeros: the count of groups stays in step.
+        for tile in range(AHEAD):
+            to_A = uint32(shared + tile * STAGE)
+            to_B = uint32(to_A + TILE_A)
+            inside_K = copied + chunk_A * 8 < K
+            for i in range(COPIES_A):
+                row = uint32(row_A + i * APART_A)
+                place = uint32((row * CHUNKS_A + (chunk_A ^ row // BOTH % TURNS)) * 16)
+                size = 16 if inside_K and uint32(row0 + row) < M else 0
+                ptx.cp_async_16(to_A + place, from_A + uint64(i) * apart_A, size)
+            unrolled()
+            for i in range(COPIES_B):
+                row = uint32(row_B + i * APART_B)
+                place = uint32((row * CHUNKS_B + (chunk_B ^ row % 8)) * 16)
+                size = 16 if inside_N and uint32(copied + row) < K else 0
+                ptx.cp_async_16(to_B + place, from_B + uint64(i) * apart_B, size)
+            unrolled()
+            from_A += uint64(2 * BK)
+            from_B += uint64(2 * BK * N)
+            copied = uint32(copied + BK)
+            ptx.cp_async_commit_group()
+        unrolled()
+        ptx.cp_async_wait_group(PENDING)
+        cuda.syncthreads()
+        for i in range(DOWN):
+            row, chunk = uint32(warp_row + 16 * i + lane % 16), uint32(lane // 16)
+            place = uint32((row * CHUNKS_A + (chunk ^ row // BOTH % TURNS)) * 16)
+            a[0, i, 0], a[0, i, 1], a[0, i, 2], a[0, i, 3] = ptx.ldmatrix_x4(shared + place)
+        unrolled()
+        for j in range(0, ACROSS, 2):
+            row, chunk = uint32(lane % 16), uint32(warp_col // 8 + j + lane // 16)
+            place = uint32(TILE_A + (row * CHUNKS_B + (chunk ^ row % 8)) * 16)
+            b[0, j, 0], b[0, j, 1], b[0, j + 1, 0], b[0, j + 1, 1] = ptx.ldmatrix_x4_trans(
+                shared + place
+            )
+        unrolled()
+
+        acc = cuda.local.array((DOWN, ACROSS, 4), float32)
+        for i in range(DOWN):
+            for j in range(ACROSS):
+                for k in range(4):
+                    acc[i, j, k] = 0
+                unrolled()
+            unrolled()
+        unrolled()
+        slot, slot_before = uint32(0), uint32(AHEAD)
+        for _ in range(0, K, BK):
+            slot_after = uint32(slot + 1)
+            if slot_after == STAGES:
+                slot_after = uint32(0)
+            for step in range(STEPS):
+                if step == 0:
+                    # Where the tiles before these were: every warp has passed a barrier since.
+                    to_A = uint32(shared + slot_before * STAGE)
+                    to_B = uint32(to_A + TILE_A)
+                    inside_K = copied + chunk_A * 8 < K
+                    for i in range(COPIES_A):
+                        row = uint32(row_A + i * APART_A)
+                        place = uint32((row * CHUNKS_A + (chunk_A ^ row // BOTH % TURNS)) * 16)
+                        size = 16 if inside_K and uint32(row0 + row) < M else 0
+                        ptx.cp_async_16(to_A + place, from_A + uint64(i) * apart_A, size)
+                    unrolled()
+                    for i in range(COPIES_B):
+                        row = uint32(row_B + i * APART_B)
+                        place = uint32((row * CHUNKS_B + (chunk_B ^ row % 8)) * 16)
+                        size = 16 if inside_N and uint32(copied + row) < K else 0
+                        ptx.cp_async_16(to_B + place, from_B + uint64(i) * apart_B, size)
+                    unrolled()
+                    from_A += uint64(2 * BK)
+                    from_B += uint64(2 * BK * N)
+                    copied = uint32(copied + BK)
+                    ptx.cp_async_commit_group()
+                if step == STEPS - 1:
+                    # The next pair of tiles: this thread's part is there, then everyone's.
+                    ptx.cp_async_wait_group(PENDING)
+                    cuda.syncthreads()
+                sA = uint32(shared + (slot if step < STEPS - 1 else slot_after) * STAGE)
+                sB = uint32(sA + TILE_A)
+                other, after = (step + 1) % 2, (step + 1) % STEPS
+                for i in range(DOWN):
+                    row = uint32(warp_row + 16 * i + lane % 16)
+                    chunk = uint32(2 * after + lane // 16)
+                    place = uint32((row * CHUNKS_A + (chunk ^ row // BOTH % TURNS)) * 16)
+                    (
+                        a[other, i, 0], a[other, i, 1], a[other, i, 2], a[other, i, 3],
+                    ) = ptx.ldmatrix_x4(sA + place)  # fmt: skip
+                unrolled()
+                for j in range(0, ACROSS, 2):
+                    row = uint32(16 * after + lane % 16)
+                    chunk = uint32(warp_col // 8 + j + lane // 16)
+                    place = uint32((row * CHUNKS_B + (chunk ^ row % 8)) * 16)
+                    (
+                        b[other, j, 0], b[other, j, 1], b[other, j + 1, 0], b[other, j + 1, 1],
+                    ) = ptx.ldmatrix_x4_trans(sB + place)  # fmt: skip
+                unrolled()
+                for i in range(DOWN):
+                    for j in range(ACROSS):
+                        multiply_add(acc[i, j], a[step % 2, i], b[step % 2, j])
+                    unrolled()
+                unrolled()
+            unrolled()
+            slot_before = slot
+            slot = slot_after
+
+        for i in range(DOWN):
+            for j in range(ACROSS):
+                row = 16 * i + lane // 4 + row0 + warp_row
+                col = 8 * j + lane % 4 * 2 + col0 + warp_col
+                if row < M and col < N:
+                    ptx.store_pair(C, row, col, acc[i, j, 0], acc[i, j, 1])
+                if row + 8 < M and col < N:
+                    ptx.store_pair(C, row + 8, col, acc[i, j, 2], acc[i, j, 3])
+            unrolled()
+        unrolled()
+
+    return mma
 
 
 def most_shared_bytes():
@@ -112,7 +286,9 @@ RUNG = HalfRung(
     title="mma, sm_80",
     chapter="08-tensor-cores",
     Options=Options,
-    choices={"cpp": ({},)},
+    make=make_mma,
+    engines=("numba", "cpp"),
+    choices={"numba": ({},), "cpp": ({},)},
     needs=(8, 0),
     instead=mma_sm75.RUNG,
     dynamic_shared=True,

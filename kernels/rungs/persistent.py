@@ -201,8 +201,8 @@ class Options(HopperTiles):
 class Persistent(HopperRung):
     """C leaves through shared memory, by TMA."""
 
-    def arguments(self, product):
-        map_A, map_B, C, *sizes = super().arguments(product)
+    def arguments(self, product, options):
+        map_A, map_B, C, *sizes = super().arguments(product, options)
         return map_A, map_B, map_of_result(C), *sizes
 
 

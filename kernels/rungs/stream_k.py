@@ -184,7 +184,7 @@ class StreamK(HopperRung):
     """
 
     def launcher(self, product, options):
-        map_A, map_B, C, _, N, _ = self.arguments(product)
+        map_A, map_B, C, _, N, _ = self.arguments(product, options)
         dealt = deal(product.M, int(N), product.K, options.BN, options.cluster)
         options = replace(options, BN=dealt.BN, cluster=dealt.cluster)
         # Room for the sums of each block's two consumers, and for whether they are there.

@@ -10,6 +10,9 @@
 constexpr int BM = 128, BN = 128, BK = 64;
 constexpr int TILE_A = BM * BK * 2, TILE_B = BK * BN * 2;     // bytes
 constexpr int PANEL = BK * 128;                               // 64 columns of B
+#ifndef GROUP
+#define GROUP 1                       // tiles of C that the blocks go down before one to the right
+#endif
 
 extern "C" __global__ void __launch_bounds__(128)
 wgmma(const __grid_constant__ TensorMap map_A, const __grid_constant__ TensorMap map_B,
@@ -19,7 +22,12 @@ wgmma(const __grid_constant__ TensorMap map_A, const __grid_constant__ TensorMap
     __shared__ __align__(8) unsigned long long barrier;
     const unsigned sA = shared_address(tiles), sB = sA + TILE_A;
     const unsigned loaded = shared_address(&barrier);
-    const int row0 = blockIdx.y * BM, col0 = blockIdx.x * BN;
+
+    const int block = blockIdx.y * gridDim.x + blockIdx.x;
+    const int first = block / (GROUP * gridDim.x) * GROUP;
+    const int height = min(GROUP, int(gridDim.y) - first);
+    const int within = block - first * gridDim.x;
+    const int row0 = (first + within % height) * BM, col0 = within / height * BN;
 
     if (threadIdx.x == 0) {
         barrier_init(loaded, 1);

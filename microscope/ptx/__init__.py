@@ -14,6 +14,7 @@ file           what it holds
 `clusters`     ranks, barriers of clusters, ``setmaxnreg``
 `arithmetic`   packed conversions and the like
 `schedule`     who runs when, and when what was asked for happens
+`timeline`     what happened when, for a picture
 =============  ===============================================================================
 
 A kernel names an instruction by an object with a ``name`` ("ptx.mbarrier_init"), the kinds of its

@@ -11,7 +11,7 @@ from ..errors import Unsupported
 from ..memory import Array
 from ..sites import Kind, Problem
 from . import arithmetic
-from .blocks import access, here, spread
+from .blocks import access, active, here, spread
 
 SHIFT = 36  # bits of an address within one array
 FIRST = 1 << 10
@@ -127,13 +127,13 @@ def store_pair(run, n, m, C, row, col, first, second):
         run.memory.scatter(buffer.flat, cell, part, inside)
 
 
-def store_shared(count: int):
+def store_shared(count: int, dtype=np.float32):
     """``st_shared_v2_f32(to, a, b)`` and its like."""
 
     def store(run, n, m, to, *parts):
         to = spread(run, to).astype(np.int64)
         on = access(run, n, m, "writes", to, 4 * count, "a store")
-        data = np.stack([spread(run, v).astype(np.float32) for v in parts], 1)[on]
+        data = np.stack([spread(run, v).astype(dtype) for v in parts], 1)[on]
         here(run).block.memory[to[on][:, None] + np.arange(4 * count)] = data.view(np.uint8)
 
     return store
@@ -148,11 +148,35 @@ def load_shared(run, n, m, source):
     return tuple(raw.view(np.float32)[:, k].reshape(run.lanes.shape) for k in range(4))
 
 
+def load_global(run, n, m, source):
+    """``ld_global_v4_u32(source)``."""
+    source, on = spread(run, source), active(run, m)
+    words = np.zeros((len(source), 4), np.uint32)
+    found = global_cells(run, n, m, source, on, 16, "load")
+    if found is not None:
+        raw, starts = found
+        words[on] = raw[starts[on][:, None] + np.arange(16)].view(np.uint32)
+    return tuple(words[:, k].reshape(run.lanes.shape) for k in range(4))
+
+
+def store_global(run, n, m, to, *parts):
+    """``st_global_v2_u32(to, a, b)``."""
+    to, on = spread(run, to), active(run, m)
+    found = global_cells(run, n, m, to, on, 4 * len(parts), "store")
+    if found is not None:
+        raw, starts = found
+        data = np.stack([spread(run, v).astype(np.uint32) for v in parts], 1)[on]
+        raw[starts[on][:, None] + np.arange(4 * len(parts))] = data.view(np.uint8)
+
+
 FUNCTIONS = {
     "global_address": global_address,
     "shared_address": shared_address,
     "store_pair": store_pair,
+    "st_global_v2_u32": store_global,
     "st_shared_v2_f32": store_shared(2),
     "st_shared_v4_f32": store_shared(4),
+    "st_shared_v4_u32": store_shared(4, np.uint32),
     "ld_shared_v4_f32": load_shared,
+    "ld_global_v4_u32": load_global,
 }

@@ -64,6 +64,16 @@ def ex2(run, n, m, x):
     return np.exp2(x)
 
 
+def float_as_uint(run, n, m, x):
+    """``float_as_uint(x)``: the same bits."""
+    return np.asarray(x, np.float32).view(np.uint32)[()]
+
+
+def uint_as_float(run, n, m, bits):
+    """``uint_as_float(bits)``: the same bits."""
+    return np.asarray(bits, np.uint32).view(np.float32)[()]
+
+
 FUNCTIONS = {
     "cvt_rn_bf16x2": pair(bfloat16),
     "cvt_rn_f16x2": pair(float16),
@@ -72,4 +82,6 @@ FUNCTIONS = {
     "redux_sync_max": redux(np.maximum, -(1 << 31)),
     "redux_sync_min": redux(np.minimum, (1 << 31) - 1),
     "ex2_approx": ex2,
+    "float_as_uint": float_as_uint,
+    "uint_as_float": uint_as_float,
 }

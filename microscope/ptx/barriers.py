@@ -45,6 +45,12 @@ class Mbarrier:
         return f"the mbarrier at shared address {self.address} (made at line {self.line})"
 
     @property
+    def stage(self) -> int:
+        """Its number among the mbarriers that were made at the same line."""
+        made = (bar.address for bar in self.block.barriers.values() if bar.line == self.line)
+        return sorted(made).index(self.address)
+
+    @property
     def lacks(self) -> str:
         """What its phase still wants."""
         wants = []
@@ -93,8 +99,10 @@ class Mbarrier:
                 f"({operation.size} bytes) is on its way: announce the bytes of all copies in "
                 "mbarrier_arrive_expect_tx",
                 self.block.number, operation.event.thread, other_line=self.line,
+                stage=self.stage, step=self.phase,
             )  # fmt: skip
         self.flying.clear()
+        self.block.cluster.note("phase", self.block, line, barrier=self.address, number=self.phase)
         self.phase += 1
         self.pending = self.count
         self.over = [c.copy() for c in self.told]
@@ -144,6 +152,8 @@ def init(run, n, m, address, count):
             block.cluster.problem(Kind.ARRIVALS, n.lineno, message, block.number)
             continue
         block.barriers[where] = Mbarrier(block, where, wanted, warp, n)
+        if block.cluster.timeline is not None:
+            block.cluster.timeline.barriers[block.rank, where] = ast.unparse(n.args[0])
 
 
 def show(run, n, m):
@@ -169,6 +179,7 @@ def arrive(run, n, m, address, size=None):
         bar = at(run, n, where, warp)
         if bar is not None:
             bar.bytes += int(sizes[addresses == where].astype(np.int64).sum())
+            warp.block.cluster.note("arrive", warp.block, n.lineno, warp.index, bar.address)
             bar.arrive(int((addresses == where).sum()), told, n.lineno)
 
 
@@ -192,6 +203,7 @@ def arrive_cluster(run, n, m, address, rank):
             block.arrivals.append((warp.actor, step, n.lineno, thread, warp.block.number))
         bar = at(run, n, where, warp, block)
         if bar is not None:
+            cluster.note("arrive", block, n.lineno, warp.index, bar.address)
             bar.arrive(1, told, n.lineno)
 
 
@@ -221,7 +233,7 @@ def wait_parity(run, n, m, address, parity):
                 f"which lacks {bar.lacks}"
             )
 
-        yield Wait(n.lineno, lambda bar=bar, bit=bit: bar.phase % 2 != bit, missing)
+        yield Wait(n.lineno, lambda bar=bar, bit=bit: bar.phase % 2 != bit, missing, bar.address)
         warp.learn(*bar.over)
 
 

@@ -18,6 +18,7 @@ from ..memory import Array
 from ..sites import WARP, Kind, Problem, Site
 from ..values import is_value
 from .clocks import Clash, Event, Words, words_of
+from .timeline import Timeline
 
 SPACE = 1 << 18  # bytes that 18 bits of address reach
 DYNAMIC = 1024 + 16
@@ -39,11 +40,14 @@ class Wait:
         Says whether it has come.
     missing : callable
         Says in words what is lacking.
+    barrier : int or None
+        Shared address of the mbarrier, if it is one.
     """
 
     line: int
     ready: object
     missing: object
+    barrier: int | None = None
 
 
 @dataclass(eq=False)
@@ -193,6 +197,13 @@ class Block:
                 f"{second.what} of thread {second.thread} reads {where}, which nobody has written "
                 "yet: wait for the copy that brings it, or fill it first"
             )
+        elif clash.unfenced and first.reads:
+            kind = Kind.PROXY_FENCE
+            text = (
+                f"{second.what} of line {second.line} {op} {where}, which thread {first.thread} "
+                f"has read at line {first.line} by {first.what}: the asynchronous proxy may "
+                "overtake it; call fence_proxy_async() behind the read, before the barrier"
+            )
         elif clash.unfenced:
             kind = Kind.PROXY_FENCE
             text = (
@@ -225,10 +236,13 @@ class Block:
                 f"{first.what} of line {first.line} (thread {first.thread}) writes: nothing orders "
                 "the two; put a barrier, or a wait for the copy, between them"
             )
+        copies = (e for e in (second, first) if e is not None and e.barrier is not None)
+        copy = next(copies, None)
         self.cluster.problem(
             kind, second.line, text, self.number, second.thread,
             key=(first and first.line, first and first.what), count=clash.count,
             other_line=first.line if first is not None else None,
+            stage=copy and copy.barrier.stage, step=copy and copy.phase,
         )  # fmt: skip
 
 
@@ -287,6 +301,9 @@ class Cluster:
         self.chance = np.random.default_rng(seed)
         self.blocks = [Block(self, rank, number) for rank, number in enumerate(numbers)]
         self.phase, self.arrived, self.told = 0, {}, ()  # of the cluster's own barrier
+        self.timeline = None
+        if session.tracer is not None and session.tracer.trace.timeline is None:
+            self.timeline = session.tracer.trace.timeline = Timeline()
 
     def actor(self) -> int:
         """A number for one more actor."""
@@ -313,6 +330,11 @@ class Cluster:
         while self.flying and self.chance.random() < 0.4:
             self.land(self.flying[int(self.chance.integers(len(self.flying)))])
 
+    def note(self, what: str, block: Block, line: int, *rest, **named) -> None:
+        """Record what happens in a traced launch's first cluster: see `Timeline.note`."""
+        if self.timeline is not None:
+            self.timeline.note(what, block.rank, line, *rest, **named)
+
     def count(self, what: str, n: int) -> None:
         """Add to a trace's counts."""
         if self.session.tracer is not None:
@@ -320,12 +342,14 @@ class Cluster:
             seen[what] = seen.get(what, 0) + int(n)
 
     def problem(
-        self, kind, line, message, block=None, thread=None, key=(), count=1, other_line=None
-    ) -> None:
+        self, kind, line, message, block=None, thread=None, key=(), count=1, other_line=None,
+        stage=None, step=None,
+    ) -> None:  # fmt: skip
         """Note a problem; a plain launch stops at it."""
         problem = Problem(
-            kind, line=line, other_line=other_line, block=block, thread=thread, message=message
-        )
+            kind, line=line, other_line=other_line, block=block, thread=thread, stage=stage,
+            step=step, message=message,
+        )  # fmt: skip
         tracer = self.session.tracer
         if tracer is None:
             raise KernelError(str(problem))

@@ -88,6 +88,7 @@ class Words:
         self.writer, self.written = np.zeros(n, np.int32), np.zeros(n, np.int64)
         self.write_events = np.zeros(n, np.int32)
         self.readers: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+        self.generic: set[int] = set()  # readers that are no asynchronous unit
         self.events: list[Event] = []
         self.numbers: dict[int, int] = {}
 
@@ -115,6 +116,8 @@ class Words:
         clash = self._after_writes(where, clock, fenced, event, reading=True)
         if actor not in self.readers:
             self.readers[actor] = np.zeros(self.n, np.int64), np.zeros(self.n, np.int32)
+            if not event.asynchronous:
+                self.generic.add(actor)
         steps, events = self.readers[actor]
         steps[where], events[where] = step, self.number(event)
         return clash
@@ -130,9 +133,22 @@ class Words:
                 break
         if clash is None:
             clash = self._after_writes(where, clock, fenced, event)
+        if clash is None and event.asynchronous:
+            clash = self._after_generic_reads(where, fenced)
         self.writer[where], self.written[where] = actor, step
         self.write_events[where] = self.number(event)
         return clash
+
+    def _after_generic_reads(self, where, fenced) -> Clash | None:
+        """Ordinary reads that come before a copy, with no proxy fence between."""
+        for reader in self.generic:
+            steps, events = self.readers[reader]
+            unseen = steps[where] > fenced[reader]
+            if unseen.any():
+                k = int(np.argmax(unseen))
+                first = self.events[events[where][k]]
+                return Clash(first, self._word(where, k), int(unseen.sum()), unfenced=True)
+        return None
 
     def _after_writes(self, where, clock, fenced, event: Event, reading=False) -> Clash | None:
         steps, writers = self.written[where], self.writer[where]

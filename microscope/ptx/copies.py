@@ -45,6 +45,7 @@ class Load:
 
     def land(self) -> None:
         """Write the box, and count its bytes."""
+        self.block.cluster.note("land", self.block, self.line, barrier=self.bar.address, of=self)
         box = box_of(self.map, self.start)
         chunks = self.block.memory.reshape(-1, CHUNK)
         chunks[chunks_of(self.to, self.map)] = box.reshape(-1, CHUNK)
@@ -74,6 +75,7 @@ class Store:
     def land(self) -> None:
         """Read shared memory, and write what lies inside the matrix."""
         self.landed = True
+        self.block.cluster.note("read", self.block, self.line, of=self)
         chunks = self.block.memory.reshape(-1, CHUNK)[chunks_of(self.source, self.map)]
         size = ITEM[self.map.map.dtype]
         box = chunks.reshape(-1).view(f"u{size}").reshape(self.map.map.box)
@@ -159,6 +161,14 @@ def _asked(run, n, m, map_, address, x, y, z=None) -> tuple | None:
     return buffer, place, tuple(start), thread
 
 
+def _asks(run, n, map_: MapBuffer, start: tuple, op: str) -> tuple | None:
+    """Count what a box asks of global memory; the part of it that lies in the matrix."""
+    there, _ = inside(map_, start)
+    if run.tracer is not None:
+        run.tracer.box(n, map_.of.buffer, op, there)
+    return there
+
+
 def load(run, n, m, to, map_, *rest):
     """``cp_async_bulk_tensor_2d_load(to, map, x, y, bar)``; of three axes with ``z``."""
     *start, bar = rest
@@ -182,6 +192,7 @@ def _load(run, n, m, to, map_, start, bar, ranks):
     if ranks is not None:
         ranks = [k for k in range(16) if ranks >> k & 1]
         to_all = [b for b in (barriers.peer(warp, k, n) for k in ranks) if b is not None]
+    _asks(run, n, buffer, first, "load")
     cluster.count("tma_load_bytes", buffer.box_bytes)
     cluster.count("tma_delivered_bytes", buffer.box_bytes * len(to_all))
     for block in to_all:
@@ -203,6 +214,10 @@ def _load(run, n, m, to, map_, start, bar, ranks):
         block.deliveries.append((target.actor, target.phase + 1, event))
         operation = Load(block, target, place, buffer, first, n.lineno, event)
         target.flying.append(operation)
+        stretch = (place, place + buffer.box_bytes)
+        cluster.note(
+            "request", block, n.lineno, warp.index, target.address, [stretch], of=operation
+        )
         cluster.ask(operation)
 
 
@@ -222,9 +237,13 @@ def store(run, n, m, map_, *rest):
     queue.lane = int(np.argmax(active(run, m)))
     where = slice(place // 4, (place + buffer.box_bytes) // 4)
     warp.block.reads(where, warp, event, queue.actor, len(queue.groups) + 1)
-    there, _ = inside(buffer, first)
+    there = _asks(run, n, buffer, first, "store")
     moved = np.prod([s.stop - s.start for s in there]) * ITEM[buffer.map.dtype] if there else 0
     warp.block.cluster.count("tma_store_bytes", moved)
+    stretch = (place, place + buffer.box_bytes)
+    warp.block.cluster.note(
+        "store", warp.block, n.lineno, warp.index, where=[stretch], of=operation
+    )
     warp.block.cluster.ask(operation)
 
 
@@ -256,9 +275,11 @@ class Pieces:
     starts: np.ndarray
     sizes: np.ndarray
     width: int
+    line: int
 
     def land(self) -> None:
         """Write what lies in global memory now, zeros behind it."""
+        self.block.cluster.note("land", self.block, self.line, of=self)
         k = np.arange(self.width)
         reads = k < self.sizes[:, None]
         data = np.zeros(reads.shape, np.uint8)
@@ -282,7 +303,9 @@ def pieces(width: int):
         step = len(queue.groups) + 1
         good = _placed(run, n, m, to, width, queue.actor, step)
         source, starts = raw or (None, to)
-        operation = Pieces(warp.block, to[good], source, starts[good], size[good], width)
+        operation = Pieces(warp.block, to[good], source, starts[good], size[good], width, n.lineno)
+        stretch = [(int(to[good].min()), int(to[good].max()) + width)] if good.any() else []
+        cluster.note("request", warp.block, n.lineno, warp.index, where=stretch, of=operation)
         queue.open.append(operation)
         cluster.count("cp_async_bytes", int(np.minimum(size, width)[on].sum()))
         cluster.ask(operation)

@@ -12,7 +12,7 @@ from .blocks import Block, Wait, Warp, here, spread, together
 from .clocks import Event, words_of
 from .copies import CHUNK, SWIZZLE_BITS, swizzled
 from .formats import SIZES, floats
-from .fragments import count_products, matrix_of, registers
+from .fragments import count_products, matrix_of, registers, touched
 
 ROWS, K_BYTES, WARPS = 64, 32, 4
 SWIZZLES = (0, 128, 64, 32)  # by the two highest bits of a descriptor
@@ -33,7 +33,7 @@ class Warpgroup:
         self.block, self.index, self.actor = block, index, block.cluster.actor()
         self.products: list[Product] = []
         self.issued, self.committed, self.waited = ([0] * WARPS for _ in range(3))
-        self.done = 0
+        self.done = self.over = 0  # products computed, and those that somebody has waited for
 
 
 class Product:
@@ -58,7 +58,9 @@ class Product:
 
     def compute(self) -> None:
         """The product, once."""
-        memory, dtype = self.warpgroup.block.memory, self.choices["dtype"]
+        block = self.warpgroup.block
+        block.cluster.note("computed", block, self.line, of=self)
+        memory, dtype = block.memory, self.choices["dtype"]
         columns = self.choices["columns"]
         if self.a is None:
             A = np.concatenate([matrix_of(w, dtype) for w in self.left])
@@ -211,6 +213,10 @@ def _issued(run, n, product: Product, warp: Warp) -> None:
     operands = [(product.b, product.choices["columns"], by_rows, "B")]
     if product.a is not None:
         operands.append((product.a, ROWS, False, "A"))
+    if block.cluster.timeline is not None:
+        reads = [places(bits, rows, how) for bits, rows, how, _ in operands]
+        stretches = [(int(r.min()), int(r.max()) + CHUNK) for r in reads]
+        block.cluster.note("product", block, n.lineno, warp.index, where=stretches, of=product)
     for descriptor, rows, how, name in operands:
         if not _described(block, n, descriptor, rows, how, name, warp):
             continue
@@ -315,6 +321,11 @@ def matrix_descriptor(run, n, m, start, leading):
     return low | np.uint64(1 << 62 | 1024 // 16 << 32)
 
 
+def settle(run, n, m, numbers, count):
+    """``settle(numbers, count)``: they are used here."""
+    touched(run, numbers, int(count), n, "load")
+
+
 def fence(run, n, m):
     """``wgmma_fence()``."""
     together(run, n, m, WHO)
@@ -353,11 +364,17 @@ def wait_group(run, n, m, pending, *sums):
         if product.group_number >= last:
             break
         product.land()
+    for product in group.products[group.over :]:
+        if product.group_number >= last:
+            break
+        group.over += 1
+        warp.block.cluster.note("over", warp.block, n.lineno, warp.index, of=product)
     warp.clock[group.actor] = max(int(warp.clock[group.actor]), last)
 
 
 FUNCTIONS = {
     "matrix_descriptor": matrix_descriptor,
+    "settle": settle,
     "wgmma": wgmma,
     "wgmma_fence": fence,
     "wgmma_commit_group": commit,

@@ -58,14 +58,19 @@ class _Run:
         """Give turns until all warps have ended."""
         order = self.runners[::-1] if self.schedule == "warps-reversed" else self.runners
         by_turns = self.schedule == "lockstep"
+        timeline = self.cluster.timeline
         while self.waiting:
             went = False
+            if timeline is not None:
+                timeline.ticks += 1
             for r in order:
                 if r in self.waiting and self.may_go(r):
                     self.go(r)
                     went = True
                     if not by_turns:
                         break
+            if timeline is not None:
+                self.record(timeline)
             if went:
                 if self.cluster.landing == "mixed":
                     self.cluster.some_land()
@@ -76,6 +81,24 @@ class _Run:
         for operation in list(self.cluster.flying):
             self.cluster.land(operation)
         self.check_end()
+        if timeline is not None:
+            timeline.close()
+
+    def record(self, timeline) -> None:
+        """Note what every warp waits for at the end of a tick."""
+        for r in self.runners:
+            warp, request = self.warp(r), self.requests[r]
+            missing, barrier = "", None
+            if r not in self.waiting:
+                timeline.ended.setdefault((warp.block.rank, warp.index), timeline.ticks)
+            elif isinstance(request, Barrier):
+                if r not in self.passed:
+                    missing = "the barrier of all threads of the block"
+            elif request is not None and not request.ready():
+                missing, barrier = request.missing(), request.barrier
+            timeline.wait(
+                warp.block.rank, warp.index, request.line if missing else 0, missing, barrier
+            )
 
     def may_go(self, r: Runner) -> bool:
         request = self.requests[r]

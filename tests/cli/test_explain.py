@@ -79,7 +79,7 @@ def test_a_kernel_of_the_reader(capsys, file):
         ("tiled --size 3 4", "size '3x4' has 2 parts: use N or MxNxK"),
         ("tiled --block 8", "tiled has no option 'block': it takes tile=8|16|32"),
         ("tiled --tile 64", "tile 64 needs 4096 threads per block"),
-        ("mma --engine numba", "mma is not written in numba: use cpp"),
+        ("stream_k --engine numba", "stream_k is not written in numba: use cpp"),
         ("tiled --grid 4,4", "--grid is for a kernel in a file"),
         ("FILE", "names no kernel: use FILE.py:KERNEL"),
         ("FILE:mnie", "no kernel 'mnie' in"),

@@ -90,64 +90,88 @@ def test_headers_are_pasted_in():
 
 # --------------------------------------------------------------------------------- Numba kernels
 
-HOPPER = ("wgmma", "specialized", "persistent")
 ROLES = ("setmaxnreg.dec", "setmaxnreg.inc")
-#: What each kernel is written for, beside tensor maps, mbarriers and wgmma.
+TILES = ("mbarrier.try_wait", "cp.async.bulk.tensor.2d.shared", "wgmma.mma_async.sync")
+#: What each kernel is written for.
 EXPECTED = {
-    "specialized": ROLES,
-    "persistent": (*ROLES, ".multicast::cluster", "cp.async.bulk.tensor.2d.global"),
+    "mma_sm75": ("ldmatrix.sync", "mma.sync.aligned.m16n8k8"),
+    "mma": ("cp.async.cg", "ldmatrix.sync", "mma.sync.aligned.m16n8k16"),
+    "wgmma": TILES,
+    "specialized": (*TILES, *ROLES),
+    "persistent": (*TILES, *ROLES, ".multicast::cluster", "cp.async.bulk.tensor.2d.global"),
+    "fp8": (*TILES, *ROLES, ".multicast::cluster", "m64n", "k32.f32.e4m3.e4m3"),
+    "emulated": (*TILES, *ROLES, ".multicast::cluster", "k16.f32.bf16.bf16"),
 }
+#: Kernels that take C as a tensor map, and what a kernel takes behind the sizes.
+STORED_BY_TMA, MORE = ("persistent", "fp8", "emulated"), {"fp8": ["float32"]}
 NUMBA = [
-    (name, options, dtype, out)
-    for name in HOPPER
+    (name, arch, options, dtype, out)
+    for name, rung in LADDER.items()
+    if name in EXPECTED
     for options in OPTIONS.get(name, [{}])
-    for dtype, out in (("float16", "float32"), ("bfloat16", "bfloat16"))
+    for dtype in rung.dtypes
+    for out in (dtype if dtype == "bfloat16" else "float32",)
+    for arch in ARCHS.get(name, (rung.arch,))[:1]
 ]
 
 
 @pytest.fixture(params=NUMBA, ids=str)
 def numba_kernel(request):
-    """A Numba kernel for Hopper, what it should hold, and the types of its arguments."""
+    """A Numba kernel for tensor cores, the GPU it is for, what it holds, and its arguments."""
     if not find_spec("numba_cuda"):
         pytest.skip("numba-cuda is not installed")
     from numba.cuda import types
 
-    name, options, dtype, out = request.param
+    name, arch, options, dtype, out = request.param
     rung = LADDER[name]
-    kernel = rung.make(**rung.Options(**options).values, dtype=dtype, out_dtype=out)
+    formats = {key: {"dtype": dtype, "out_dtype": out}[key] for key in rung.formats()}
+    kernel = rung.make(**rung.Options(**options).values, **formats)
+
+    def matrix(dtype):
+        return types.Array(getattr(types, dtype.replace("bfloat16", "uint16")), 2, "C")
+
     map_of = types.Array(types.uint8, 1, "C")
-    result = types.uint16 if out == "bfloat16" else types.float32
-    C = map_of if name == "persistent" else types.Array(result, 2, "C")
-    expected = [
-        w for w in EXPECTED.get(name, ()) if "multicast" not in w or options != {"cluster": 1}
-    ]
-    return kernel, expected, types.void(map_of, map_of, C, *[types.int32] * 3)
+    operands = (map_of, map_of) if rung.arch else (matrix(dtype), matrix(dtype))
+    C = map_of if name in STORED_BY_TMA else matrix(out)
+    sizes = [types.int32] * (3 if rung.arch else 4)
+    more = [getattr(types, each) for each in MORE.get(name, ())]
+    alone = options.get("cluster") == 1
+    expected = [w for w in EXPECTED[name] if not (alone and "multicast" in w)]
+    return kernel, arch, expected, types.void(*operands, C, *sizes, *more)
 
 
-def test_numba_has_the_instructions_of_hopper(numba_kernel):
-    kernel, expected, signature = numba_kernel
-    ptx = compile_kernel(kernel, capability=(9, 0, "a"), signature=signature)
-    always = ("wgmma.mma_async.sync", "mbarrier.try_wait", "cp.async.bulk.tensor.2d.shared")
-    for instruction in (*always, *expected):
+def capability(arch: str) -> tuple:
+    """Return the compute capability of a GPU by its name: (9, 0, "a") for "sm_90a"."""
+    major, minor, kind = re.fullmatch(r"sm_(\d+)(\d)(a?)", arch).groups()
+    return (int(major), int(minor), kind) if kind else (int(major), int(minor))
+
+
+def test_numba_has_the_instructions_of_tensor_cores(numba_kernel):
+    kernel, arch, expected, signature = numba_kernel
+    ptx = compile_kernel(kernel, capability=capability(arch), signature=signature)
+    for instruction in expected:
         assert instruction in ptx, instruction
     assert ".local" not in ptx, "an array spills from registers"
     assert "call" not in ptx and ".f64" not in ptx
-    with pytest.raises(ValueError, match="needs sm_90a? and this GPU is sm_80"):
-        compile_kernel(kernel, capability=(8, 0), signature=signature)
+    older = {"sm_90a": (8, 0), "sm_80": (7, 5)}.get(arch)
+    if older:
+        with pytest.raises(ValueError, match=f"needs {arch[:5]}a? and this GPU is sm_") as caught:
+            compile_kernel(kernel, capability=older, signature=signature)
+        assert "\n" not in str(caught.value)
 
 
 def test_numba_spills_nothing_and_its_products_overlap(numba_kernel):
     """Linked as numba-cuda does it on a GPU: the linker sees the whole program."""
-    kernel, _, signature = numba_kernel
+    kernel, arch, _, signature = numba_kernel
     core = pytest.importorskip("cuda.core")
     from numba import cuda
 
     code, _ = cuda.compile(
-        with_numba(kernel), signature, device=False, abi="numba", cc=(9, 0, "a"), output="ltoir",
-        launch_bounds=kernel.targetoptions["launch_bounds"],
+        with_numba(kernel), signature, device=False, abi="numba", cc=capability(arch),
+        output="ltoir", launch_bounds=kernel.targetoptions["launch_bounds"],
     )  # fmt: skip
     options = core.LinkerOptions(
-        arch="sm_90a", link_time_optimization=True, verbose=True, ptxas_options=["-v"]
+        arch=arch, link_time_optimization=True, verbose=True, ptxas_options=["-v"]
     )
     linker = core.Linker(core.ObjectCode.from_ltoir(code), options=options)
     linker.link("cubin")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kernels.distributed.algorithms import ALGORITHMS, schedule
-from kernels.distributed.choose import choose
+from kernels.distributed.choose import choose_algorithm
 from kernels.distributed.cost import Machine, predict
 from kernels.distributed.grid import Grid, cut
 from kernels.distributed.schedule import Move
@@ -174,7 +174,7 @@ def test_no_buffer_is_filled_before_it_is_free():
 )
 def test_the_chooser_says_why(shape, replicated, name, why):
     link = Machine(flops=50e12, bandwidth=400e9)
-    found = choose(*shape, 2, link, replicated=replicated)
+    found = choose_algorithm(*shape, 2, link, replicated=replicated)
     assert found.schedule.algorithm == name
     assert why in found.why
     assert name in str(found)
@@ -182,9 +182,9 @@ def test_the_chooser_says_why(shape, replicated, name, why):
 
 def test_the_chooser_keeps_to_the_memory():
     link = Machine(flops=50e12, bandwidth=400e9)
-    free = choose(4096, 4096, 4096, 4, link, replicated=True)
+    free = choose_algorithm(4096, 4096, 4096, 4, link, replicated=True)
     assert free.schedule.algorithm == "replicated"
-    tight = choose(4096, 4096, 4096, 4, link, replicated=True, memory=80e6)
+    tight = choose_algorithm(4096, 4096, 4096, 4, link, replicated=True, memory=80e6)
     assert tight.schedule.algorithm != "replicated"
     with pytest.raises(MemoryError, match="needs .* GB on each of 4 GPUs, which have 0.00 GB"):
-        choose(4096, 4096, 4096, 4, link, memory=1000)
+        choose_algorithm(4096, 4096, 4096, 4, link, memory=1000)

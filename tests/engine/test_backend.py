@@ -127,9 +127,8 @@ def test_numba_compiles_for_the_imposed_capability():
     run = python(
         "import os; from kernels.engine import imposed\n"
         "print(os.environ['NUMBA_FORCE_CUDA_CC'], imposed)",
-        KERNELS_LIMITS="t4",
-        KERNELS_ENGINE="cpu",
-    )
+        KERNELS_LIMITS="t4", KERNELS_ENGINE="cpu",
+    )  # fmt: skip
     assert run.stdout.split() == ["7.5", "None"], "without a GPU nothing is imposed"
 
 

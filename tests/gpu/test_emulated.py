@@ -64,8 +64,8 @@ def test_the_kernel_writes_the_parts_that_numpy_finds(by_col):
     X[7, 11] = np.inf
     odd, parts = cupy.zeros(1 + 300, np.uint8), cupy.full((3, 320, 256), 0xFFFF, np.uint16)
     split = cpp.load("emulated", "split", arch="sm_90a", **emulated.Options().macros)
-    numbers = half.int32s(300, 203, 320, 256, 256)
-    split((2, 40), (32, 8), (cupy.asarray(X), parts, odd[1:], *numbers, np.int64(320 * 256),
+    numbers = half.int32s(1, 300, 203, 320, 256, 256)
+    split((2, 40), (32, 8), (cupy.asarray(X), parts, odd, *numbers, np.int64(320 * 256),
                              np.int32(0), np.int32(by_col)))  # fmt: skip
     X[7, 11] = 0
     expected = np.zeros((3, 320, 256), np.uint16)

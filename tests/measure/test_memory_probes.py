@@ -123,7 +123,7 @@ def test_without_counters_the_times_stand_alone(monkeypatch):
 
 def test_a_stopwatch_that_finds_a_wrong_result_says_so():
     case = next(SMALL["transpose"]())
-    wrong = memory_probes.Case(case.what, case.nbytes, case.launch, lambda: False)
+    wrong = memory_probes.Probe(case.what, case.nbytes, case.launch, lambda: False)
     assert memory_probes.measure("transpose", iter([wrong]))["transpose"][0]["correct"] is False
 
 

@@ -799,13 +799,34 @@ def test_some_blocks_only():
         trace(where_am_i, (2, 3, 2), (5, 3, 2), np.zeros((4, 9, 10), int), blocks=[(2, 0)])
 
 
+@cuda.jit
+def misspelt(a):
+    cuda.synctreads()
+
+
+@cuda.jit
+def whole(a):
+    s = cuda.shared.array((2, 2), np.float32)
+    s[:] = a
+
+
 @pytest.mark.parametrize(
     "launch, message",
     [
         (lambda: where_am_i[1, 1025](0), "1025 threads; the limit is 1024"),
         (lambda: where_am_i[1, (64, 64)](0), "64 × 64 is 4096 threads; the limit is 1024"),
         (lambda: where_am_i[1.5, 32], "grid 1.5 must be whole numbers"),
-        (lambda: where_am_i[1, 0], "block 0 has an axis of 0"),
+        (lambda: where_am_i[1, 0], "block 0 has an axis of 0: give at least 1$"),
+        (lambda: where_am_i[(0, 2), 1], "0 where the tile is larger than the matrix"),
+        (
+            lambda: trace(where_am_i, 1, (64, 64), np.zeros((1, 1, 1), int)).heat("out"),
+            "the kernel did not run: a block of 64 × 64 is 4096 threads; the limit is 1024",
+        ),
+        (lambda: misspelt[1, 1](np.zeros(1)), r"known to the interpreter: did you mean cuda.sync"),
+        (
+            lambda: whole[1, 1](np.zeros((2, 2))),
+            r"cannot store the array a in s\[:\]: let each thread store one element, s\[ty, tx\] =",
+        ),
         (lambda: where_am_i[1, (1, 1, 65)](0), "block axis z is 65; the limit is 64"),
         (lambda: where_am_i[1, (1, 1, 1, 1)], "has 4 axes"),
         (lambda: where_am_i[1], r"takes \[grid, block\]"),

@@ -104,15 +104,17 @@ def test_the_bound_refuses_wrong_answers(wrong):
          "Q has shape (4, 16); expected 3 dimensions"),
         (dict(K=np.zeros((1, 8, 16), np.float32)), ValueError,
          "Q is 1×4×16 of float32 and K is 1×8×16 of float32: make them the same"),
-        (dict(Q=np.zeros((1, 4, 16), np.float16)), TypeError,
-         "Q holds float16; engine 'numba' takes float32: use engine='cpp', or convert it"),
+        (dict(Q=np.zeros((1, 4, 16), np.float16)), ValueError,
+         "Q is 1×4×16 of float16 and K is 1×4×16 of float32: make them the same"),
+        (dict.fromkeys("QKV", np.zeros((1, 4, 32), np.float16)), ValueError,
+         "head size 32 is not supported: 16 bits take 64 and 128: fill it up with zeros"),
         (dict(Q=np.zeros((1, 4, 16))), TypeError,
-         "Q holds float64; expected float32: use Q.astype(np.float32)"),
+         "Q holds float64; expected float32 or float16 or bfloat16 or uint16: use Q.astype"),
         (dict.fromkeys("QKV", np.zeros((1, 4, 15), np.float32)), ValueError,
-         "head size 15 is not supported: the Numba kernel takes 16 to 128: split a head,"
+         "head size 15 is not supported: float32 takes 16 to 128: split a head,"
          " or fill it up with zeros"),
         (dict.fromkeys("QKV", np.zeros((1, 4, 129), np.float32)), ValueError,
-         "head size 129 is not supported: the Numba kernel takes 16 to 128"),
+         "head size 129 is not supported: float32 takes 16 to 128"),
         (dict(out=np.zeros((1, 4, 17), np.float32)), ValueError,
          "out has shape (1, 4, 17); the result has (1, 4, 16)"),
         (dict(wgmma=1), TypeError, "the Numba kernel has no option 'wgmma': use engine='cpp'"),
@@ -172,8 +174,8 @@ def test_hopper_has_a_kernel_of_its_own(capability, wgmma, tiles, hopper, monkey
 @pytest.mark.parametrize(
     "capability, wgmma, tiles, error, message",
     [
-        ((8, 0), 1, {}, RuntimeError, "attention_wgmma.cu needs sm_90, this GPU is sm_80: use wgm"),
-        ((12, 0), 1, {}, RuntimeError, "attention_wgmma.cu needs sm_90, this GPU is sm_120: use"),
+        ((8, 0), 1, {}, RuntimeError, "attention_wgmma needs sm_90, this GPU is sm_80: use wgm"),
+        ((12, 0), 1, {}, RuntimeError, "attention_wgmma needs sm_90, this GPU is sm_120: use"),
         ((9, 0), 2, {}, ValueError, "wgmma is 2: use 0 or 1, or leave it out"),
         ((9, 0), 1, {"keys": 64}, TypeError, "with wgmma=1 there is no option 'keys': leave one"),
     ],

@@ -65,7 +65,7 @@ def test_it_compiles_for_its_gpu_and_for_no_older_one(name, choice):
     one = instruction(name, choice)
     newest = (*one.least, "a") if one.least == (9, 0) else one.least
     text = compiled(one, newest)
-    opcode = re.match(r"[\w.:]+", one.text.split("\n")[-1].strip())
+    opcode = re.match(r"(?:// )?[\w.:]+", one.text.split("\n")[-1].strip())
     assert (opcode[0] if opcode else ".reqnctapercluster 2, 1, 1") in text
     if one.least > (7, 5):
         with pytest.raises(ValueError, match=rf"^ptx.{name} needs sm_.*: use ") as caught:

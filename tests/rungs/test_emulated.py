@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from kernels import LADDER
+from kernels import LADDER, lab
 from kernels.engine import on_gpu
 from kernels.host import half
+from kernels.measure import oracle
 from kernels.rungs import emulated
 
 RUNG = LADDER["emulated"]
@@ -87,6 +88,44 @@ def test_other_numbers_of_products_are_refused(products):
 def test_other_widths_are_refused(BN):
     with pytest.raises((TypeError, ValueError), match="BN.*: use 0, 128 or 192$"):
         RUNG.launch(100, 100, BN=BN)
+
+
+@pytest.mark.skipif(on_gpu, reason="is about the interpreter")
+@pytest.mark.parametrize("options", ({}, {"products": 9}, {"BN": 128}), ids=str)
+def test_without_a_gpu_the_interpreter_is_as_exact_as_float32(options):
+    """One element, edges, and sums of more than one piece of K."""
+    for M, N, K in ((1, 1, 1), (33, 44, 40), (40, 130, 290)):
+        A, B = oracle.inputs(M, N, K)
+        C = oracle.poisoned(M, N)
+        assert RUNG.matmul(A, B, out=C, **options) is C
+        lab.check(C, A, B)
+
+
+@pytest.mark.skipif(on_gpu, reason="is about the interpreter")
+def test_infinities_and_nan_are_those_of_plain_float32():
+    A, B = oracle.inputs(20, 30, 40)
+    A[3, 4], A[5, 6], A[9, 7], B[7, 8] = np.inf, np.nan, 0, -np.inf
+    with np.errstate(invalid="ignore"):
+        right = A.astype(np.float64) @ B.astype(np.float64)
+    C = RUNG.matmul(A, B)
+    odd = ~np.isfinite(right)
+    assert odd.any() and np.array_equal(C[odd], right[odd].astype(np.float32), equal_nan=True)
+    assert np.allclose(C[~odd], right[~odd], rtol=0, atol=1e-4)
+
+
+@pytest.mark.skipif(on_gpu, reason="is about the interpreter")
+@pytest.mark.parametrize("by_col", (0, 1))
+def test_the_kernel_writes_the_parts_that_numpy_finds(by_col):
+    X = np.random.default_rng(3).integers(0, 2**32, (30, 41), np.uint32).view(np.float32)
+    X[~np.isfinite(X)] = LARGEST
+    X[7, 11] = np.inf
+    odd, parts = np.zeros(1 + 41, np.uint8), np.full((3, 32, 64), 0xFFFF, np.uint16)
+    emulated.split[(1, 2), (32, 8)](X, parts, odd, 1, 32, 64, 64, 32 * 64, by_col)
+    X[7, 11] = 0
+    expected = np.zeros((3, 32, 64), np.uint16)
+    expected[:, :30, :41] = emulated.parts(X)
+    assert np.array_equal(parts, expected)
+    assert np.flatnonzero(odd).tolist() == [0, 1 + (11 if by_col else 7)]
 
 
 @pytest.mark.skipif(on_gpu, reason="says that there is no GPU")

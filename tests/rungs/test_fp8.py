@@ -124,8 +124,20 @@ def test_a_gpu_that_is_no_hopper_is_told_so(monkeypatch):
 def test_without_a_gpu_it_says_what_to_use():
     with pytest.raises(RuntimeError, match="'cpp' needs an NVIDIA GPU .* in Numba"):
         RUNG.matmul(BYTES, BYTES, engine="cpp")
-    with pytest.raises(ValueError, match="fp8 is only in CUDA C..: use engine='cpp'"):
-        RUNG.matmul(BYTES, BYTES)
+
+
+@cpu_only
+@pytest.mark.parametrize("options", VERSIONS, ids=str)
+def test_without_a_gpu_the_interpreter_is_exact(options):
+    """One element; edges, and rows that are copied; sums of more than one piece."""
+    for M, N, K in ((1, 1, 1), (130, 68, 70), (40, 60, 1100)):
+        A, B = oracle.inputs(M, N, K, dtype="e4m3")
+        exact = half.floats(A) @ half.floats(B)
+        assert np.array_equal(2 * RUNG.scaled(0.5).matmul(A, B, **options), exact)
+    for dtype in ("float16", "bfloat16"):
+        C = oracle.poisoned(M, N, dtype)
+        assert RUNG.matmul(A, B, out=C, **options) is C
+        assert np.array_equal(half.floats(C), half.floats(half.cast(exact, dtype)))
 
 
 # ------------------------------------------------------------- what the kernel is given, on a CPU

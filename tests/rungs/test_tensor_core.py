@@ -13,6 +13,15 @@ from kernels.measure import oracle
 from kernels.rungs import mma
 
 SIZES = (1, 8, 127, 128, 129, 1000, 4097)
+#: Options that rungs in Numba run with in the interpreter, beside their defaults.
+OTHERS = {
+    "mma": (
+        {"BN": 128, "WN": 32, "stages": 3},
+        {"BM": 64, "BN": 64, "BK": 32, "WM": 32, "WN": 32, "stages": 2},
+    ),
+    "specialized": ({"BN": 128},),
+    "persistent": ({"cluster": 1, "group": 4},),
+}
 
 
 @pytest.mark.parametrize("M", SIZES)
@@ -29,31 +38,38 @@ def test_launches_cover_c(M, N):
         assert (across - 1) * BN < N <= across * BN and (down - 1) * BM < M <= down * BM
 
 
-HOPPER = [name for name, rung in LADDER.items() if rung.arch and "numba" in rung.engines]
+#: (rung, number format, options): the defaults, and others that change the order of things.
+IN_NUMBA = [
+    (name, dtype, options)
+    for name, rung in LADDER.items()
+    if "numba" in rung.engines and rung.dtypes[0] == "float16"
+    for dtype in rung.dtypes
+    for options in ({}, *OTHERS.get(name, ()))
+]
 
 
 @pytest.mark.skipif(on_gpu, reason="is about the interpreter")
-@pytest.mark.parametrize("name", HOPPER)
-@pytest.mark.parametrize("dtype", ("float16", "bfloat16"))
-def test_without_a_gpu_they_run_in_the_interpreter(name, dtype):
+@pytest.mark.parametrize("name, dtype, options", IN_NUMBA, ids=str)
+def test_without_a_gpu_they_run_in_the_interpreter(name, dtype, options):
     """One element; edges, and rows that are copied; steps of K that come after the first."""
     for M, N, K in ((1, 1, 1), (130, 68, 70)):
         A, B = oracle.inputs(M, N, K, dtype=dtype)
-        C = LADDER[name].matmul(A, B)
+        C = LADDER[name].matmul(A, B, **options)
         lab.check(C, A, B)
         rounded = np.zeros((M, N), A.dtype)
-        assert LADDER[name].matmul(A, B, out=rounded) is rounded
+        assert LADDER[name].matmul(A, B, out=rounded, **options) is rounded
         assert np.array_equal(rounded, half.cast(C, dtype))
 
 
 @pytest.mark.skipif(on_gpu, reason="is about the interpreter")
-@pytest.mark.parametrize("name", HOPPER)
+@pytest.mark.parametrize("name", dict.fromkeys(name for name, *_ in IN_NUMBA))
 def test_traces_of_them_are_free_of_problems(name):
     rung = LADDER[name]
-    A, B = oracle.inputs(128, 64, 96, dtype="bfloat16")
+    A, B = oracle.inputs(128, 64, 96, dtype=rung.dtypes[-1])
     product, options = rung.operands(A, B, None, "numba"), rung.Options()
-    launch, arguments = rung.launch(128, 64), rung.numba_arguments(product)
-    seen = lab.trace(rung.kernel(), *launch, *arguments, shared_bytes=options.shared_bytes)
+    launch, arguments = rung.launch(128, 64), rung.numba_arguments(product, options)
+    asked = options.shared_bytes if rung.dynamic_shared else 0
+    seen = lab.trace(rung.kernel(), *launch, *arguments, shared_bytes=asked)
     assert not seen.problems, seen.problems
     *_, C = seen.outputs.values()
     lab.check(C, A, B)
@@ -86,11 +102,13 @@ def test_a_tensor_map_of_one_row_does_not_ask_how_far_the_next_would_be(monkeypa
     row = np.zeros((4, 20), np.float16)[:1, :16]
     assert row.flags.c_contiguous and row.strides[0] == 40
     monkeypatch.setattr(tma, "on_gpu", True)
-    monkeypatch.setattr(tma, "_encoded", lambda address, shape, pitch, tile, dtype: pitch)
+    monkeypatch.setattr(
+        tma, "_encoded", lambda address, shape, pitch, tile, dtype: np.array([pitch])
+    )
     array = SimpleNamespace(
         data=SimpleNamespace(ptr=0), shape=row.shape, strides=row.strides, itemsize=row.itemsize
     )
-    assert tma.tensor_map(array, 128, 64, "float16") == 32
+    assert tma.tensor_map(array, 128, 64, "float16").tolist() == [32]
 
 
 def test_a_tensor_map_of_matrices_says_how_far_the_next_row_and_the_next_matrix_are(monkeypatch):

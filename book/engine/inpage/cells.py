@@ -54,9 +54,9 @@ class Page:
         """The words of a cell, by which the page knows what else to load first."""
         return json.dumps(sorted(needs.words(source)))
 
-    def cells_above(self, sources: str, number: int) -> str:
-        """The cells to run first: the numbers, from 0, of some of those above."""
-        return json.dumps(needs.cells_above(json.loads(sources), number, self.names))
+    def survey(self, cells: str, number: int) -> str:
+        """The cells to run before one, and those that are out of date: `needs.survey`."""
+        return json.dumps(needs.survey(cells, number, self.names))
 
     def hear(self, told: str) -> None:
         """Pass a widget's message on, and show what comes of it."""
@@ -141,7 +141,7 @@ def told(error: BaseException, number: int) -> dict[str, Any]:
     name = type(error).__name__
     return {
         "type": "error", "name": name, "value": value, "cell": cell, "line": line,
-        "traceback": text,
+        "places": places, "traceback": text,
     }  # fmt: skip
 
 

@@ -1,11 +1,18 @@
-"""What a cell needs: names that cells above it give, and words that tell which packages it uses."""
+"""What a cell needs: names that cells above it give, and words that tell which packages it uses.
+
+What the page tells of a cell is a dictionary: its ``source``; whether it is ``unrun``, because its
+text was edited and has not run; ``at``, the turn in which it ran last, 0 for never; and ``since``,
+the turn in which it first ran with this text.
+"""
 
 from __future__ import annotations
 
 import ast
 import builtins
+import json
 import symtable
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
 
 
 def words(source: str) -> set[str]:
@@ -57,39 +64,102 @@ def _read_first(source: str) -> set[str]:
     }
 
 
-def cells_above(sources: Sequence[str], number: int, held: Collection[str]) -> list[int]:
-    """The cells to run before a cell, so that it finds its names.
+def changed(source: str) -> set[str]:
+    """The names whose values a cell changes in place: what it launches with, or stores into."""
+    found: set[str] = set()
+    for node in ast.walk(_tree(source)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Subscript):
+            found |= {each.id for each in node.args if isinstance(each, ast.Name)}
+        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+            found |= {each.id for each in ast.walk(node.value) if isinstance(each, ast.Name)}
+    return found
+
+
+class Cells:
+    """The cells of a page, and which of them give a cell its names."""
+
+    def __init__(self, cells: Sequence[dict[str, Any]]) -> None:
+        self.cells = cells
+        self.bound = [given(cell["source"]) for cell in cells]
+        self.wanted = [wanted(cell["source"]) - {*dir(builtins)} for cell in cells]
+        self.changed = [changed(cell["source"]) for cell in cells]
+
+    def home(self, name: str, below: int, number: int) -> int | None:
+        """The cell that gives a name to a cell: the nearest above that binds it.
+
+        What a function reads may be bound below it, as long as that is above the call, in `number`.
+        """
+        places = [*reversed(range(below)), *range(below + 1, number)]
+        return next((place for place in places if name in self.bound[place]), None)
+
+    def changing(self, name: str, home: int, below: int) -> Iterator[int]:
+        """The cells between the two that change the name's value in place."""
+        return (place for place in range(home + 1, below) if name in self.changed[place])
+
+    def stale(self) -> set[int]:
+        """Cells that were edited and have not run, or ran before one that they use changed."""
+        found: set[int] = set()
+        for number, cell in enumerate(self.cells):
+            if cell["unrun"] or (cell["at"] and any(self._newer(number, found))):
+                found.add(number)
+        return found
+
+    def _newer(self, number: int, found: set[int]) -> Iterator[bool]:
+        at = self.cells[number]["at"]
+        for name in self.wanted[number]:
+            home = self.home(name, number, number)
+            if home is not None:
+                for place in (home, *self.changing(name, home, number)):
+                    yield place in found or self.cells[place]["since"] > at
+
+    def above(self, number: int, held: Collection[str]) -> list[int]:
+        """The cells to run before a cell, so that it finds its names as the page says them now.
+
+        Parameters
+        ----------
+        number : int
+            The cell to run, from 0.
+        held : collection of str
+            Names that are there already.
+
+        Returns
+        -------
+        list of int
+            Numbers of cells above it, in order: for each name that is missing or stale the nearest
+            that binds it, stale ones between the two that change its value, and what those need.
+        """
+        stale, found = self.stale(), set()
+
+        def ask(below: int) -> None:
+            for name in self.wanted[below]:
+                home = self.home(name, below, number)
+                if home is None:
+                    continue
+                first = {home} if name not in held or home in stale else set()
+                for place in first | (stale & {*self.changing(name, home, below)}):
+                    if place not in found:
+                        found.add(place)
+                        ask(place)
+
+        ask(number)
+        return sorted(found)
+
+
+def survey(told: str, number: int, held: Collection[str]) -> list[list[int]]:
+    """The cells to run before a cell, and all that are out of date though their text has run.
 
     Parameters
     ----------
-    sources : sequence of str
-        The cells of the page, in order.
+    told : str
+        What the page tells of its cells, in order, as JSON.
     number : int
         The cell to run, from 0.
     held : collection of str
         Names that are there already.
-
-    Returns
-    -------
-    list of int
-        Numbers of cells above it, in order: for each missing name the nearest that binds it, and
-        what that one needs.
     """
-    there = {*held, *dir(builtins)}
-    bound = [given(source) for source in sources[:number]]
-    found: set[int] = set()
-
-    def ask(below: int) -> None:
-        for name in wanted(sources[below]) - there:
-            # What a function reads may be bound below it, as long as that is above the call.
-            places = [*reversed(range(below)), *range(below + 1, number)]
-            home = next((place for place in places if name in bound[place]), None)
-            if home is not None and home not in found:
-                found.add(home)
-                ask(home)
-
-    ask(number)
-    return sorted(found)
+    cells = Cells(json.loads(told))
+    out = [each for each in sorted(cells.stale()) if not cells.cells[each]["unrun"]]
+    return [cells.above(number, held), out]
 
 
 def _tree(source: str) -> ast.Module:

@@ -1,83 +1,141 @@
 /* One code cell of a page: its text, to be changed where it stands, and what it shows when it runs. */
+import { keep } from "./edits.js";
 import { make, show } from "./output.js";
 
-const INDENT = "    ";
+const KEYS = matchMedia("(hover: none)").matches ? "" : " Shift and Enter run it; Escape leaves it.";
 
 export class Cell {
-  /** The `number`th code cell of the page, from 1. */
-  constructor(element, number) {
+  /** The `number`th code cell of the page, from 1; `changed` hears that its text is another. */
+  constructor(element, number, changed) {
     this.element = element;
     this.number = number;
+    this.changed = changed;
     this.code = element.querySelector(".cell_input pre");
+    this.tools = element.querySelector(".cell-tools");
     this.recorded = element.querySelector(".cell_output");
+    this.coloured = [...this.code.childNodes];
     this.text = this.code.textContent.replace(/\n$/, "");
+    this.source = this.text;
+    this.marking = new Set(); // cells that hold a line which this one's messages name
   }
 
-  get source() {
-    return this.editor ? this.editor.value : this.text;
-  }
-
-  get changed() {
+  get edited() {
     return this.source !== this.text;
   }
 
-  /** Let the reader change the text: in a plain text area, which every browser and screen reader knows. */
-  edit() {
-    const fold = this.element.querySelector("details.hide");
-    if (fold) fold.open = true;
-    if (!this.editor) this.open(this.text);
-    this.editor.focus({ preventScroll: true });
-  }
-
-  /** Put an editor with a text in place of the page's own. */
-  open(text) {
-    this.editor = make("textarea", { className: "engine-editor", value: text, spellcheck: false, wrap: "off" });
-    this.editor.setAttribute("aria-label", "Python code. Shift and Enter run it; Escape leaves it.");
-    this.editor.autocapitalize = "off";
-    this.editor.addEventListener("input", () => this.fit());
-    this.editor.addEventListener("keydown", (event) => this.type(event));
-    this.code.hidden = true;
-    this.code.after(this.editor);
-    this.fit();
-  }
-
-  fit() {
-    this.editor.rows = this.editor.value.split("\n").length;
-  }
-
-  type(event) {
-    event.stopPropagation(); // the theme has keys of its own
-    const { selectionStart: start, value } = this.editor;
-    if (event.key === "Enter" && (event.shiftKey || event.ctrlKey)) {
-      event.preventDefault();
-      this.element.querySelector("[data-do=run]").click();
-    } else if (event.key === "Escape") {
-      this.element.querySelector("[data-do=run]").focus();
-    } else if (event.key === "Tab" && !event.shiftKey) {
-      event.preventDefault();
-      this.insert(INDENT);
-    } else if (event.key === "Enter") {
-      const line = value.slice(value.lastIndexOf("\n", start - 1) + 1, start);
-      event.preventDefault();
-      this.insert(`\n${line.match(/^ */)[0]}${line.trimEnd().endsWith(":") ? INDENT : ""}`);
+  /** Let the reader change the text; the editor comes with the first. */
+  async edit() {
+    this.unfold();
+    if (!this.editor) {
+      const { edit } = await import("./editor.js").catch(() => {
+        throw new Error("The editor did not load: is the network gone? Try again.");
+      });
+      this.editor ??= edit(this.source, {
+        label: `Python code.${KEYS}`,
+        changed: (text) => this.take(text),
+        run: () => this.element.querySelector("[data-do=run]").click(),
+        leave: () => this.element.querySelector("[data-do=run]").focus(),
+      });
+      this.code.hidden = true;
+      this.code.after(this.editor.element);
+      this.mark(this.marked);
     }
+    this.editor.focus();
   }
 
-  insert(text) {
-    const { selectionStart, selectionEnd } = this.editor;
-    // The old command alone keeps what was typed undoable.
-    if (!document.execCommand("insertText", false, text))
-      this.editor.setRangeText(text, selectionStart, selectionEnd, "end");
-    this.fit();
+  /** Take a text that the reader wrote. The listing has it too, for paper and for the button that copies. */
+  take(text) {
+    this.source = text;
+    delete this.before;
+    if (this.edited) this.code.textContent = text;
+    else this.code.replaceChildren(...this.coloured);
+    keep(this);
+    this.changed(this);
+  }
+
+  /** Write a text into the cell, in the editor if it is open. */
+  write(text) {
+    if (this.editor) this.editor.write(text);
+    else this.take(text);
+  }
+
+  /** The page's own text again; the reader's waits for `undo`. */
+  reset() {
+    const { source } = this;
+    this.write(this.text);
+    this.close();
+    this.before = source;
+    this.changed(this);
+  }
+
+  undo() {
+    this.write(this.before);
+  }
+
+  close() {
+    this.editor?.remove();
+    this.editor = null;
+    this.code.hidden = false;
+    this.mark();
+  }
+
+  /** Say how the text and what it shows stand to each other; "" where they agree. */
+  tell(said) {
+    this.state ??= this.tools.insertAdjacentElement("afterbegin", make("span", { role: "status" }));
+    if (this.state.textContent !== said) this.state.textContent = said;
+    this.element.toggleAttribute("data-stale", Boolean(said));
+    this.offer(this.edited ? "reset" : this.before === undefined ? "" : "undo");
+  }
+
+  /** Offer to reset the cell, or to undo that, beside the buttons that are always there. */
+  offer(way) {
+    if (!way) {
+      this.way?.remove();
+      delete this.way;
+      return;
+    }
+    this.way ??= this.state.insertAdjacentElement("afterend", make("button", { type: "button" }));
+    this.way.dataset.do = way;
+    this.way.textContent = way === "undo" ? "Undo" : "Reset";
+    this.way.title = way === "undo" ? "Bring your text back" : "The page’s own text for this cell";
+  }
+
+  /** Mark a line of the text; without one, none. */
+  mark(line) {
+    this.marked = line;
+    this.band?.remove();
+    if (this.editor) return this.editor.mark(line);
+    if (!line) return null;
+    this.band = make("span", { className: "engine-band", textContent: line });
+    this.band.setAttribute("aria-hidden", "true");
+    const { top, height } = this.box(line);
+    Object.assign(this.band.style, { top: `${top}px`, height: `${height}px` });
+    return this.code.after(this.band);
+  }
+
+  /** Where a line stands in the listing: it may be broken, on a narrow screen. */
+  box(line) {
+    const starts = [0, ...[...this.source.matchAll(/\n/g)].map(({ index }) => index + 1)];
+    const range = document.createRange();
+    const walker = document.createTreeWalker(this.code, NodeFilter.SHOW_TEXT);
+    const find = (place, end) => {
+      walker.currentNode = this.code;
+      for (let node, past = 0; (node = walker.nextNode()); past += node.length)
+        if (place <= past + node.length) return range[end ? "setEnd" : "setStart"](node, place - past);
+      return null;
+    };
+    find(starts[line - 1] ?? 0);
+    find(Math.max(starts[line - 1] ?? 0, (starts[line] ?? this.source.length + 1) - 1), true);
+    const pre = this.code.getBoundingClientRect();
+    const { top, bottom } = range.getBoundingClientRect();
+    return { top: this.code.offsetTop + top - pre.top, height: Math.max(bottom - top, 16) };
   }
 
   /** Show a line of the text, selected. */
-  goTo(line) {
-    this.edit();
-    const lines = this.editor.value.split("\n");
-    const before = lines.slice(0, line - 1).reduce((sum, each) => sum + each.length + 1, 0);
-    this.editor.setSelectionRange(before, before + lines[line - 1].length);
-    this.editor.scrollIntoView({ block: "nearest" });
+  async goTo(line) {
+    await this.edit();
+    this.editor.select(line);
+    this.element.scrollIntoView({ block: "nearest" });
   }
 
   /** Where the live output stands; made when there is something to show. */
@@ -95,6 +153,8 @@ export class Cell {
   begin() {
     this.messages = [];
     this.element.dataset.engine = "running";
+    for (const cell of this.marking) cell.mark();
+    this.marking.clear();
   }
 
   hear(message, context) {
@@ -103,7 +163,7 @@ export class Cell {
       this.hideRecorded(true);
     }
     this.messages.push(message);
-    show(this.area, message, context);
+    show(this, message, context);
   }
 
   /** The end of a run; an `absent` package leaves the recorded output of an unchanged cell in its place. */
@@ -118,7 +178,7 @@ export class Cell {
   }
 
   stay(what) {
-    const kept = this.recorded && !this.changed;
+    const kept = this.recorded && !this.edited;
     this.note(
       `This cell needs ${what}, which Python in a page does not have.${kept ? " Its recorded output stands." : ""}`,
     );
@@ -130,10 +190,14 @@ export class Cell {
     this.area.replaceChildren(make("p", { className: "engine-note" }, ...said));
   }
 
-  /** Bring what the cell shows into view. */
-  look() {
+  unfold() {
     const fold = this.element.querySelector("details.hide");
     if (fold) fold.open = true;
+  }
+
+  /** Bring what the cell shows into view. */
+  look() {
+    this.unfold();
     this.area.scrollIntoView({ block: "center" });
   }
 
@@ -147,13 +211,11 @@ export class Cell {
     if (this.recorded) this.recorded.hidden = hidden;
   }
 
-  /** As the page was built. */
-  reset() {
-    this.editor?.remove();
-    this.editor = null;
-    this.code.hidden = false;
+  /** What the cell shows as the page was built. */
+  forget() {
     this.live?.remove();
-    this.live = null;
+    this.live = this.tried = null;
+    this.mark();
     this.hideRecorded(false);
     delete this.element.dataset.engine;
   }

@@ -25,6 +25,7 @@ export class Kernel {
     this.id = crypto.randomUUID(); // of this side, for the server
     this.started = this.session = this.link = this.waiting = null;
     this.fresh = true;
+    this.ran = new Map(); // by the number of a cell: the text that ran, in which turn, and since which it is that text
     this.cells = new Map(); // their numbers, by the kernel's count of what it ran
     this.widgets = new Map(); // their states
     this.listeners.clear();
@@ -204,7 +205,8 @@ export class Kernel {
       .map(([, count, line]) => ({ cell: this.cells.get(Number(count)), line: Number(line) }))
       .filter(({ cell }) => cell);
     const place = places.findLast(({ cell }) => cell === number) ?? places.at(-1);
-    return { type, name: content.ename, value: content.evalue, traceback, ...place };
+    const all = places.map((each) => [each.cell, each.line]);
+    return { type, name: content.ename, value: content.evalue, traceback, places: all, ...place };
   }
 
   /** The forms of a value; of one of the course's widgets what its script takes. */
@@ -241,15 +243,16 @@ export class Kernel {
     return { right: reply.status === "ok", died: reply.died, stopped: reply.stopped };
   }
 
-  /** The numbers, from 0, of the cells to run before a cell: in a new kernel, first the one that finds the course. */
-  async above(sources, number) {
+  /** The numbers, from 0, of the cells to run before a cell, and of those that are out of date. In a new kernel the cell
+      that finds the course runs first. */
+  async survey(cells, number) {
     await this.start();
-    const ask = `__import__("page_needs").cells_above(${JSON.stringify(sources)}, ${number}, globals())`;
-    const reply = await this.execute("", { silent: true, user_expressions: { above: ask } });
-    const found = JSON.parse(reply.user_expressions?.above.data?.["text/plain"] ?? "[]");
-    const first = sources.slice(0, this.fresh ? number : 0).findIndex((source) => SET_UP.test(source));
+    const ask = `__import__("page_needs").survey(${JSON.stringify(JSON.stringify(cells))}, ${number}, globals())`;
+    const reply = await this.execute("", { silent: true, user_expressions: { found: ask } });
+    const [above, stale] = JSON.parse(reply.user_expressions?.found.data?.["text/plain"] ?? "[[], []]");
+    const first = cells.slice(0, this.fresh ? number : 0).findIndex(({ source }) => SET_UP.test(source));
     this.fresh = false;
-    return first < 0 || found.includes(first) ? found : [first, ...found];
+    return { above: first < 0 || above.includes(first) ? above : [first, ...above], stale };
   }
 
   /** Interrupt what runs; resolves to whether the names are still there. */

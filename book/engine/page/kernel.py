@@ -1,6 +1,7 @@
 """What a Jupyter kernel gets before the first cell of a page; NEEDS is the text of `needs`.
 
-The page then asks ``page_needs`` which cells to run first, and gets Markdown as HTML.
+The page then asks ``page_needs`` which cells to run first and which are out of date, and gets
+Markdown as HTML.
 """
 
 import contextlib

@@ -29,39 +29,63 @@ function stream(area, { name, text }) {
   area.append(box);
 }
 
-function output(area, { data }, backend) {
+function output(cell, { data }, context) {
+  const { area } = cell;
   if (data.widget) {
     const box = make("div", { className: "widget" });
     area.append(box);
-    return mount(box, data.widget, backend).catch((error) =>
+    return mount(box, data.widget, context.backend).catch((error) =>
       box.append(`This figure could not be drawn: ${error.message}`),
     );
   }
   const html = data["text/html"] ?? data["image/svg+xml"];
-  if (html !== undefined) area.append(make("div", { className: "output text_html", innerHTML: html }));
-  else if (data["image/png"])
+  if (html !== undefined) {
+    const box = make("div", { className: "output text_html", innerHTML: html });
+    area.append(box);
+    return leadToLines(cell, box, context);
+  }
+  if (data["image/png"])
     area.append(make("img", { className: "output", alt: "", src: `data:image/png;base64,${data["image/png"]}` }));
   else area.append(plainText(data["text/plain"]));
+  return null;
 }
 
-function failure(area, { name, value, cell, line, traceback }, goTo) {
-  const [first] = value.split("\n");
-  const said = make("p", { className: "engine-error" }, `${name}${first ? `: ${first}` : ""} `);
-  if (line) {
-    const way = make("button", { type: "button", textContent: `Line ${line}` });
-    way.onclick = () => goTo(cell, line);
-    said.append(way);
+/** A button that leads to a line of a cell, which is marked there. */
+function wayTo(from, cell, line, { goTo, mark }) {
+  const way = make("button", { type: "button", className: "engine-line-of", textContent: `Line ${line}` });
+  way.onclick = () => goTo(cell, line);
+  mark(from, cell, line);
+  return way;
+}
+
+/** The grader names a line and its text: the nearest cell above that has it there is meant. */
+function leadToLines(from, box, context) {
+  for (const place of box.querySelectorAll("[data-line]")) {
+    const line = Number(place.dataset.line);
+    const cell = context.holding(line, place.querySelector("code")?.textContent, from);
+    if (cell) place.prepend(wayTo(from, cell, line, context), " ");
   }
+}
+
+function failure(from, { name, value, cell, line, places, traceback }, context) {
+  const [first] = value.split("\n");
+  // The interpreter names a line of the kernel, wherever it was launched.
+  const inKernel = context.launched(from, Number(/^line (\d+): /.exec(value)?.[1]));
+  if (inKernel) [cell, line] = inKernel;
+  for (const place of places ?? []) context.mark(from, ...place);
+  const said = make("p", { className: "engine-error" }, `${name}${first ? `: ${first}` : ""} `);
+  if (line) said.append(wayTo(from, cell, line, context));
   const box = make("div", { className: "output" }, said);
   if (traceback) box.append(make("details", {}, make("summary", {}, "All of it"), plainText(traceback)));
-  area.append(box);
+  from.area.append(box);
 }
 
-/** Show one message of Python in a cell's area; `goTo(cell, line)` leads to a line of a cell. */
-export function show(area, message, { backend, goTo }) {
+/** Show one message of Python at a cell; the page, `context`, has its backend and finds lines of cells. */
+export function show(cell, message, context) {
+  const { area } = cell;
   if (message.type === "stream") stream(area, message);
-  else if (message.type === "output") output(area, message, backend);
-  else if (message.type === "error") failure(area, message, goTo);
+  else if (message.type === "output") output(cell, message, context);
+  else if (message.type === "error") failure(cell, message, context);
   else if (message.type === "clear") area.replaceChildren();
   area.dispatchEvent(new Event("mounted", { bubbles: true })); // scroll.js hears it
 }

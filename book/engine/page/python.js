@@ -20,6 +20,7 @@ export class Python {
     this.worker = null;
     this.started = null;
     this.waiting = new Map();
+    this.ran = new Map(); // by the number of a cell: the text that ran, in which turn, and since which it is that text
     this.listeners.clear();
   }
 
@@ -106,9 +107,11 @@ export class Python {
     return this.ask({ type: "run", number, source, asked, progress: progress() });
   }
 
-  /** The numbers, from 0, of the cells to run before a cell. */
-  async above(sources, number) {
-    return (await this.ask({ type: "above", sources: JSON.stringify(sources), number })).cells ?? [];
+  /** The numbers, from 0, of the cells to run before a cell, and of those that are out of date. */
+  async survey(cells, number) {
+    const { found = [[], []] } = await this.ask({ type: "survey", cells: JSON.stringify(cells), number });
+    const [above, stale] = found;
+    return { above, stale };
   }
 
   /** Tell a widget's other side. */

@@ -1,4 +1,4 @@
-/* A module worker that holds the page's Python. It gets { type: start | run | above | comm } and posts progress, ready,
+/* A module worker that holds the page's Python. It gets { type: start | run | survey | comm } and posts progress, ready,
    failed, answer { id }, and what inpage/cells.py sends. Nothing here runs before a reader runs a cell. */
 import { checkFiles, checkRuntime, fetched, imported, telling, unzipped, whole } from "./files.js";
 
@@ -120,7 +120,7 @@ async function run({ number, source, asked, progress }) {
 async function answer(told) {
   if (told.type === "start") return start(told);
   if (told.type === "comm") return page.hear(JSON.stringify(told));
-  const work = told.type === "run" ? run(told) : { cells: JSON.parse(page.cells_above(told.sources, told.number)) };
+  const work = told.type === "run" ? run(told) : { found: JSON.parse(page.survey(told.cells, told.number)) };
   postMessage({ type: "answer", id: told.id, ...(await work) });
 }
 

@@ -1,38 +1,30 @@
 """Pictures that react, in the static book as in a notebook: a folder each.
 
-`base` tells how to add one.
+Those of one chapter lie in its folder, ``chapters/chNN_name/widgets``; `base` tells how to add one.
 
 >>> from kernels.lab.widgets import TilePlayer   # needs anywidget; nothing else of the course does
 """
 
-from kernels.lab.widgets.access import Access
-from kernels.lab.widgets.banks import Banks
-from kernels.lab.widgets.block_order import BlockOrder
-from kernels.lab.widgets.calculator import Calculator
-from kernels.lab.widgets.hierarchy import Hierarchy
-from kernels.lab.widgets.launch import Launch
-from kernels.lab.widgets.layer import Layer
-from kernels.lab.widgets.many_gpus import ManyGpus
-from kernels.lab.widgets.micro import Micro
-from kernels.lab.widgets.outer_product import OuterProduct
-from kernels.lab.widgets.pipeline import Pipeline
-from kernels.lab.widgets.quiz import Quiz
-from kernels.lab.widgets.roofline import Roofline
-from kernels.lab.widgets.tile_player import TilePlayer
+from importlib import import_module
+from pathlib import Path
+from typing import Any
 
-__all__ = [
-    "Access",
-    "Banks",
-    "BlockOrder",
-    "Calculator",
-    "Hierarchy",
-    "Launch",
-    "Layer",
-    "ManyGpus",
-    "Micro",
-    "OuterProduct",
-    "Pipeline",
-    "Quiz",
-    "Roofline",
-    "TilePlayer",
-]
+from ..pages import CHAPTERS
+
+#: The modules of the widgets, by the names of their classes.
+MODULES = {
+    "".join(word.title() for word in path.parent.name.split("_")): ".".join(
+        path.parent.relative_to(CHAPTERS.parent).parts
+    )
+    for home in (Path(__file__).parent, *sorted(CHAPTERS.glob("ch[0-9]*/widgets")))
+    for path in home.glob("*/__init__.py")
+}
+
+__all__ = sorted(MODULES)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(MODULES[name]), name)
+    return found

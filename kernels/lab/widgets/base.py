@@ -3,7 +3,8 @@
 A notebook stores a widget's state alone. Its script and style sheet are those of the day that
 shows it: from here, joined to the common ones, where a kernel runs; from the site in the book.
 
-A widget is a folder, named like its class but ``in_this_way``, and a line in ``__init__.py``:
+A widget is a folder, named like its class but ``in_this_way``, in ``chapters/chNN_name/widgets``,
+or here if several chapters show it:
 
 ``name/__init__.py``
     A subclass of `Widget`. Data (records, models, traces) and settings are traits tagged
@@ -11,7 +12,7 @@ A widget is a folder, named like its class but ``in_this_way``, and a line in ``
     form shows. A bad setting is a `traitlets.TraitError` of one line. What it shows of the records
     comes from ``of_records``: the book takes it from the records of the day, not from the notebook.
 ``name/name.js``
-    Imports from ``../common.js`` alone, and ends with ``export default { render }``;
+    Imports from ``common.js``, which lies here, alone, and ends with ``export default { render }``;
     ``render({ model, el })`` builds the widget with `frame`, `slider`, `choice`… and returns a
     function that undoes what outlives it. Pure formulas go into an object ``formulas``, exported
     beside the default, for the tests.
@@ -41,7 +42,7 @@ from kernels.basics.data_sheets import gpus
 
 FOLDER = Path(__file__).parent
 #: How a widget's script asks for the common one, and what that one gives.
-IMPORT = re.compile(r'^import (\{[^}]*\}) from "\.{1,2}/common\.js";\n', re.MULTILINE)
+IMPORT = re.compile(r'^import (\{[^}]*\}) from "[./\w]*/common\.js";\n', re.MULTILINE)
 EXPORT = re.compile(r"^export (\{[^}]*\});\n", re.MULTILINE)
 
 

@@ -8,20 +8,17 @@ from __future__ import annotations
 
 import json
 import sys
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from kernels.basics.files import ROOT
-from kernels.engine import cuda, cupy
+from kernels.engine import cupy
 from kernels.measure import ncu, probes
 from kernels.measure.bench.step import Step, Tables
 from kernels.measure.timing import time as time_launch
 from kernels.primitives import matvec, reduction, scan
-from kernels.records import counters
 
 ENGINES = ("numba", "cpp")
 #: Numbers of the vectors, even and odd; a scan's check takes ten times the memory of its vector.
@@ -40,7 +37,7 @@ LIBRARY_DEPTH = 2**12
 
 
 @dataclass(frozen=True)
-class Case:
+class Primitive:
     """One thing to measure.
 
     Attributes
@@ -72,25 +69,25 @@ def steps() -> list[Step]:
 # ------------------------------------------------------------------------------------- the cases
 
 
-def sum_cases(lengths: tuple[int, ...] = SUMS) -> Iterator[Case]:
+def sum_cases(lengths: tuple[int, ...] = SUMS) -> Iterator[Primitive]:
     """Every version of the sum in each language, and CuPy's own."""
     for n in lengths:
         a, out = _random(n), cupy.empty(1, np.float32)
         for version in reduction.VERSIONS.values():
             launches, depth = len(list(version.passes(n))), version.depth(n)
             for engine in ENGINES:
-                yield Case(
+                yield Primitive(
                     {"what": version.name, "engine": engine, "n": n}, 4 * n,
                     version.launcher(a, out, engine), _error(out, _sum, (a,), depth), launches,
                 )  # fmt: skip
-        yield Case(
+        yield Primitive(
             {"what": "CuPy", "engine": "library", "n": n}, 4 * n,
             lambda a=a, out=out: cupy.sum(a, keepdims=True, out=out),
             _error(out, _sum, (a,), min(n, LIBRARY_DEPTH)),
         )  # fmt: skip
 
 
-def scan_cases(lengths: tuple[int, ...] = SCANS) -> Iterator[Case]:
+def scan_cases(lengths: tuple[int, ...] = SCANS) -> Iterator[Primitive]:
     """Every version of the scan in each language, and CuPy's own."""
     for n in lengths:
         a = _random(n)
@@ -98,11 +95,11 @@ def scan_cases(lengths: tuple[int, ...] = SCANS) -> Iterator[Case]:
         for version in scan.VERSIONS.values():
             launches, depth = _launches(version, n), version.depth(n)
             for engine in ENGINES:
-                yield Case(
+                yield Primitive(
                     {"what": version.name, "engine": engine, "n": n}, 8 * n,
                     version.launcher(a, out, engine), _error(out, _prefixes, (a,), depth), launches,
                 )  # fmt: skip
-        yield Case(
+        yield Primitive(
             {"what": "CuPy", "engine": "library", "n": n}, 8 * n,
             lambda a=a, out=out: cupy.cumsum(a, out=out),
             _error(out, _prefixes, (a,), min(n, LIBRARY_DEPTH)),
@@ -117,7 +114,7 @@ def _launches(version: scan.Version, n: int) -> int:
 
 def product_cases(
     shapes: tuple[tuple[int, int], ...] = SHAPES, vectors: tuple[int, ...] = VECTORS
-) -> Iterator[Case]:
+) -> Iterator[Primitive]:
     """Every version of the product with one vector, the thin ones, and the library's."""
     for N, K in shapes:
         W = _random(N, K)
@@ -127,19 +124,19 @@ def product_cases(
             if M == 1:
                 for version in matvec.VERSIONS.values():
                     for engine in ENGINES:
-                        yield Case(
+                        yield Primitive(
                             {"what": version.name, "engine": engine, **sizes}, nbytes,
                             version.launcher(W, X[0], Y[0], engine),
                             _error(Y, _product, (W, X), version.depth(K)),
                         )  # fmt: skip
             thin = matvec.Thin(M)
             for engine in ENGINES:
-                yield Case(
+                yield Primitive(
                     {"what": "thin", "engine": engine, **sizes}, nbytes,
                     thin.launcher(W, X, Y, engine), _error(Y, _product, (W, X), thin.depth(K)),
                 )  # fmt: skip
             library = _gemv(W, X[0], Y[0]) if M == 1 else _gemm(W, X, Y)
-            yield Case(
+            yield Primitive(
                 {"what": "cuBLAS", "engine": "library", **sizes}, nbytes, library,
                 _error(Y, _product, (W, X), K + 1),
             )  # fmt: skip
@@ -187,19 +184,19 @@ def _error(out: Any, exact: Callable, operands: tuple, depth: int) -> Callable[.
 # ---------------------------------------------------------------------------------- measuring
 
 
-TABLES: dict[str, Callable[[], Iterator[Case]]] = {
+TABLES: dict[str, Callable[[], Iterator[Primitive]]] = {
     "sums": sum_cases,
     "scans": scan_cases,
     "matvecs": product_cases,
 }
 
 
-def measure(cases: Iterator[Case], copied: float) -> list[dict[str, Any]]:
+def measure(cases: Iterator[Primitive], copied: float) -> list[dict[str, Any]]:
     """The rows of some cases: times, bytes a second as a share of a copy's, errors.
 
     Parameters
     ----------
-    cases : iterator of Case
+    cases : iterator of Primitive
     copied : float
         Bytes per second of a plain copy on the device.
     """
@@ -221,56 +218,13 @@ def recorded(table: str) -> Tables:
     """The rows of a table as a record holds them: timed, and counted where that is permitted."""
     copied = probes.copy_bandwidth()["bytes_per_second"]
     rows = measure(TABLES[table](), copied)
-    try:
-        found = count(table)
-    except ncu.ProfilerError as error:
-        warnings.warn(f"no hardware counters: {error}", stacklevel=2)
-        return {table: rows}
-    ours = [row for row in rows if row["engine"] == "numba"]
-    if len(found) != sum(row["launches"] for row in ours):
-        raise ncu.ProfilerError(
-            f"expected {sum(row['launches'] for row in ours)} launches, counted {len(found)}"
-        )
-    for row in ours:
-        own, found = found[: row["launches"]], found[row["launches"] :]
-        row |= {name: sum(one[name] for one in own) for name in own[0]}
-    return {table: rows}
-
-
-def count(table: str) -> list[dict[str, float]]:
-    """Let the profiler count each launch of each of Numba's cases of a table.
-
-    Raises
-    ------
-    kernels.measure.ncu.ProfilerError
-        Without ncu or without permission.
-    """
-    metrics = {ours: counters.COUNTS[ours] for ours in COUNTED}
-    command = [sys.executable, "-m", __spec__.name, table]
-    launches = ncu.profile(command, list(metrics.values()), folder=ROOT, marked=True)
-    return [
-        {ours: one.metrics[name] for ours, name in metrics.items() if name in one.metrics}
-        for one in launches
-    ]
-
-
-def launch_all(table: str) -> None:
-    """Launch what is counted once between the profiler's marks: what it runs."""
-    for case in TABLES[table]():
-        if case.what["engine"] != "numba":
-            continue
-        # The first launch compiles.
-        case.launch()
-        cuda.synchronize()
-        cupy.cuda.runtime.profilerStart()
-        case.launch()
-        cuda.synchronize()
-        cupy.cuda.runtime.profilerStop()
+    return {table: ncu.add_counts(rows, "kernels.measure.bench.primitives", table, COUNTED)}
 
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:
-        launch_all(sys.argv[1])
+        cases = TABLES[sys.argv[1]]()
+        ncu.launch_marked(case.launch for case in cases if case.what["engine"] == "numba")
     else:
         for name in TABLES:
             for one in recorded(name)[name]:

@@ -117,4 +117,15 @@ def shown(page, number: int) -> str:
 def write(page, number: int, text: str) -> None:
     """Change the text of a cell."""
     cell(page, number).locator("[data-do=edit]").click()
-    cell(page, number).locator("textarea").fill(text)
+    cell(page, number).locator(".cm-content").fill(text)
+
+
+def text(page, number: int) -> str:
+    """The text of a cell, as paper and the button that copies have it."""
+    return cell(page, number).locator(".cell_input pre").first.text_content().rstrip("\n")
+
+
+def reset_page(page) -> None:
+    """Reset the page, and say yes to the question."""
+    page.click("[data-part=reset]")
+    page.click(".engine-ask button >> text=Reset the page")

@@ -9,7 +9,7 @@ import urllib.request
 
 import pytest
 
-from tests.book.engine.conftest import after, cell, run, shown, state, write
+from tests.book.engine.conftest import after, cell, reset_page, run, shown, state, text, write
 from tests.book.test_browser import Listener
 from tests.conftest import PATIENCE
 
@@ -92,15 +92,36 @@ def test_a_changed_cell_runs_as_it_is_then_and_reset_brings_it_back(running):
     write(running, 2, "tile = 8\nprint(scale * tile)")
     after(running, lambda: running.keyboard.press("Shift+Enter"))
     assert shown(running, 2) == "24\n"
-    running.click("[data-part=reset]")
-    assert cell(running, 2).locator("textarea").count() == 0
-    assert "tile = 16" in cell(running, 2).locator("pre").first.inner_text()
+    assert not running.locator("[data-stale]").count()
+    cell(running, 2).locator("[data-do=reset]").click()
+    assert cell(running, 2).locator(".cm-editor").count() == 0 and "tile = 16" in text(running, 2)
+    assert cell(running, 2).get_attribute("data-stale") is not None, "24 is the other text's"
     assert run(running, 2) == "48 elements\n"
+    assert not running.locator("[data-stale]").count()
+
+
+def test_a_later_cell_runs_what_was_edited_before_it(running):
+    assert run(running, 2) == "48 elements\n"
+    write(running, 1, "scale = 5")
+    assert cell(running, 1).locator(".cell-tools").inner_text().startswith("Edited, not run")
+    write(running, 2, "print(scale)")
+    assert run(running, 2) == "5\n"
+    assert "It ran with a cell above" in state(running)
+    assert not running.locator("[data-stale]").count()
+
+
+def test_an_edited_cell_that_ran_says_what_is_out_of_date(running):
+    run(running, 2)
+    write(running, 1, "scale = 5")
+    run(running, 1)
+    assert "Ran before a cell above changed" in cell(running, 2).locator(".cell-tools").inner_text()
+    assert run(running, 2) == "80 elements\n"
+    assert not running.locator("[data-stale]").count()
 
 
 def test_reset_ends_the_kernel(live, served):
     run(live, 2)
-    live.click("[data-part=reset]")
+    reset_page(live)
     wait_for_kernels(live, served, 0)
 
 
@@ -111,9 +132,8 @@ def test_an_error_is_one_line_that_leads_to_its_own(running):
     assert "A cell failed" in state(running)
     assert running.get_attribute(".engine-bar", "data-state") == "wrong"
     cell(running, 2).locator(".engine-error button").click()
-    selected = running.evaluate("() => { const { value, selectionStart: a, selectionEnd: b } ="
-                                " document.activeElement; return value.slice(a, b); }")  # fmt: skip
-    assert selected == "    return n / 0"
+    assert running.evaluate("getSelection().toString()") == "    return n / 0"
+    assert cell(running, 2).locator(".engine-line").inner_text() == "    return n / 0"
     write(running, 2, "scale = (")
     assert "SyntaxError" in run(running, 2)
 

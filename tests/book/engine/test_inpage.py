@@ -166,6 +166,16 @@ PAGE = [
 ]
 
 
+def told(sources, ran=(), unrun=(), since=()) -> list[dict]:
+    """Cells as the page tells of them: those that ran, in this order; those edited and not run."""
+    turns = {cell: turn for turn, cell in enumerate(ran, 1)}
+    return [
+        {"source": source, "unrun": i in unrun, "at": turns.get(i, 0),
+         "since": dict(since).get(i, turns.get(i, 0))}
+        for i, source in enumerate(sources)
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("number", "held", "cells"),
     [
@@ -178,7 +188,42 @@ PAGE = [
     ],
 )
 def test_a_cell_asks_for_those_above_that_give_its_names(number, held, cells):
-    assert needs.cells_above(PAGE, number, held) == cells
+    assert needs.survey(json.dumps(told(PAGE)), number, held) == [cells, []]
+
+
+LAUNCH = [
+    "C = zeros(4)",
+    "@cuda.jit\ndef fill(C):\n    C[0] = 1",
+    "fill[1, 1](C)",
+    "total = sum(C)",
+    "other = 1",
+    "print(total)",
+    "def unfinished(",
+]
+NAMES = {"C", "fill", "total", "other", "zeros", "cuda"}
+ALL = range(7)
+
+
+@pytest.mark.parametrize(
+    ("number", "state", "above", "stale"),
+    [
+        # The kernel was edited: what was launched with it, and what was summed, run again.
+        (5, {"ran": ALL, "unrun": {1}}, [1, 2, 3], [2, 3, 5]),
+        (4, {"ran": ALL, "unrun": {1}}, [], [2, 3, 5]),
+        (5, {"ran": ALL, "unrun": {4}}, [], []),
+        (5, {"ran": ALL, "unrun": {6}}, [], []),
+        # The edited kernel ran, and nothing after it yet.
+        (5, {"ran": (0, 2, 3, 4, 5, 1)}, [2, 3], [2, 3, 5]),
+        # It ran again as it was.
+        (5, {"ran": (0, 2, 3, 4, 5, 1), "since": {1: 0}}, [], []),
+        # Only the launch, whose changes no name shows.
+        (3, {"ran": ALL, "unrun": {2}}, [2], [3, 5]),
+        # Nothing ran yet.
+        (2, {"unrun": {1}}, [1], []),
+    ],
+)
+def test_what_is_stale_runs_before_a_cell_that_it_has_to_do_with(number, state, above, stale):
+    assert needs.survey(json.dumps(told(LAUNCH, **state)), number, NAMES) == [above, stale]
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,8 @@ def test_every_file_is_named_with_its_size_on_the_way(distribution, tmp_path):
     sizes = dict(manifest["first"])
     for part in manifest["later"]:
         sizes |= part["files"]
-    assert sizes.keys() == {file.name for file in folder.iterdir()} - pack.of_page().keys()
+    there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    assert sizes.keys() == there - pack.of_page().keys()
     for name, size in sizes.items():
         data = (folder / name).read_bytes()
         packed = name.endswith((".whl", ".zip", ".gz"))

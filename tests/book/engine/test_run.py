@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.book.engine.conftest import after, cell, run, shown, state, write
+from tests.book.engine.conftest import after, cell, reset_page, run, shown, state, text, write
 from tests.book.engine.host import ISOLATED
 
 ENDLESS = "while True:\n    pass"
@@ -20,32 +20,122 @@ def test_nothing_is_loaded_before_a_click(opened, bare_book):
     assert not [name for name in loaded if "/_static/engine/" in name]
 
 
-def test_a_changed_cell_survives_a_reload_until_reset(opened, bare_book):
+def test_a_changed_cell_survives_a_reload_and_shows_no_output_of_another_text(opened, bare_book):
     page = opened(bare_book, "page")
     write(page, 2, "tile = 8")
     page.reload()
-    editor = cell(page, 2).locator("textarea")
-    editor.wait_for()
-    assert editor.input_value() == "tile = 8"
-    assert page.locator("textarea").count() == 1
+    page.wait_for_selector("[data-stale]")
+    assert text(page, 2) == "tile = 8" and page.locator("[data-stale]").count() == 1
+    assert not cell(page, 2).locator(".cell_output").is_visible()
     loaded = page.evaluate("performance.getEntriesByType('resource').map((e) => e.name)")
-    assert not [name for name in loaded if "pyodide" in name]
-    page.click("[data-part=reset]")
+    assert not [name for name in loaded if "pyodide" in name or "codemirror" in name]
+    cell(page, 2).locator("[data-do=reset]").click()
+    assert cell(page, 2).locator(".cell_output").is_visible()
     page.reload()
-    assert "tile = 16" in cell(page, 2).locator("pre").first.inner_text()
-    assert editor.count() == 0 and "edits" not in page.evaluate("Object.keys(localStorage).join()")
+    assert "tile = 16" in text(page, 2)
+    assert "edits" not in page.evaluate("Object.keys(localStorage).join()")
+
+
+def test_nothing_that_was_written_is_lost(opened, bare_book):
+    page = opened(bare_book, "page")
+    write(page, 2, "tile = 8")
+    way = cell(page, 2).locator(".cell-tools button").first
+    way.dblclick()  # Reset, then Undo where it stood
+    assert text(page, 2) == "tile = 8"
+    run(page, 1)
+    page.click("[data-part=reset]")
+    page.keyboard.press("Enter")
+    assert text(page, 2) == "tile = 8", "the question's first answer keeps everything"
+    reset_page(page)
+    assert "tile = 16" in text(page, 2) and not page.locator("[data-stale]").count()
+    page.click("[data-part=undo]")
+    assert text(page, 2) == "tile = 8"
+    other = page.context.new_page()
+    other.goto(page.url)
+    write(other, 1, "scale = 2")
+    page.reload()
+    page.wait_for_selector("[data-stale]")
+    assert (text(page, 1), text(page, 2)) == ("scale = 2", "tile = 8")
+
+
+def test_what_was_written_into_a_cell_of_an_older_page_is_shown(opened, bare_book):
+    page = opened(bare_book, "page")
+    edits = '{"2": {"was": "an older text", "now": "my_kernel = 1"}}'
+    page.evaluate(f"localStorage.setItem('tile-by-tile.edits:' + location.pathname, `{edits}`)")
+    page.reload()
+    page.click(".engine-lost summary")
+    assert page.inner_text(".engine-lost pre") == "my_kernel = 1"
+    write(page, 2, "tile = 8")
+    page.reload()
+    page.click(".engine-lost summary")
+    page.click(".engine-lost button")
+    page.reload()
+    page.wait_for_selector("[data-stale]")
+    assert text(page, 2) == "tile = 8" and not page.locator(".engine-lost").count()
+
+
+def test_stop_leaves_nothing_in_its_place(opened, bare_book):
+    page = opened(bare_book, "page", headers=ISOLATED)
+    run(page, 1)
+    write(page, 4, ENDLESS)
+    cell(page, 4).locator("[data-do=run]").click()
+    page.wait_for_function("document.querySelector('.engine-bar').dataset.state === 'running'")
+    place = page.locator("[data-part=stop]").bounding_box()
+    x, y = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2
+    after(page, lambda: page.mouse.dblclick(x, y))
+    at = f"document.elementFromPoint({x}, {y}).closest('button')"
+    assert page.evaluate(at) is None and text(page, 4) == ENDLESS
+
+
+def test_the_button_that_copies_copies_what_is_on_the_screen(opened, bare_book):
+    page = opened(bare_book, "page", permissions=["clipboard-read", "clipboard-write"])
+    write(page, 2, "tile = 8\nprint(tile)")
+    cell(page, 2).hover()
+    cell(page, 2).locator(".cell_input .copybtn").click()
+    page.wait_for_selector(".copybtn.success")
+    assert page.evaluate("navigator.clipboard.readText()").rstrip() == "tile = 8\nprint(tile)"
 
 
 def test_the_editor_indents_and_lets_go(opened, bare_book):
     page = opened(bare_book, "page")
+    before = cell(page, 2).locator(".cell_input pre")
+    size = before.evaluate("(pre) => getComputedStyle(pre).fontSize")
     write(page, 2, "")
-    for text in ("if scale:", "print(scale)"):
-        page.keyboard.type(text)
+    for line in ("if scale:", "print(scale)"):
+        page.keyboard.type(line)
         page.keyboard.press("Enter")
-    editor = cell(page, 2).locator("textarea")
-    assert editor.input_value() == "if scale:\n    print(scale)\n    "
+    assert text(page, 2) == "if scale:\n    print(scale)\n    ".rstrip("\n")
+    page.keyboard.press("Control+a")
+    page.keyboard.press("Tab")
+    assert text(page, 2).startswith("    if scale:\n        print(scale)")
+    page.keyboard.press("Shift+Tab")
+    assert text(page, 2).startswith("if scale:\n    print(scale)")
+    editor = cell(page, 2).locator(".cm-editor")
+    assert editor.locator(".cm-lineNumbers").inner_text().split() == ["1", "2", "3"]
+    assert editor.locator(".k").first.inner_text() == "if"
+    assert editor.evaluate("(box) => getComputedStyle(box).fontSize") == size
     page.keyboard.press("Escape")
     assert page.evaluate("document.activeElement.dataset.do") == "run"
+    page.keyboard.press("Shift+Tab")  # and on: to Edit, no trap
+
+
+def test_a_line_that_a_message_names_is_marked_in_the_listing(opened, bare_book):
+    page = opened(bare_book, "page")
+    write(page, 2, "def half(n):\n    return n / 0\n\nprint('ok')")
+    run(page, 2)
+    page.reload()
+    page.wait_for_selector("[data-stale]")
+    write(page, 4, "half(4)")
+    run(page, 4)
+    band = cell(page, 2).locator(".engine-band")
+    assert band.inner_text() == "2"
+    line = page.evaluate("""() => { const pre = document.querySelectorAll(".cell_input pre")[1];
+        return pre.getBoundingClientRect().top + parseFloat(getComputedStyle(pre).paddingTop)
+            + parseFloat(getComputedStyle(pre).lineHeight); }""")
+    assert abs(band.bounding_box()["y"] - line) < 5
+    write(page, 4, "1")
+    run(page, 4)
+    assert not band.count()
 
 
 SOLVE = """import json, os, pathlib

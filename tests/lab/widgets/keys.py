@@ -4,6 +4,9 @@ The tests of a widget, ``test_NAME.py``, have
 
 ``STILLS``
     settings whose still is compared with the script's own numbers;
+``WIDEST``, ``REDRAWS``
+    the widget that fits worst into a narrow page, and what `test_common` moves: widgets, each with
+    the name of a slider and its values;
 ``SLIDER``
     one of its sliders, which the test in JupyterLab moves: a `Slider`;
 ``by_keys(widget)``

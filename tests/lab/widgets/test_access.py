@@ -11,10 +11,13 @@ from kernels import LADDER, lab
 from kernels.lab.widgets import Access
 from kernels.measure.oracle import inputs, poisoned
 from tests.lab.widgets import keys
-from tests.lab.widgets.redraws import MOST, redraw_share
 from tests.lab.widgets.screens import BAR, height
 
-PROFILES = [(width, mode) for width in (1280, 390) for mode in ("light", "dark")]
+WIDEST = Access(M=64, N=64, K=64)
+REDRAWS = [
+    (Access(M=64, N=64, K=64, scope="grid", all_steps=True), "Row of C", range(0, 64, 3)),
+    (Access(M=64, N=64, K=64, scope="grid", all_steps=True), "Step k", range(0, 64, 3)),
+]
 SLIDER = keys.Slider("Step k", "k", 8)
 STILLS = [
     Access(side=16, M=29, N=41, K=13),
@@ -155,13 +158,6 @@ def test_it_fits_a_screen_and_stands_still(mounted, size):
     assert heights.pop() <= size[1] - BAR
 
 
-@pytest.mark.parametrize(("width", "mode"), PROFILES)
-def test_it_is_silent_and_fits(mounted, width, mode):
-    shown = mounted(Access(M=64, N=64, K=64), width=width, mode=mode)
-    assert (shown.errors, shown.foreign) == ([], [])
-    assert shown.overflow <= 0
-
-
 def unfold(widget) -> None:
     """Open the set-up."""
     widget.locator(".set-up").evaluate("(fold) => { fold.open = true }")
@@ -273,20 +269,6 @@ def test_a_bad_size_is_answered_and_the_picture_stays(mounted):
     shown.settled()
     assert not warning.is_visible()
     says(shown, "At k = 0,")
-
-
-def test_a_redraw_costs_little_more_than_the_picture_itself(mounted):
-    shown = mounted(Access(M=64, N=64, K=64, scope="grid", all_steps=True))
-    assert redraw_share(shown, "Row of C", range(0, 64, 3)) <= MOST
-    assert redraw_share(shown, "Step k", range(0, 64, 3)) <= MOST
-
-
-def test_the_numbers_are_printed_and_the_controls_are_not(mounted):
-    page = mounted(Access()).page
-    page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    page.emulate_media(media="print")
-    assert page.locator("details table").is_visible()
-    assert not any(each.is_visible() for each in page.locator(".controls, .set-up").all())
 
 
 def by_keys(widget) -> None:

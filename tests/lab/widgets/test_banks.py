@@ -4,15 +4,17 @@ import numpy as np
 import pytest
 import traitlets
 
+from chapters.ch05_memory_access.widgets.banks import words
 from kernels import cuda, float32, lab
 from kernels.lab.widgets import Banks
-from kernels.lab.widgets.banks import words
 from microscope import shared_cost
 from tests.lab.widgets import keys
-from tests.lab.widgets.redraws import MOST, redraw_share
 from tests.lab.widgets.screens import BAR, height
 
-PROFILES = [(width, mode) for width in (1280, 390) for mode in ("light", "dark")]
+WIDEST = Banks()
+REDRAWS = [
+    (Banks(), "Padding", range(9)),
+]
 SLIDER = keys.Slider("Padding", "pad", 1)
 STILLS = [
     Banks(side=16, pad=1),
@@ -112,13 +114,6 @@ def test_it_fits_a_screen_and_stands_still(mounted, size):
     assert heights.pop() <= size[1] - BAR
 
 
-@pytest.mark.parametrize(("width", "mode"), PROFILES)
-def test_it_is_silent_and_fits(mounted, width, mode):
-    shown = mounted(Banks(), width=width, mode=mode)
-    assert (shown.errors, shown.foreign) == ([], [])
-    assert shown.overflow <= 0
-
-
 def verdict(shown) -> str:
     shown.settled()
     return shown.page.inner_text(".verdict")
@@ -186,10 +181,6 @@ def test_a_lane_is_pointed_out_by_key_and_by_pointer(mounted):
     page.wait_for_function(
         "document.querySelector('.summary').textContent.includes('Lane 7 wants word 7, in bank 7')"
     )
-
-
-def test_a_redraw_costs_little_more_than_the_picture_itself(mounted):
-    assert redraw_share(mounted(Banks()), "Padding", range(9)) <= MOST
 
 
 def by_keys(widget) -> None:

@@ -6,14 +6,16 @@ import numpy as np
 import pytest
 import traitlets
 
+from chapters.ch07_register_tiling.widgets.block_order import needed
 from kernels import LADDER, lab
 from kernels.host.tiles import tile_of
 from kernels.lab.widgets import BlockOrder
-from kernels.lab.widgets.block_order import needed
 from tests.lab.widgets import keys
-from tests.lab.widgets.redraws import MOST, redraw_share
 
-PROFILES = [(width, mode) for width in (1280, 390) for mode in ("light", "dark")]
+WIDEST = BlockOrder(running=1024)
+REDRAWS = [
+    (BlockOrder(running=1024), "Group", range(1, 32, 2)),
+]
 SLIDER = keys.Slider("Group", "group", 9)
 STILLS = [
     BlockOrder(),
@@ -80,13 +82,6 @@ def test_python_refuses_what_the_sliders_do_not_reach():
             BlockOrder(**settings)
 
 
-@pytest.mark.parametrize(("width", "mode"), PROFILES)
-def test_it_is_silent_and_fits(mounted, width, mode):
-    shown = mounted(BlockOrder(running=1024), width=width, mode=mode)
-    assert (shown.errors, shown.foreign) == ([], [])
-    assert shown.overflow <= 0
-
-
 def test_controls_change_the_picture_and_the_numbers(mounted):
     shown = mounted(BlockOrder())
     widget = shown.page.locator(".tile-widget")
@@ -105,19 +100,6 @@ def test_controls_change_the_picture_and_the_numbers(mounted):
     keys.press(widget, "slider", "Wave", "End")
     assert keys.numbers(widget, "strips in all") == ["2", "2"]
     assert shown.errors == []
-
-
-def test_a_redraw_costs_little_more_than_the_picture_itself(mounted):
-    shown = mounted(BlockOrder(running=1024))
-    assert redraw_share(shown, "Group", range(1, 32, 2)) <= MOST
-
-
-def test_the_numbers_are_printed_and_the_controls_are_not(mounted):
-    page = mounted(BlockOrder()).page
-    page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    page.emulate_media(media="print")
-    assert page.locator("details table").is_visible()
-    assert not page.locator(".controls").is_visible()
 
 
 def by_keys(widget) -> None:

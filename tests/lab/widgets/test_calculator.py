@@ -10,7 +10,7 @@ from kernels import records
 from kernels.budget import product, versions
 from kernels.host.rung import ENGINE_TITLES
 from kernels.lab.widgets import Calculator
-from kernels.lab.widgets.calculator import SIZES, TILES
+from chapters.ch06_profiling.widgets.calculator import SIZES, TILES
 from kernels.rungs.order import LADDER
 from tests.lab.widgets import keys
 from tests.lab.widgets.redraws import MOST, redraw_share

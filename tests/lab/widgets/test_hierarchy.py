@@ -7,9 +7,12 @@ from kernels.basics import data_sheets
 from kernels.lab.widgets import Hierarchy
 from kernels.measure.occupancy import occupancy
 from tests.lab.widgets import keys
-from tests.lab.widgets.redraws import MOST, redraw_share
 
-PROFILES = [(width, mode) for width in (1280, 390) for mode in ("light", "dark")]
+WIDEST = Hierarchy()
+REDRAWS = [
+    (Hierarchy(gpu="b200", grid=(65535, 7), block=(1, 1)), "Threads along x", range(1, 1024, 47)),
+    (Hierarchy(gpu="b200", grid=(65535, 7), block=(1, 1)), "Wave", range(1, 90, 4)),
+]
 SLIDER = keys.Slider("Thread of a block", "thread", 1)
 STILLS = [
     Hierarchy(gpu="h200", grid=(1057, 3), block=(17, 5)),
@@ -101,13 +104,6 @@ def test_python_refuses_what_the_fields_refuse():
     assert repr(Hierarchy(gpu="t4")) == "Hierarchy(gpu='t4', grid=(1057, 1), block=(16, 16))"
 
 
-@pytest.mark.parametrize(("width", "mode"), PROFILES)
-def test_it_is_silent_and_fits(mounted, width, mode):
-    shown = mounted(Hierarchy(), width=width, mode=mode)
-    assert (shown.errors, shown.foreign) == ([], [])
-    assert shown.overflow <= 0
-
-
 def number(shown, what: str) -> str:
     """What the table says of something."""
     row = shown.page.locator("tr", has_text=what).first
@@ -169,20 +165,6 @@ def test_a_bad_block_is_answered_and_the_picture_stays(mounted):
     shown.settled()
     assert not warning.is_visible()
     assert number(shown, "threads per block") == "975"
-
-
-def test_a_redraw_costs_little_more_than_the_picture_itself(mounted):
-    shown = mounted(Hierarchy(gpu="b200", grid=(65535, 7), block=(1, 1)))
-    assert redraw_share(shown, "Threads along x", range(1, 1024, 47)) <= MOST
-    assert redraw_share(shown, "Wave", range(1, 90, 4)) <= MOST
-
-
-def test_the_numbers_are_printed_and_the_controls_are_not(mounted):
-    page = mounted(Hierarchy()).page
-    page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    page.emulate_media(media="print")
-    assert page.locator("details table").is_visible()
-    assert not page.locator(".controls").is_visible()
 
 
 def by_keys(widget) -> None:

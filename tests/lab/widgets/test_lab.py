@@ -19,20 +19,21 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from chapters.ch07_register_tiling import figures
 from kernels.lab import widgets
-from tests.lab.widgets import keys
+from tests.lab.widgets import keys, traced_pipelines
 
 ROOT = Path(__file__).parents[3]
 TOKEN = "a-token-of-the-test"
 SETUP = (
     f"import sys\nsys.path.insert(0, {str(ROOT)!r})\n"
-    "from chapters.ch07_register_tiling import figures\nfrom kernels.lab import widgets"
+    "from chapters.ch07_register_tiling import figures\nfrom kernels.lab import widgets\n"
+    "from tests.lab.widgets import traced_pipelines"
 )
 #: For each widget one of its sliders.
 SLIDERS = {kind: keys.tests_of(kind).SLIDER for kind in widgets.__all__ if kind != "Quiz"}
 #: What a widget draws, in itself.
 DRAWN = ".picture, svg[role=img]"
 #: How a notebook makes those that are nothing without settings.
-MADE = {"Micro": "figures.thread_tile()"}
+MADE = {"Micro": "figures.thread_tile()", "PipelinePlayer": "traced_pipelines.player()"}
 SETTINGS = {
     "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
     "notebook-extension/tracker": {"windowingMode": "none"},  # cells out of sight are drawn too
@@ -83,7 +84,7 @@ def lab(tmp_path) -> Iterator[str]:
 
 
 def test_in_jupyterlab_every_widget_takes_a_key_and_the_kernel_sees_it(browser, lab):
-    made = {"figures": figures, "widgets": widgets}
+    made = {"figures": figures, "traced_pipelines": traced_pipelines, "widgets": widgets}
     first = [
         getattr(eval(MADE.get(name, f"widgets.{name}()"), made), slider.trait)
         for name, slider in SLIDERS.items()

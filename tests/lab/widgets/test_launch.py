@@ -8,9 +8,12 @@ from kernels import cuda, lab
 from kernels.lab.widgets import Launch
 from kernels.patterns import vector_add
 from tests.lab.widgets import keys
-from tests.lab.widgets.redraws import MOST, redraw_share
 
-PROFILES = [(width, mode) for width in (1280, 390) for mode in ("light", "dark")]
+WIDEST = Launch(n=1000, block=33)
+REDRAWS = [
+    (Launch(n=200, block=128), "Elements", range(1, 200, 9)),
+    (Launch(n=100_000, block=1), "Thread", range(0, 100_000, 7000)),
+]
 SLIDER = keys.Slider("Thread", "thread", 38)
 STILLS = [
     Launch(n=1003, block=97),
@@ -93,13 +96,6 @@ def test_python_refuses_what_the_fields_refuse():
             Launch(**settings)
 
 
-@pytest.mark.parametrize(("width", "mode"), PROFILES)
-def test_it_is_silent_and_fits(mounted, width, mode):
-    shown = mounted(Launch(n=1000, block=33), width=width, mode=mode)
-    assert (shown.errors, shown.foreign) == ([], [])
-    assert shown.overflow <= 0
-
-
 def number(shown, what: str) -> str:
     """What the table says of something."""
     row = shown.page.locator("tr", has_text=what).first
@@ -178,21 +174,6 @@ def test_a_bad_value_is_answered_and_the_picture_stays(mounted):
     shown.settled()
     assert not warning.is_visible()
     assert number(shown, "blocks: cdiv") == "2"
-
-
-def test_a_redraw_costs_little_more_than_the_picture_itself(mounted):
-    shown = mounted(Launch(n=200, block=128))
-    assert redraw_share(shown, "Elements", range(1, 200, 9)) <= MOST
-    shown = mounted(Launch(n=100_000, block=1))
-    assert redraw_share(shown, "Thread", range(0, 100_000, 7000)) <= MOST
-
-
-def test_the_numbers_are_printed_and_the_controls_are_not(mounted):
-    page = mounted(Launch()).page
-    page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    page.emulate_media(media="print")
-    assert page.locator("details table").is_visible()
-    assert not page.locator(".controls").is_visible()
 
 
 def by_keys(widget) -> None:

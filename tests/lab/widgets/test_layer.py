@@ -5,14 +5,16 @@ from itertools import product
 import pytest
 import traitlets
 
+from chapters.ch12_elsewhere.widgets.layer import sheets
 from kernels.basics import layer
 from kernels.basics.data_sheets import gpus
 from kernels.lab.widgets import Layer
-from kernels.lab.widgets.layer import sheets
 from tests.lab.widgets import keys
-from tests.lab.widgets.redraws import MOST, redraw_share
 
-PROFILES = [(width, mode) for width in (1280, 390) for mode in ("light", "dark")]
+WIDEST = Layer(M=65_536, N=65_536, K=65_536, gpu="t4")
+REDRAWS = [
+    (Layer(), "Launch", range(1, 50, 3)),
+]
 SLIDER = keys.Slider("M in powers of 2", "M", 2, shown=1)
 STILLS = [
     Layer(),
@@ -53,13 +55,6 @@ def test_python_refuses_what_the_fields_refuse():
     for settings in ({"gpu": "voodoo"}, {"dtype": "int4"}):
         with pytest.raises(traitlets.TraitError):
             Layer(**settings)
-
-
-@pytest.mark.parametrize(("width", "mode"), PROFILES)
-def test_it_is_silent_and_fits(mounted, width, mode):
-    shown = mounted(Layer(M=65_536, N=65_536, K=65_536, gpu="t4"), width=width, mode=mode)
-    assert (shown.errors, shown.foreign) == ([], [])
-    assert shown.overflow <= 0
 
 
 def test_controls_change_the_limit(mounted):
@@ -106,11 +101,6 @@ def test_a_gpu_without_the_format_says_so(mounted):
     shown.settled()
     assert keys.numbers(widget, "limited by") == ["memory"]
     assert shown.errors == []
-
-
-def test_a_redraw_costs_little_more_than_the_picture_itself(mounted):
-    shown = mounted(Layer())
-    assert redraw_share(shown, "Launch", range(1, 50, 3)) <= MOST
 
 
 def by_keys(widget) -> None:

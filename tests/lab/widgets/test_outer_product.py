@@ -9,9 +9,11 @@ from kernels.lab.widgets import OuterProduct
 from kernels.measure.occupancy import MAX_REGISTERS
 from kernels.measure.oracle import inputs, poisoned
 from tests.lab.widgets import keys
-from tests.lab.widgets.redraws import MOST, redraw_share
 
-PROFILES = [(width, mode) for width in (1280, 390) for mode in ("light", "dark")]
+WIDEST = OuterProduct()
+REDRAWS = [
+    (OuterProduct(step=6), "TM, rows", range(1, 8)),
+]
 SLIDER = keys.Slider("Step", "step", 2)
 STILLS = [
     OuterProduct(),
@@ -53,13 +55,6 @@ def test_python_refuses_what_the_sliders_do_not_reach():
             OuterProduct(**settings)
 
 
-@pytest.mark.parametrize(("width", "mode"), PROFILES)
-def test_it_is_silent_and_fits(mounted, width, mode):
-    shown = mounted(OuterProduct(), width=width, mode=mode)
-    assert (shown.errors, shown.foreign) == ([], [])
-    assert shown.overflow <= 0
-
-
 def test_sliders_change_the_picture_and_the_numbers(mounted):
     shown = mounted(OuterProduct(step=0))
     widget = shown.page.locator(".tile-widget")
@@ -75,19 +70,6 @@ def test_sliders_change_the_picture_and_the_numbers(mounted):
     assert keys.numbers(widget, "registers for the sums") == ["4"]
     widget.locator(".summary", has_text="1.25 loads per multiply-add").wait_for()
     assert shown.errors == []
-
-
-def test_a_redraw_costs_little_more_than_the_picture_itself(mounted):
-    shown = mounted(OuterProduct(step=6))
-    assert redraw_share(shown, "TM, rows", range(1, 8)) <= MOST
-
-
-def test_the_numbers_are_printed_and_the_controls_are_not(mounted):
-    page = mounted(OuterProduct()).page
-    page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    page.emulate_media(media="print")
-    assert page.locator("details table").is_visible()
-    assert not page.locator(".controls").is_visible()
 
 
 def by_keys(widget) -> None:

@@ -8,11 +8,11 @@ import itertools
 import numpy as np
 import pytest
 
+from chapters.ch04_tiled.widgets.tile_player import TilePlayer, source
 from kernels import lab
 from kernels.basics import data_sheets
 from kernels.host import check_tile
 from kernels.host.model import Access, rows_of_warp
-from kernels.lab.widgets.tile_player import TilePlayer, source
 from kernels.measure.occupancy import occupancy
 from kernels.rungs.order import LADDER
 from microscope import WARP

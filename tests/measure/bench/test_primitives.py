@@ -55,7 +55,7 @@ def test_a_result_that_is_not_there_or_is_off_is_found(table):
         assert case.error(case.launch) <= 1
     first = next(SMALL[table]())
     rows = bench.measure(
-        iter([bench.Case(first.what, first.nbytes, lambda: None, first.error)]), 1.0
+        iter([bench.Primitive(first.what, first.nbytes, lambda: None, first.error)]), 1.0
     )
     assert rows[0]["correct"] is False
 

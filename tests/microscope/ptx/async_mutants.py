@@ -130,7 +130,7 @@ ALONE = [
      "            if tid < 2:\n                for step", LOST + (Kind.ARRIVALS,)),
     (SPECIALIZED, "one panel is not loaded", "for panel in range(PANELS):",
      "for panel in range(PANELS - 1):", STUCK),
-    (SPECIALIZED, "A is loaded over B", "load(sA, map_A", "load(sB, map_A",
+    (SPECIALIZED, "A is loaded over B", "sA + uint32(box", "sB + uint32(box",
      RACES + (Kind.WRITE_AFTER_WRITE,)),
     (SPECIALIZED, "a step too few", "if tid == 0:\n                for step in range(steps):",
      "if tid == 0:\n                for step in range(steps - 1):", STUCK),

@@ -1,9 +1,9 @@
-"""Pipelines and mutants on a real GPU of sm_90, each in a process of its own under a watchdog.
+"""Pipelines and mutants on a real GPU of sm_90, under a watchdog, beside what the interpreter says.
 
-``python -m tests.microscope.ptx.hardware OUT`` writes OUT/async.json: of every random pipeline and
-every mutant what the interpreter says (its problems, whether C is right) and what the GPU does
-("right", "wrong", "hangs", "fails"). A sound pipeline must be right on both; of a mutant the GPU
-shows what it shows.
+``python -m tests.microscope.ptx.hardware interpret FILE`` writes what the interpreter says of every
+case: its problems, whether C is right, and a hash of it. ``… run FILE OUT`` runs the cases on the
+GPU and writes both to OUT. A sound pipeline must be right, bit for bit; of a mutant the GPU shows
+what it shows: "right", "wrong", "hangs" or "fails".
 """
 
 import fcntl
@@ -13,152 +13,245 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import numpy as np
 
-PIPELINES = 60
+PIPELINES, SEED = 300, 26
 WORKERS = 14
-SECONDS_OF_A_LAUNCH = 2  # a pipeline of this size takes microseconds
-SECONDS_OF_A_PROCESS = 60
-SECONDS_OF_ALL = 225
+SECONDS_OF_A_LAUNCH = 2  # a product of this size takes microseconds
+SECONDS_OF_A_CASE = 40  # compiling included
 LOCK = "/tmp/tile-by-tile-hardware.lock"
+KINDS = ("skew", "pipeline", "mutant", "rung", "bug")
 
 
 def cases() -> list[str]:
-    """The names of all cases: ``pipeline N`` and ``mutant N``."""
-    from tests.microscope.ptx.async_mutants import MUTANTS
+    """The names of all cases: what they are, and their number."""
+    from tests.microscope.ptx import async_mutants, public_bugs, skewed, test_rungs
 
-    return [f"mutant {k}" for k in range(len(MUTANTS))] + [
-        f"pipeline {k}" for k in range(PIPELINES)
-    ]
+    counts = {
+        "skew": len(skewed.CASES),
+        "pipeline": PIPELINES,
+        "mutant": len(async_mutants.MUTANTS),
+        "rung": len(test_rungs.MUTANTS),
+        "bug": len(public_bugs.CASES),
+    }
+    return [f"{kind} {k}" for kind in KINDS for k in range(counts[kind])]
 
 
 def of(name: str):
-    """The kernel of a case, its launch, what C should be, and words for it."""
-    from tests.microscope.ptx.async_mutants import MUTANTS
-    from tests.microscope.ptx.pipelines import pipelines
+    """The kernel of a case, its launch, its shared memory, what comes out of it, and words for it.
+
+    The last but one maps the name of an argument to what it should hold.
+    """
+    from tests.microscope.ptx import async_mutants, pipelines, public_bugs, skewed, test_rungs
 
     kind, _, number = name.partition(" ")
+    number = int(number)
+    if kind == "skew":
+        return skewed.CASES[number].launched()
+    if kind == "bug":
+        return public_bugs.CASES[number].launched()
+    if kind == "rung":
+        rung, before, after, _ = test_rungs.MUTANTS[number]
+        launch, shared_bytes, expected = test_rungs.launch(rung)
+        words = f"{rung}: {' '.join(before.split())} → {after}"
+        out = "map_C" if rung == "persistent" else "C"
+        return test_rungs.mutant(number), launch, shared_bytes, {out: expected}, words
     if kind == "mutant":
-        mutant = MUTANTS[int(number)]
-        return mutant.compiled(), *mutant.case(), f"{mutant.kernel}: {mutant.name}"
-    one = pipelines(PIPELINES)[int(number)]
-    return one.made, *one.case(), str(one)
+        one = async_mutants.MUTANTS[number]
+        kernel, words = one.compiled(), f"{one.kernel}: {one.name}"
+    else:
+        one = pipelines.pipelines(PIPELINES, SEED)[number]
+        kernel, words = one.made, str(one)
+    launch, expected = one.case()
+    out = "map_C" if one.kernel == "persistent" else "C"
+    return kernel, launch, kernel.shared_bytes, {out: expected}, words
 
 
 def interpreted(name: str) -> dict:
     """What the interpreter says of a case."""
     from microscope import trace
 
-    kernel, launch, expected, words = of(name)
-    seen = trace(kernel, *launch, shared_bytes=kernel.shared_bytes)
-    C = seen.outputs.get("C", seen.outputs.get("map_C"))
+    kernel, launch, shared_bytes, expected, words = of(name)
+    seen = trace(kernel, *launch, shared_bytes=shared_bytes)
+    right = all(np.array_equal(seen.outputs[key], value) for key, value in expected.items())
     return {
         "case": words,
         "kinds": sorted({problem.kind for problem in seen.problems}),
         "first": str(seen.problems[0]) if seen.problems else "",
-        "interpreter_right": bool(np.array_equal(C, expected)),
-        "hash": hashlib.sha256(C.tobytes()).hexdigest()[:16],
+        "interpreter_right": right,
+        "hash": digest(seen.outputs[key] for key in expected),
     }
 
 
-def on_gpu(name: str) -> dict:
-    """What the GPU does with a case; a kernel that hangs ends the process."""
+def digest(arrays) -> str:
+    """A hash of some arrays' bytes."""
+    return hashlib.sha256(b"".join(a.tobytes() for a in arrays)).hexdigest()[:16]
+
+
+def prepared(kernel, launch, shared_bytes: int, whole=np.int64):
+    """A function that launches a kernel on the GPU, and what reads its arguments' arrays by name.
+
+    `whole` is the type that whole numbers go over as.
+    """
+    from inspect import signature
+
     from kernels.engine import cupy
     from kernels.host.numba_launch import launcher
     from kernels.host.tma import tensor_map
     from microscope.ptx import TensorMap
 
-    kernel, (grid, block, *arguments), expected, _ = of(name)
-    arrays, given = {}, []
-    for a in arguments:
+    grid, block, *arguments = launch
+    arrays, given, named = {}, [], {}
+    for key, a in zip(signature(kernel.py_func).parameters, arguments, strict=True):
         array = a.array if isinstance(a, TensorMap) else a
         if isinstance(array, np.ndarray):
-            array = arrays.setdefault(id(array), cupy.asarray(array))
+            array = named[key] = arrays.setdefault(id(array), cupy.asarray(array))
         if isinstance(a, TensorMap):
             given.append(tensor_map(array, *a.box, a.dtype))
         else:
-            given.append(np.int64(array) if isinstance(array, int) else array)
-    C = next(a for a in arrays.values() if a.dtype == np.float32)
-    grid = grid if isinstance(grid, tuple) else (grid,)
-    launch = launcher(kernel, grid, (block,), tuple(given), kernel.shared_bytes)
+            given.append(whole(array) if isinstance(array, (bool, int)) else array)
+    grid, block = (n if isinstance(n, tuple) else (n,) for n in (grid, block))
+    return launcher(kernel, grid, block, tuple(given), shared_bytes), named
+
+
+def on_gpu(name: str) -> dict:
+    """What the GPU does with a case; a kernel that hangs ends the process."""
+    from kernels.engine import cupy
+
+    kernel, launch, shared_bytes, expected, _ = of(name)
+    whole = np.int32 if name.startswith("rung") else np.int64
+    go, arrays = prepared(kernel, launch, shared_bytes, whole)
     cupy.cuda.Device().synchronize()
     with open(LOCK, "w") as lock:  # one kernel at a time: one that hangs must not slow another
         fcntl.flock(lock, fcntl.LOCK_EX)
-        launch()
+        go()
         done, end = cupy.cuda.Event(), time.monotonic() + SECONDS_OF_A_LAUNCH
         done.record()
         while not done.done:
             if time.monotonic() > end:
-                print(json.dumps({"gpu": "hangs"}), flush=True)
+                print(json.dumps({"name": name, "gpu": "hangs"}), flush=True)
                 os.kill(os.getpid(), signal.SIGKILL)
             time.sleep(0.001)
         cupy.cuda.Device().synchronize()
-        result = C.get()
-    right = np.array_equal(result, expected)
-    return {
-        "gpu": "right" if right else "wrong",
-        "gpu_hash": hashlib.sha256(result.tobytes()).hexdigest()[:16],
-    }
+        results = {key: arrays[key].get() for key in expected}
+    wrong = [k for k, v in results.items() if not np.array_equal(v, expected[k])]
+    row = {"name": name, "gpu": "wrong" if wrong else "right", "gpu_hash": digest(results.values())}
+    for key in wrong:
+        off = np.atleast_2d(results[key] != expected[key])
+        row["rows"] = sorted({int(r) // 16 for r in np.nonzero(off)[0]})  # of 16, as warps have
+    return row
 
 
-def asked(name: str, what: str, end: float) -> dict:
-    """One case in a process of its own, without a GPU ("cpu") or with it ("gpu")."""
-    left = min(SECONDS_OF_A_PROCESS, end - time.monotonic())
-    if left < 5:
-        return {} if what == "cpu" else {"gpu": "no time"}
-    command = [sys.executable, "-m", __spec__.name, "--one", name]
-    environment = os.environ | {"KERNELS_ENGINE": what}
-    try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=left, env=environment
-        )
-    except subprocess.TimeoutExpired:
-        return {} if what == "cpu" else {"gpu": "hangs"}
-    lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
-    if lines:
-        return json.loads(lines[-1])
-    why = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
-    return {"interpreter_error": why[:300]} if what == "cpu" else {"gpu": "fails", "why": why[:300]}
+def worker(names: list[str]) -> None:
+    """Run cases one after the other, a line of JSON each."""
+    for name in names:
+        try:
+            row = on_gpu(name)
+        except Exception as error:
+            why = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+            row = {"name": name, "gpu": "fails", "why": why}
+        print(json.dumps(row), flush=True)
+        if row["gpu"] == "fails":  # the context may be lost
+            return
 
 
-def all_of(folder: Path, gpu: bool = True) -> list[dict]:
-    """Every case on both; the file is written as results come in."""
-    end, rows = time.monotonic() + SECONDS_OF_ALL, {}
+def watch(process, heard: list[float], end: float) -> None:
+    """End a worker that has said nothing for long, or whose time is over."""
+    while process.poll() is None:
+        if time.monotonic() > min(heard[-1] + SECONDS_OF_A_CASE, end):
+            process.kill()
+        time.sleep(0.1)
 
-    def one(name: str) -> None:
-        row = {"name": name} | asked(name, "cpu", end) | (asked(name, "gpu", end) if gpu else {})
-        rows[name] = row
 
-    with ThreadPoolExecutor(WORKERS) as pool:
-        list(pool.map(one, cases()))
-    found = [rows[name] for name in cases()]
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "async.json").write_text(json.dumps(found, indent=1))
+def attended(names: list[str], rows: dict, end: float) -> None:
+    """Keep a worker going until it has been through its cases, or the time is over."""
+    left = list(names)
+    while left and time.monotonic() < end:
+        command = [sys.executable, "-m", __spec__.name, "worker", *left]
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+            env=os.environ | {"KERNELS_ENGINE": "gpu"},
+        )  # fmt: skip
+        heard, name = [time.monotonic()], ""
+        watcher = threading.Thread(target=watch, args=(process, heard, end))
+        watcher.start()
+        for line in process.stdout:
+            heard.append(time.monotonic())
+            row = json.loads(line)
+            name = row["name"]
+            rows[name] = row
+            left.remove(name)
+        process.wait()
+        watcher.join()
+        ended_itself = process.returncode == 0 or rows.get(name, {}).get("gpu") == "hangs"
+        if left and not ended_itself and time.monotonic() < end:
+            late = time.monotonic() - heard[-1] >= SECONDS_OF_A_CASE
+            why = "no word" if late else f"exit status {process.returncode}"
+            rows[left[0]] = {"name": left[0], "gpu": "hangs" if late else "fails", "why": why}
+            left.pop(0)
+
+
+def run(interpreted_file: Path, out: Path, seconds: float) -> list[dict]:
+    """Every case on the GPU, beside what the interpreter says; written as results come in."""
+    known = json.loads(interpreted_file.read_text())
+    end, rows = time.monotonic() + seconds, {}
+    names = [name for name in cases() if name in known]
+
+    def made_of(name: str):
+        kind, _, number = name.partition(" ")
+        if kind != "pipeline":
+            return kind, int(number)
+        text = known[name]["case"]
+        return kind, text[: text.index("sizes")]  # those of one kernel side by side
+
+    for kind in (("skew",), ("pipeline",), ("mutant", "rung", "bug")):
+        some = [n for n in names if n.partition(" ")[0] in kind]
+        if kind == ("pipeline",):
+            some.sort(key=made_of)
+            size = -(-len(some) // WORKERS)
+            shares = [some[k : k + size] for k in range(0, len(some), size)]
+        else:
+            shares = [some[k::WORKERS] for k in range(WORKERS)]
+        threads = [threading.Thread(target=attended, args=(s, rows, end)) for s in shares if s]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        print(f"{'/'.join(kind)}: {end - time.monotonic():.0f} s left", flush=True)
+        found = [{"name": n} | known[n] | rows.get(n, {"gpu": "no time"}) for n in names]
+        out.write_text(json.dumps(found, indent=1))
     return found
 
 
 def told(rows: list[dict]) -> str:
     """A summary in words."""
     lines = []
-    for kind in ("pipeline", "mutant"):
+    for kind in KINDS:
         some = [r for r in rows if r["name"].startswith(kind)]
         counts: dict[str, int] = {}
         for r in some:
-            silent = "silent" if not r.get("kinds") else "reported"
-            key = f"{r.get('gpu', '-')} on the GPU, {silent} in the interpreter"
+            silent = "reported" if r["kinds"] else "silent"
+            key = f"{r['gpu']} on the GPU, {silent} in the interpreter"
             counts[key] = counts.get(key, 0) + 1
-        equal = sum("hash" in r and r["hash"] == r.get("gpu_hash") for r in some)
-        lines.append(f"{kind}s: {len(some)}, equal bit for bit {equal}; {counts}")
+        equal = sum(r["hash"] == r.get("gpu_hash") for r in some)
+        lines.append(f"{kind}: {len(some)}, equal bit for bit {equal}; {counts}")
+        if kind == "skew":
+            lines += [f"  {r['case']}: {r['gpu']} {r.get('rows', '')}" for r in some]
     return "\n".join(lines)
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "--one":
-        engine = os.environ["KERNELS_ENGINE"]
-        print(json.dumps((on_gpu if engine == "gpu" else interpreted)(sys.argv[2])), flush=True)
+    if sys.argv[1] == "worker":
+        worker(sys.argv[2:])
+    elif sys.argv[1] == "interpret":
+        names = cases()
+        with ProcessPoolExecutor(max(1, (os.cpu_count() or 1) - 2)) as pool:
+            found = dict(zip(names, pool.map(interpreted, names, chunksize=4), strict=True))
+        Path(sys.argv[2]).write_text(json.dumps(found))
     else:
-        print(told(all_of(Path(sys.argv[1]), gpu="--cpu" not in sys.argv)))
+        print(told(run(Path(sys.argv[2]), Path(sys.argv[3]), float(sys.argv[4]))))

@@ -13,8 +13,12 @@ BK = 64  # values of k in a step: 128 bytes of bfloat16
 
 
 @functools.cache
-def specialized(BM=128, BN=256, STAGES=4, dtype="bfloat16"):
-    """A producer, and BM / 64 warpgroups of consumers; C is float32, with an even row length."""
+def specialized(BM=128, BN=256, STAGES=4, dtype="bfloat16", A_ROWS=None, B_ROWS=64, B_FIRST=False):
+    """A producer, and BM / 64 warpgroups of consumers; C is float32, with an even row length.
+
+    A tile of A comes in boxes of A_ROWS rows (all of it, if left out), a panel of B in boxes of
+    B_ROWS, and B before A with B_FIRST.
+    """
     multiply_add = ptx.wgmma(BN, dtype)
     CONSUMERS = BM // 64
     # What all threads have together must fit into an SM: 65536 registers.
@@ -22,6 +26,7 @@ def specialized(BM=128, BN=256, STAGES=4, dtype="bfloat16"):
     TILE_A, PANEL = BM * BK * 2, BK * 128
     STAGE = TILE_A + BK * BN * 2
     PANELS = BN // 64
+    A_ROWS = A_ROWS or BM
     ACC = BN // 2
 
     @cuda.jit(launch_bounds=(128 * (1 + CONSUMERS), 1))
@@ -51,11 +56,17 @@ def specialized(BM=128, BN=256, STAGES=4, dtype="bfloat16"):
                     sA = ring + slot * uint32(STAGE)
                     sB = sA + uint32(TILE_A)
                     ptx.mbarrier_arrive_expect_tx(arrived, STAGE)
-                    ptx.cp_async_bulk_tensor_2d_load(sA, map_A, step * BK, row0, arrived)
-                    for panel in range(PANELS):
-                        ptx.cp_async_bulk_tensor_2d_load(
-                            sB + uint32(panel * PANEL), map_B, col0 + 64 * panel, step * BK, arrived
-                        )
+                    for turn in range(2):
+                        if (turn == 0) != B_FIRST:
+                            for box in range(BM // A_ROWS):
+                                to, y = sA + uint32(box * A_ROWS * 128), row0 + box * A_ROWS
+                                ptx.cp_async_bulk_tensor_2d_load(to, map_A, step * BK, y, arrived)
+                        else:
+                            for panel in range(PANELS):
+                                for box in range(BK // B_ROWS):
+                                    to = sB + uint32(panel * PANEL + box * B_ROWS * 128)
+                                    x, y = col0 + 64 * panel, step * BK + box * B_ROWS
+                                    ptx.cp_async_bulk_tensor_2d_load(to, map_B, x, y, arrived)
         else:
             ptx.setmaxnreg_inc(MANY)
             acc = cuda.local.array(ACC, float32)
@@ -151,10 +162,11 @@ def copied(k=16, dtype="bfloat16"):
 
 
 @functools.cache
-def persistent(BM=64, BN=128, STAGES=3, CLUSTER=2):
+def persistent(BM=64, BN=128, STAGES=3, CLUSTER=2, DOWN=True):
     """Blocks that stay, in clusters that share B; C leaves by TMA, in two boxes that take turns.
 
-    One producer warp, one warpgroup of consumers; the grid has one axis.
+    They go down the tiles of C before one to the right, or the other way round. One producer warp,
+    one warpgroup of consumers; the grid has one axis.
     """
     multiply_add = ptx.wgmma(BN, "bfloat16")
     clusters_of = ptx.cluster_dims(CLUSTER)
@@ -189,8 +201,10 @@ def persistent(BM=64, BN=128, STAGES=3, CLUSTER=2):
         if role == 0:
             if tid == 0:
                 for t in range(int32(cuda.blockIdx.x) // int32(CLUSTER), down * across, clusters):
-                    row0 = (t % down * int32(CLUSTER) + rank) * int32(BM)
-                    col0 = t // down * int32(BN)
+                    i = t % down if DOWN else t // across
+                    j = t // down if DOWN else t % across
+                    row0 = (i * int32(CLUSTER) + rank) * int32(BM)
+                    col0 = j * int32(BN)
                     for step in range(steps):
                         slot = count % uint32(STAGES)
                         parity = count // uint32(STAGES) & uint32(1)
@@ -216,8 +230,10 @@ def persistent(BM=64, BN=128, STAGES=3, CLUSTER=2):
             lane = tid % 32
             line = tid // 32 * 16 + lane // 4
             for t in range(int32(cuda.blockIdx.x) // int32(CLUSTER), down * across, clusters):
-                row0 = (t % down * int32(CLUSTER) + rank) * int32(BM)
-                col0 = t // down * int32(BN)
+                i = t % down if DOWN else t // across
+                j = t // down if DOWN else t % across
+                row0 = (i * int32(CLUSTER) + rank) * int32(BM)
+                col0 = j * int32(BN)
                 previous = uint32(0)
                 for step in range(steps):
                     slot = count % uint32(STAGES)

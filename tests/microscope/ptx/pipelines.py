@@ -1,6 +1,10 @@
-"""Random pipelines: stages, formats, sizes that do not divide, one block or two a cluster."""
+"""Random pipelines: stages, boxes, orders, formats, sizes that do not divide, clusters.
+
+>>> pipelines(300, seed=1)  # what `hardware` runs on a GPU
+"""
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -49,9 +53,9 @@ class Pipeline:
             bits = bfloat16 if self.options[1] == "bfloat16" else _float16
             operands = bits(A), bits(np.ascontiguousarray(B.T))
             return ((N // 8, -(-M // 16)), 32, *operands, C, K), A @ B
-        BM, BN, _, dtype = self.options
+        BM, BN, _, dtype, A_rows, B_rows, _ = self.options
         bits = bfloat16 if dtype == "bfloat16" else _float16
-        maps = TensorMap(bits(A), (BM, 64), dtype), TensorMap(bits(B), (64, 64), dtype)
+        maps = TensorMap(bits(A), (A_rows, 64), dtype), TensorMap(bits(B), (B_rows, 64), dtype)
         return ((-(-N // BN), -(-M // BM)), 128 * (1 + BM // 64), *maps, C, K), A @ B
 
 
@@ -59,7 +63,8 @@ def _float16(a):
     return a.astype(np.float16)
 
 
-def pipelines(count: int, seed: int = 0, small: bool = False) -> list[Pipeline]:
+@cache
+def pipelines(count: int, seed: int = 0, small: bool = False) -> tuple[Pipeline, ...]:
     """Some pipelines, the same each time; `small` ones take the interpreter little time."""
     random = np.random.default_rng(seed)
     found = []
@@ -80,13 +85,14 @@ def pipelines(count: int, seed: int = 0, small: bool = False) -> list[Pipeline]:
                 consumers = int(random.integers(1, 4))
                 widest = 3 if consumers == 3 else 4  # 512 threads have 128 registers each
                 BN = 64 * min(widest, int(random.integers(1, 5)))
-                options = (64 * consumers, BN, stages, dtype)
+                rows = int(random.choice([64 * consumers, 64, 32])), int(random.choice([64, 32, 8]))
+                options = (64 * consumers, BN, stages, dtype, *rows, bool(random.integers(2)))
             else:
                 cluster = int(random.integers(1, 3))
                 BN = 64 * cluster * int(random.integers(1, 3))
-                options = (64, BN, max(2, stages), cluster)
+                options = (64, BN, max(2, stages), cluster, bool(random.integers(2)))
                 blocks = cluster * int(random.integers(1, 4))
         one = Pipeline(kernel, options, sizes, blocks, int(random.integers(1 << 30)))
         if one.made.shared_bytes <= MOST_SHARED and one not in found:
             found.append(one)
-    return found
+    return tuple(found)

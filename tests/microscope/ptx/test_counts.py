@@ -3,33 +3,15 @@
 import numpy as np
 import pytest
 
-from kernels import cuda, ptx, uint32
 from microscope import trace
+from tests.microscope.ptx.counters import rows_of_128_bytes
 from tests.microscope.ptx.hopper_kernels import copied, persistent
 from tests.microscope.ptx.products import copied_case, persistent_case
-
-int32, uint8 = cuda.int32, cuda.uint8
 
 
 def site(seen, text, op):
     (found,) = [s for s in seen.sites if text in s.expr and s.op == op and s.space == "shared"]
     return found
-
-
-@cuda.jit
-def rows_of_128_bytes(out, swizzled):
-    memory = cuda.shared.array(0, uint8, alignment=1024)
-    start = ptx.shared_address(memory)
-    lane = int32(cuda.threadIdx.x)
-    for k in range(4):
-        at = start + uint32(lane * 64 + 16 * k)
-        ptx.st_shared_v4_f32(at, 1, 2, 3, 4)
-    cuda.syncwarp()
-    row, chunk = lane % 16, lane // 16
-    if swizzled:
-        chunk = chunk ^ row % 8
-    parts = ptx.ldmatrix_x4(start + uint32(row * 128 + chunk * 16))
-    out[lane] = parts[0]
 
 
 @pytest.mark.parametrize(("swizzled", "wavefronts"), [(False, 32), (True, 4)])

@@ -29,8 +29,8 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("columns", "dtype", "a_in", "transposed_B"), CASES)
-def test_one_product(columns, dtype, a_in, transposed_B):
+def case(columns, dtype, a_in, transposed_B):
+    """The kernel of one product, its launch, and what C should be."""
     kernel = one_product(columns, dtype, a_in, transposed_B)
     K = 128 // kernel.size
     A, B, C = matrices(64, columns, K)
@@ -40,10 +40,17 @@ def test_one_product(columns, dtype, a_in, transposed_B):
         map_B = TensorMap(bits(B), (64, 64), name)
     else:
         map_B = TensorMap(bits(np.ascontiguousarray(B.T)), (columns, K), name)
-    seen = trace(kernel, 1, 128, map_A, map_B, C, shared_bytes=kernel.shared_bytes)
+    return kernel, (1, 128, map_A, map_B, C), A @ B
+
+
+@pytest.mark.parametrize(("columns", "dtype", "a_in", "transposed_B"), CASES)
+def test_one_product(columns, dtype, a_in, transposed_B):
+    kernel, launch, expected = case(columns, dtype, a_in, transposed_B)
+    seen = trace(kernel, *launch, shared_bytes=kernel.shared_bytes)
     assert not seen.problems
-    np.testing.assert_array_equal(seen.outputs["C"], A @ B)
-    assert seen.asynchronous[f"wgmma {dtype}"] == 64 * columns * K
+    np.testing.assert_array_equal(seen.outputs["C"], expected)
+    products = expected.size * 128 // kernel.size
+    assert seen.asynchronous[f"wgmma {dtype}"] == products
 
 
 def test_every_code_of_e4m3_is_the_number_that_the_host_says():

@@ -65,12 +65,19 @@ MUTANTS = [
 ]  # fmt: skip
 
 
+def mutant(number: int):
+    """The kernel of a mutant."""
+    name, before, after, _ = MUTANTS[number]
+    source = Path(RUNGS[name].__file__).read_text(encoding="utf-8")
+    if source.count(before) != 1:
+        raise ValueError(f"{name} has {source.count(before)} places {before!r}")
+    module = from_source(source.replace(before, after), f"{name}_mutant_{number}")
+    return getattr(module, f"make_{name}")()
+
+
 @pytest.mark.parametrize("number", range(len(MUTANTS)))
 def test_a_mutant_of_a_rung_is_reported(number):
-    name, before, after, kinds = MUTANTS[number]
-    source = Path(RUNGS[name].__file__).read_text(encoding="utf-8")
-    assert source.count(before) == 1
-    module = from_source(source.replace(before, after), f"{name}_mutant_{number}")
+    name, *_, kinds = MUTANTS[number]
     arguments, shared_bytes, _ = launch(name)
-    seen = trace(getattr(module, f"make_{name}")(), *arguments, shared_bytes=shared_bytes)
+    seen = trace(mutant(number), *arguments, shared_bytes=shared_bytes)
     assert {problem.kind for problem in seen.problems} & kinds
