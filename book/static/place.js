@@ -63,7 +63,7 @@
   if (scrollY || location.hash) ask();
 
   const page = /(chapters\/[\w-]+\/[\w-]+)\.html$/.exec(location.pathname)?.[1];
-  if (page && /\/\d\d-/.test(page))
+  if (page && /\/\d\d\w?-/.test(page))
     try {
       localStorage.setItem("tile-by-tile.place", JSON.stringify({ page, title }));
     } catch {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kernels.engine import cupy, on_gpu
-from kernels.host.numba_launch import launcher
+from kernels.host.follow import prepared
 from kernels.measure import oracle
 from kernels.rungs.order import Rung
 from microscope import Trace, trace
@@ -34,7 +34,7 @@ def launch(kernel: Any, grid: Any, block: Any, *arguments: Any, shared_bytes: in
         When the launch fails, with the reason.
     """
     grid, block = ((n,) if isinstance(n, int) else tuple(n) for n in (grid, block))
-    launcher(kernel, grid, block, arguments, shared_bytes)()
+    prepared(kernel, grid, block, arguments, shared_bytes)()
     if on_gpu:
         cupy.cuda.Device().synchronize()
 
