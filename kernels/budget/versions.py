@@ -18,7 +18,6 @@ from kernels.budget.ceilings import Budget, Counts, Limits
 from kernels.host.rung import Rung
 from kernels.measure import oracle
 from kernels.measure.occupancy import occupancy
-from microscope.trace import Trace
 
 __all__ = ["Version", "bounds", "machine", "profile_of", "version"]
 
@@ -123,7 +122,7 @@ def _requests(rung: Rung, values: tuple[tuple[str, int], ...]) -> float:
 
 
 @lru_cache(maxsize=512)
-def _seen(rung: Rung, values: tuple[tuple[str, int], ...]) -> Trace:
+def _seen(rung: Rung, values: tuple[tuple[str, int], ...]) -> microscope.Trace:
     """A trace of one block of a rung's Numba kernel, but for its stores of C."""
     options = dict(values)
     BM, BN, BK = rung.Options(**options).block_tile
@@ -209,7 +208,7 @@ def _of_others(
     products = options.get("products", 1) / row["options"].get("products", 1)
     if known.tensor and products != 1:
         known = replace(known, tensor=products * known.tensor)
-    if rung.make is None:
+    if rung.make is None or rung.dtypes != ("float32",):
         return known
     own, others = (
         tuple(sorted((name, value) for name, value in each.items() if name != "split"))

@@ -6,11 +6,11 @@ from itertools import product as every
 
 import pytest
 
+from chapters.ch06_profiling.widgets.calculator import SIZES, TILES
 from kernels import records
 from kernels.budget import product, versions
 from kernels.host.rung import ENGINE_TITLES
 from kernels.lab.widgets import Calculator
-from chapters.ch06_profiling.widgets.calculator import SIZES, TILES
 from kernels.rungs.order import LADDER
 from tests.lab.widgets import keys
 from tests.lab.widgets.redraws import MOST, redraw_share
