@@ -208,7 +208,7 @@ def _of_others(
     products = options.get("products", 1) / row["options"].get("products", 1)
     if known.tensor and products != 1:
         known = replace(known, tensor=products * known.tensor)
-    if rung.make is None or rung.dtypes != ("float32",):
+    if not rung.in_microscope:
         return known
     own, others = (
         tuple(sorted((name, value) for name, value in each.items() if name != "split"))
