@@ -8,6 +8,7 @@ import pytest
 
 from kernels import LADDER
 from kernels.host import cpp
+from kernels.measure.bench.ablation import STEPS
 from kernels.measure.ptx import compile_kernel, with_numba
 
 pytestmark = pytest.mark.skipif(
@@ -48,6 +49,9 @@ def cases():
     # What the host adds where two blocks of a cluster share each tile.
     pairs = LADDER["stream_k"].Options(BN=128, cluster=1).macros | {"PARTS": 2}
     yield from (("stream_k", "sm_90a", pairs | macros) for macros in FORMATS)
+    for _, rung, given in STEPS[1:]:
+        options = rung.Options(**rung.default("cpp") | given)
+        yield rung.name, rung.arch, options.macros | FORMATS[0]
 
 
 def name_of(case) -> str:
