@@ -14,8 +14,7 @@ import pytest
 from kernels.host import cpp, half
 from kernels.primitives import attention_wgmma as hopper
 from kernels.primitives.attention import error_bound, exact
-from microscope import trace
-from microscope.ptx import TensorMap
+from microscope import TensorMap, trace
 from tests.microscope.cases import from_source
 from tests.primitives.test_attention_cpp import COMPILER, UNITS, compiled, inputs, run
 
