@@ -15,13 +15,7 @@ from .source import Code
 
 
 def host_array(a):
-    """An argument's array on the host: Numba's and CuPy's device arrays are copied there.
-
-    What a GPU alone can read, such as a tensor map that the driver made, has a method
-    ``in_microscope`` that returns what stands for it here.
-    """
-    if hasattr(a, "in_microscope"):
-        return a.in_microscope()
+    """An argument's array on the host: Numba's and CuPy's device arrays are copied there."""
     if isinstance(a, DeviceArray):
         return a.memory
     if isinstance(a, np.ndarray) or np.isscalar(a):
@@ -95,8 +89,15 @@ def _holds_numbers(d: np.dtype) -> bool:
 
 
 def bind(code: Code, given: tuple, convert) -> list:
-    """The kernel's arguments, converted; one array given twice stays one array."""
+    """The kernel's arguments, converted; one array given twice stays one array.
+
+    What a GPU alone can read, such as a tensor map that the driver made, has a method
+    ``in_microscope`` that returns what stands for it here.
+    """
     bound = code.bind(list(given), {}, code.name)
+    bound = {
+        name: a.in_microscope() if hasattr(a, "in_microscope") else a for name, a in bound.items()
+    }
     made: dict[int, object] = {}
     for name, a in sorted(bound.items(), key=lambda item: tensor_maps.is_map(item[1])):
         if tensor_maps.is_map(a):
