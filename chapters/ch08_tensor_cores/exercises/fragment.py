@@ -6,8 +6,10 @@ import numpy as np
 
 from kernels import ptx
 from kernels.engine import uint32
+from kernels.lab.exercises.arrays import Numbers, poisoned, wide
 from kernels.lab.exercises.exercise import FINE, ODD, KernelExercise, Suspect, Trial
 from kernels.lab.exercises.kinds import Kind
+from kernels.measure.oracle import tolerance
 
 
 def trials(seed=0):
@@ -15,26 +17,30 @@ def trials(seed=0):
 
 
 def _trial(K, role, seed):
-    # Small whole numbers: exact in fp16, and their sums in float32.
-    rng = np.random.default_rng([seed, K])
-    A = rng.integers(-8, 9, (16, K)).astype(np.float16)
-    B = rng.integers(-8, 9, (K, 8)).astype(np.float16)
-    want = A.astype(np.float32) @ B.astype(np.float32)
+    # Multiples of 1/8 are exact in fp16, and so are their sums in float32.
+    numbers = Numbers(role, seed, K)
+    A, B = numbers(16, K).astype(np.float16), numbers(K, 8).astype(np.float16)
+    a, b = wide(A), wide(B)
+    # A taller C has rows that nobody stores: they stay as they are.
+    rest = np.full((K // 16, 8), 0.5, np.float32)
+
+    def tall(C):
+        return np.concatenate([C, rest])
+
+    bounds = {"C": np.concatenate([tolerance(A, B), 0 * rest])} if role == FINE else {}
 
     def suspects():
-        swapped = np.roll(want, 8, axis=0)
-        yield Suspect(Kind.SWAPPED, "rows 0 to 7 and 8 to 15 of A are exchanged", swapped)
-        half = A.astype(np.float32).reshape(16, -1, 2, 8)
+        swapped = np.roll(a @ b, 8, axis=0)
+        yield Suspect(Kind.SWAPPED, "rows 0 to 7 and 8 to 15 of A are exchanged", tall(swapped))
         for side, other in ((0, "right"), (1, "left")):
-            only = half.copy()
+            only = a.reshape(16, -1, 2, 8).copy()
             only[:, :, 1 - side] = 0
-            result = only.reshape(16, K) @ B.astype(np.float32)
+            result = tall(only.reshape(16, K) @ b)
             yield Suspect(Kind.WRONG, f"the {other} half of each 16 × 16 of A is missing", result)
 
     pairs = A.view(np.uint32), np.ascontiguousarray(B.T).view(np.uint32)
-    C = np.full((16, 8), np.nan, np.float32)
-    arguments = {"A": pairs[0], "BT": pairs[1], "C": C}
-    return Trial(f"K = {K}", (1,), (32,), arguments, {"C": want}, {}, suspects, role)
+    arguments = {"A": pairs[0], "BT": pairs[1], "C": tall(poisoned(16, 8))}
+    return Trial(f"K = {K}", (1,), (32,), arguments, {"C": tall(a @ b)}, bounds, suspects, role)
 
 
 EXERCISE = KernelExercise(

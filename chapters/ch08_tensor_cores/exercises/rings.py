@@ -6,6 +6,7 @@ import numpy as np
 
 from kernels import ptx
 from kernels.engine import uint64
+from kernels.lab.exercises.arrays import Numbers, poisoned, wide
 from kernels.lab.exercises.exercise import FINE, ODD, KernelExercise, Suspect, Trial
 from kernels.lab.exercises.kinds import Kind
 
@@ -60,16 +61,22 @@ def trials(seed=0):
 
 
 def _trial(steps, role, seed):
-    rng = np.random.default_rng([seed, steps])
-    A = rng.integers(-8, 9, (steps, 32)).astype(np.float32)  # their sums are exact
-    want = A.sum(axis=0)[::-1].copy()
+    numbers = Numbers(role, seed, steps)
+    A = numbers(steps, 32)
+    want = wide(A).sum(axis=0)[::-1].copy()
+    bounds = numbers.bounds("out", steps, abs(A).sum(axis=0)[::-1])
 
     def suspects():
-        yield Suspect(Kind.WRONG, "this is the sum without the last row", want - A[-1, ::-1])
-        yield Suspect(Kind.WRONG, "this is the sum without the first row", want - A[0, ::-1])
+        for row, name in ((-1, "last"), (0, "first")):
+            less = np.append(A[row, ::-1], np.zeros(steps))
+            yield Suspect(Kind.WRONG, f"this is the sum without the {name} row", want - less)
 
-    arguments = {"A": A, "out": np.full(32, np.nan, np.float32)}
-    return Trial(f"{steps} rows", (1,), (64,), arguments, {"out": want}, {}, suspects, role)
+    # A longer `out` has elements that nobody stores: they stay as they are.
+    rest = np.full(steps, 0.5, np.float32)
+    want = np.append(want, rest)
+    bounds = {name: np.append(bound, np.zeros(steps)) for name, bound in bounds.items()}
+    arguments = {"A": A, "out": np.append(poisoned(32), rest)}
+    return Trial(f"{steps} rows", (1,), (64,), arguments, {"out": want}, bounds, suspects, role)
 
 
 DEADLOCK = KernelExercise(

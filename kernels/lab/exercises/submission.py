@@ -7,6 +7,7 @@ import inspect
 import itertools
 import linecache
 import math
+import os
 import textwrap
 import types
 from collections.abc import Callable, Iterator
@@ -15,13 +16,15 @@ from pathlib import Path
 from kernels import engine as backend
 from microscope import KernelError, code_of
 
+from ..pages import CHAPTERS
 from .exercise import KernelExercise
 from .kinds import Kind
 
 _numbers = itertools.count(1)
 
 #: How the files of the course's own solutions begin, and those of texts that were handed in.
-HOME, ANSWER = str(Path(__file__).parent), "<answer "
+HOMES = (str(Path(__file__).parent), *(f"{d}{os.sep}" for d in CHAPTERS.glob("ch*/exercises")))
+ANSWER = "<answer "
 
 
 class Refused(Exception):
@@ -146,7 +149,7 @@ def check_own(function: Callable, answer=None) -> None:
     mine = function.__code__.co_filename if isinstance(answer, str) else ""
     for called in _with_called(function):
         file = called.__code__.co_filename
-        if file != mine and file.startswith((HOME, ANSWER)):
+        if file != mine and file.startswith((*HOMES, ANSWER)):
             raise Refused(
                 Kind.BORROWED, f"{called.__name__} is the course's own solution: write yours"
             )

@@ -23,7 +23,9 @@ from tests.lab.exercises.mutants import equivalent, mutants, survives
 
 
 def arrays(trial):
-    return {n: a for n, a in trial.arguments.items() if isinstance(a, np.ndarray)}
+    """The arrays of a launch; those of pairs of float16, one in each uint32, as float16."""
+    given = {n: a for n, a in trial.arguments.items() if isinstance(a, np.ndarray)}
+    return {n: a.view(np.float16) if a.dtype == np.uint32 else a for n, a in given.items()}
 
 
 @pytest.mark.parametrize("name", KERNELS)
@@ -34,7 +36,8 @@ def test_no_launch_is_right_in_whole_numbers_or_in_half_precision(name):
         assert eighths is not (trial.role == FINE)
         assert all((a != np.floor(a)).any() for a in given), "whole numbers hide an integer"
         if trial.role == FINE:
-            assert all((a != a.astype(np.float16)).mean() > 0.9 for a in given)
+            of_32_bits = [a for a in given if a.dtype == np.float32]
+            assert all((a != a.astype(np.float16)).mean() > 0.9 for a in of_32_bits)
 
 
 @pytest.mark.parametrize("name", KERNELS)
@@ -96,7 +99,8 @@ def test_integers_and_half_precision_in_place_of_float32_are_rejected(name, conv
         numbers = "stores"
     text = ast.unparse(ast.fix_missing_locations(Through(conversion, numbers).visit(written)))
     result = judge(name, f"from numpy import float16\n{text}", **options(name))
-    assert result.kind in (Kind.ROUNDED, Kind.WRONG), str(result)
+    # Bits of a register that are taken for a number and rounded may be none.
+    assert result.kind in (Kind.ROUNDED, Kind.WRONG, Kind.NOT_A_NUMBER), str(result)
 
 
 @pytest.mark.parametrize("name", KERNELS)
