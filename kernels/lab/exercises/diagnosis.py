@@ -64,9 +64,7 @@ def diagnose(function, trials: list[Trial], number: int, seen: dict[int, Trace])
         elif only_square:
             text = "With square matrices nothing happens: two sizes are mixed up"
             findings[i] = _as(findings[i], Kind.ONLY_SQUARE, text)
-    findings += _unread(trial, here)
-    if suspect:
-        findings.append(suspect)
+    findings += [suspect] if suspect else _unread(trial, here)
     wrong = wrong_numbers(trial, here)
     if wrong and not suspect and not (findings and wrong.kind is Kind.WRONG):
         if wrong.kind is Kind.WRONG and only_square:
@@ -153,7 +151,7 @@ def _read_outputs(trial: Trial, seen: Trace) -> Iterator[Finding]:
 def _unread(trial: Trial, seen: Trace) -> Iterator[Finding]:
     """What is filled or handed in, and then not read: another array was taken in its place.
 
-    Only where the kernel does read something else of the kind, and stores a result.
+    Only where the kernel reads something else of the kind in two places, and stores a result.
     """
     inputs = [
         name_in(trial, seen, name)
@@ -167,7 +165,8 @@ def _unread(trial: Trial, seen: Trace) -> Iterator[Finding]:
     if not stored & {*own}:
         return
     for names, why in ((inputs, "is never read"), (shared, "is filled, and never read")):
-        taken = [name for name in names if name in read]
+        loads = [site.array for site in seen.sites if site.op == "load"]
+        taken = [name for name in names if loads.count(name) > 1]
         for name in names:
             if taken and name not in read and (names is inputs or name in stored):
                 line = next((s.line for s in seen.sites if s.array == taken[0] and s.op == "load"))
