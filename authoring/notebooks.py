@@ -213,7 +213,7 @@ def _store_widgets(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
             view = output.get("data", {}).pop(VIEW, None)
             state = models.get(view["model_id"], {}).get("state", {}) if view else {}
             package, _, kind = state.get("_anywidget_id", "").rpartition(".")
-            if package.startswith("kernels."):
+            if package.startswith(("kernels.", "chapters.")):
                 output.data["text/html"] = widget_html(kind, state, output.data["text/plain"])
     return notebook
 

@@ -151,7 +151,8 @@ def _moved(site: Site) -> str:
     """Bytes that an average request of global memory uses and moves."""
     if site.space != "global":
         return ""
-    return f"{site.bytes_used / site.requests:.4g} / {site.bytes_moved / site.requests:.4g}"
+    each = (n / site.requests for n in (site.bytes_used, site.bytes_moved))
+    return " / ".join(f"{n:.4g}" if n < 10_000 else f"{n:,.0f}" for n in each)
 
 
 def _remark(site: Site) -> str:

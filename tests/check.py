@@ -107,7 +107,7 @@ def importers(name: str, among: dict[str, Path]) -> Iterator[str]:
 
 def page_of(path: Path) -> str:
     """What the ids of tests call the page of a file: of a quiz, all pages of its chapter."""
-    chapter = re.match(r"ch(\d\d)_", path.parent.name)
+    chapter = re.match(r"ch(\d\d\w?)_", path.parent.name)
     return path.stem if path.suffix in (".ipynb", ".md") or not chapter else f"{chapter[1]}-"
 
 

@@ -12,7 +12,7 @@ CONTENTS = (ROOT / "_toc.yml").read_text(encoding="utf-8")
 #: Every page by its path without a suffix, the first page first.
 PAGES = re.findall(r"^\s*-?\s*(?:root|file): (\S+)$", CONTENTS, re.MULTILINE)
 #: The names of the pages that run, core and deeper: notebooks, numbered.
-CHAPTERS = [name.rpartition("/")[2] for name in PAGES if re.match(r"chapters/ch\d\d_", name)]
+CHAPTERS = [name.rpartition("/")[2] for name in PAGES if re.match(r"chapters/ch\d\d\w?_", name)]
 MOUNT = "document.querySelectorAll('.widget-fallback button').forEach((each) => each.click())"
 
 

@@ -71,6 +71,7 @@ def finish_page(
         text.shorten_hatches, slim.dress, opening.fold, legible.dress,
     ):  # fmt: skip
         change(body)
+    text.name_origins(body, Path(app.env.doc2path(page)))
     place.tell_lengths(context, body, page)
     for script in ("parts", "scroll", "place", "glossary", "code", "kept", "totals", "done"):
         load(app, script)

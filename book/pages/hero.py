@@ -26,12 +26,13 @@ BEYOND = 1.02
 
 @dataclass(frozen=True)
 class Step:
-    """A rung as the first screen shows it: a line of its own file, and what that changes."""
+    """A rung as the first screen shows it: a line of its own file, what of it is new, and why."""
 
     rung: str
     engine: str
     title: str
     line: str
+    new: str
     says: str
 
 
@@ -41,6 +42,7 @@ STEPS = (
         "numba",
         "Swapped",
         "row = uint32(cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x)",
+        "row",
         "Neighbouring threads read down a column of A: one load touches 32 cache lines.",
     ),
     Step(
@@ -48,6 +50,7 @@ STEPS = (
         "numba",
         "Naive",
         "col = uint32(cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x)",
+        "col",
         "Two words swapped. Neighbouring threads read neighbouring numbers of B.",
     ),
     Step(
@@ -55,6 +58,7 @@ STEPS = (
         "numba",
         "Tiled",
         "sA = cuda.shared.array((tile, tile), float32)",
+        "cuda.shared.array",
         "A block loads each number once, and a whole row of its threads uses it.",
     ),
     Step(
@@ -62,6 +66,7 @@ STEPS = (
         "numba",
         "Thread tile",
         "acc[i, j] += a[i] * b[j]",
+        "a[i] * b[j]",
         "A thread loads two edges and computes the rectangle between them.",
     ),
     Step(
@@ -69,6 +74,7 @@ STEPS = (
         "numba",
         "16-byte loads",
         "p, q, r, s = load4_guarded(A, row0 + row, k0 + k, wide_A)",
+        "load4_guarded",
         "The same numbers, four per instruction.",
     ),
     Step(
@@ -76,6 +82,7 @@ STEPS = (
         "cpp",
         "Async copies",
         "cp.async.cg.shared.global [%0], [%1], 16, %2;",
+        "cp.async",
         "The next tiles are on their way while these are multiplied.",
     ),
 )
@@ -98,6 +105,12 @@ def fill(body: Tag) -> None:
         place.append(part.extract())
 
 
+def marked(step: Step) -> str:
+    """A step's line in HTML, with what is new in it marked."""
+    new = escape(step.new)
+    return escape(step.line).replace(new, f"<mark>{new}</mark>", 1)
+
+
 def markup(record: records.Record) -> str:
     """The first screen, less its title, in HTML."""
     about = record.provenance
@@ -111,13 +124,13 @@ def markup(record: records.Record) -> str:
         shares="".join(f"--s{i}:{share / end:.4f};" for i, share in enumerate(shares, 1)),
         library=f"{1 / end:.4f}",
         inputs="".join(
-            f'<input type="radio" name="rung" id="h{i}"{" checked" if i == 1 else ""} '
-            f'aria-label="{step.title}" aria-describedby="t{i} d{i}">'
+            f'<label><input type="radio" name="rung" id="h{i}"{" checked" if i == 1 else ""} '
+            f'aria-describedby="t{i} d{i}"><span>{step.title}</span></label>'
             for i, (step, _) in steps
         ),
         cards="".join(
             f'<div class="k{i}"><b>{step.title}</b><i>{ENGINE_TITLES[step.engine]}</i>'
-            f'<code>{escape(step.line)}</code><p id="t{i}">{step.says}</p></div>'
+            f'<code>{marked(step)}</code><p id="t{i}">{step.says}</p></div>'
             for i, (step, _) in steps
         ),
         speeds="".join(

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from bs4 import NavigableString, Tag
+from bs4 import Comment, NavigableString, Tag
+
+from authoring import inline
 
 ASSETS = Path(__file__).resolve().parents[1] / "assets"
 #: A figure and its unit, with a space between them at which a line must not end.
@@ -26,6 +28,23 @@ def keep_units(page: Tag) -> None:
     for text in page.find_all(string=FIGURE):
         if type(text) is NavigableString and not text.find_parent(KEPT):
             text.replace_with(FIGURE.sub("\N{NO-BREAK SPACE}", text))
+
+
+def name_origins(page: Tag, path: Path) -> None:
+    """Say of each figure in the running text where it comes from."""
+    told = dict(inline.origins(path))
+    for name in page.find_all(string=lambda text: isinstance(text, Comment)):
+        if not name.startswith(" =") or name == " = ":
+            continue
+        figure = page.new_tag("span", attrs={"class": "figure", "title": told[name.strip(" =")]})
+        name.insert_before(figure)
+        for part in list(figure.next_siblings)[1:]:
+            ends = isinstance(part, Comment) and part == " = "
+            figure.append(part.extract())
+            if ends:
+                part.extract()
+                break
+        name.extract()
 
 
 def let_keys_scroll(page: Tag) -> None:

@@ -33,6 +33,17 @@
     play();
   }
 
+  /** Step through all kernels once, until somebody else does. */
+  function tour() {
+    if (calm.matches || now() > 0) return;
+    const each = setInterval(() => {
+      go(now() + 1);
+      if (now() === steps.length - 1) clearInterval(each);
+    }, 1600);
+    for (const what of ["pointerdown", "keydown", "focusin"])
+      addEventListener(what, () => clearInterval(each), { capture: true, once: true });
+  }
+
   hero.addEventListener("change", play);
   const steer = (event) => {
     if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey || scrollY > innerHeight) return;
@@ -62,8 +73,8 @@
       const start = hero.querySelector(".start");
       start.href = `${page}.html`;
       start.textContent = `Continue: ${known.textContent.trim()}`;
-    }
+    } else tour();
   } catch {
-    // Nothing kept, or nothing of ours.
+    tour(); // Nothing kept, or nothing of ours.
   }
 })();

@@ -71,7 +71,7 @@
       // The first page will not know.
     }
   }
-  if (page && /\/\d\d-/.test(page)) {
+  if (page && /\/\d\d\w?-/.test(page)) {
     const read = () => {
       if (scrollY < 2 * innerHeight) return;
       removeEventListener("scroll", read);

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernels.basics.data_sheets import gpu
+from kernels import records
 from kernels.basics.units import percent, quantity
 from kernels.lab.widgets.micro import Frame, Grid, Micro, explore
 from kernels.lab.widgets.micro.words import brief
@@ -56,8 +56,8 @@ def own_element(block: tuple[int, int] = (1, 1), shape: tuple[int, int] = (8, 4)
 
 def reuse_and_roof() -> Micro:
     """How fast memory lets a product be, by how often each loaded number is used."""
-    sheet = gpu("h200")
-    roof = roofline.data_sheet(sheet)
+    record = records.load(records.DEFAULT_GPU)
+    roof = roofline.recorded(record)
     parts = Grid(0, 0, 10, 20, 14, 14)
 
     def draw(uses: int) -> Frame:
@@ -67,7 +67,7 @@ def reuse_and_roof() -> Micro:
         filled = round(share * 200)
         return Frame(
             f"If each loaded number is used {'*once*' if uses == 1 else f'*{uses} times*'}, that's "
-            f"{brief(intensity)} FLOP per byte. Then the memory of an {sheet.name.split()[0]} "
+            f"{brief(intensity)} FLOP per byte. Then an H200's memory, at the speed of a copy, "
             f"allows *{quantity(limit, 'FLOP/s')}*: *{percent(share)}* of its peak.",
             (parts.cells(lambda r, c: "t" if 20 * r + c < filled else "."),),
         )

@@ -40,8 +40,8 @@ def changed(make: Callable[..., Any], before: str, after: str) -> Callable[..., 
 def reported(
     rung: Rung, make: Callable[..., Any], before: str, after: str, M: int, N: int, K: int
 ) -> str:
-    """What the tracer reports first of a changed kernel, in lines of at most 92 characters."""
+    """What the tracer reports first of a changed kernel, in lines of at most 76 characters."""
     seen = trace_rung(rung.with_kernel(changed(make, before, after)), M, N, K)
     first = str(seen.problems[0]) if seen.problems else "no problem found"
-    told = textwrap.fill(first, 92, initial_indent="    ", subsequent_indent="    ")
+    told = textwrap.fill(first, 76, initial_indent="    ", subsequent_indent="    ")
     return f"{before}  →  {after}\n{told}"

@@ -6,9 +6,10 @@ from typing import Any
 
 from kernels import records
 from kernels.basics.units import percent
+from kernels.host.rung import ENGINE_TITLES
 from kernels.rungs.order import LADDER
 
-__all__ = ["NONE", "speeds", "timed"]
+__all__ = ["NONE", "ablation", "speeds", "timed"]
 
 COLUMNS = {
     "fp16 4096³": ("float16", 4096),
@@ -18,26 +19,57 @@ COLUMNS = {
 NONE = "Not in this record yet: `make record` on such a GPU measures it."
 
 
-def timed(record: records.Record, rung: str, dtype: str, size: int) -> Any:
-    """The fastest recorded version of a rung at size³, or None."""
+def timed(record: records.Record, rung: str, dtype: str, size: int, **engine: str) -> Any:
+    """The fastest recorded version of a rung at size³, in one language or in any, or None."""
     cube = {"M": size, "N": size, "K": size}
-    rows = record.rows("timings", rung=rung, dtype=dtype, **cube)
+    rows = record.rows("timings", rung=rung, dtype=dtype, **cube, **engine)
     return max(rows, key=lambda row: row.gflops, default=None)
 
 
 def speeds(record: records.Record, *rungs: str) -> records.Table:
-    """Recorded TFLOP/s of some rungs, with the share of cuBLAS in the same run."""
+    """Recorded TFLOP/s of some rungs in each language, with the share of cuBLAS in the same run.
+
+    The gain is over the rung above in the same language.
+    """
     lines, caption = [], NONE
     for place, rung in enumerate(rungs):
-        rows = [timed(record, rung, *column) for column in COLUMNS.values()]
-        line = [row and f"{row.gflops / 1000:.0f} ({percent(row.share)})" for row in rows]
-        before = timed(record, rungs[place - 1], "float16", 4096) if place else None
-        gain = f"{rows[0].gflops / before.gflops:.2f}×" if rows[0] and before else None
-        lines.append((LADDER[rung].title, *line, gain))
-        caption = next((record.caption(row) for row in rows if row), caption)
+        for engine in reversed(LADDER[rung].engines):  # C++ first: it has every rung
+            rows = [timed(record, rung, *c, engine=engine) for c in COLUMNS.values()]
+            if not any(rows):
+                continue
+            line = [row and f"{row.gflops / 1000:.0f} ({percent(row.share)})" for row in rows]
+            above = rungs[place - 1] if place else rung
+            before = timed(record, above, "float16", 4096, engine=engine)
+            gain = (
+                f"{rows[0].gflops / before.gflops:.2f}×" if place and rows[0] and before else None
+            )
+            lines.append((LADDER[rung].title, ENGINE_TITLES[engine], *line, gain))
+            caption = next((record.caption(row) for row in rows if row), caption)
     return records.Table(
         lines,
-        ("kernel", *COLUMNS, "gain"),
-        caption="TFLOP/s; in brackets the share of cuBLAS; gain over the line above, at 4096³. "
-        + caption,
+        ("kernel", "written in", *COLUMNS, "gain"),
+        caption="TFLOP/s; in brackets the share of cuBLAS; gain over the kernel above, in the same "
+        "language, at 4096³. " + caption,
     )
+
+
+def ablation(record: records.Record) -> records.Table:
+    """Recorded TFLOP/s of the steps from `mma` to `persistent`, one change each, and the gains."""
+    rows = record.tables.get("ablation", ())
+    sizes = sorted({row.N for row in rows})
+    lines = []
+    for what in dict.fromkeys(row.what for row in rows):
+        line = [what]
+        for size in sizes:
+            here = [row for row in rows if row.N == size]
+            place = [row.what for row in here].index(what)
+            gain = here[place].gflops / here[place - 1].gflops - 1 if place else None
+            line += [f"{here[place].gflops / 1000:.0f}", None if gain is None else f"{gain:+.1%}"]
+        lines.append(tuple(line))
+    heads = [head for size in sizes for head in (f"{size}³", "gain")]
+    caption = NONE
+    if rows:
+        caption = (
+            f"TFLOP/s in bf16; each line has all that stands above it. {record.caption(rows[0])}"
+        )
+    return records.Table(lines, ("added", *heads), caption=caption)

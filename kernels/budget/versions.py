@@ -197,7 +197,7 @@ def _of_others(
     products = options.get("products", 1) / row["options"].get("products", 1)
     if known.tensor and products != 1:
         known = replace(known, tensor=products * known.tensor)
-    if rung.make is None:
+    if not rung.in_microscope:
         return known
     loop = {name: value for name, value in options.items() if name != "split"}
     return sources.joined(_traced(rung, tuple(sorted(loop.items()))), known)

@@ -11,7 +11,7 @@ from kernels.cli.recording import write_front_pages
 
 @click.command()
 def readme() -> None:
-    """Write the ladder's tables and charts and the minutes into the front pages."""
+    """Write the ladder's tables and charts, the figures in texts, and the minutes."""
     write_front_pages(records.load(records.DEFAULT_GPU if records.names() else None))
 
 

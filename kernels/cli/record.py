@@ -68,7 +68,7 @@ def _stage(
     chapters: list[Path], folder: Path, engine: str, preview: Path | None, measure: bool
 ) -> dict[Path, Path]:
     """Measure if asked, and execute the chapters: for each file's place, where it waits."""
-    from authoring import notebooks
+    from authoring import inline, notebooks
 
     environment = {"KERNELS_ENGINE": engine, "KERNELS_EXERCISES": "off"}
     staged: dict[Path, Path] = {}
@@ -94,6 +94,6 @@ def _stage(
                     chapter, cpu=engine == "cpu", environment=environment,
                     cell_done=lambda task=task: bar.advance(task),
                 )  # fmt: skip
-                notebooks.write(done, waiting)
+                notebooks.write(inline.fill(done), waiting)
             staged[(preview or chapter.parent) / chapter.name] = waiting
     return staged

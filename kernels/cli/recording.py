@@ -63,9 +63,10 @@ def measured_gpus(gpus: int, folder: Path | None) -> Path:
 def write_front_pages(record: records.Record) -> None:
     """Write the record's figures into the front pages and the fact-check."""
     # Jupyter and Matplotlib take seconds to load, and only recording needs them.
-    from authoring import factcheck, reading, showcase
+    from authoring import factcheck, inline, reading, showcase
 
-    for path in (*showcase.write(record), *reading.say(), reading.write()):
+    written = (*showcase.write(record), *inline.write(), *reading.say(), reading.write())
+    for path in written:
         out.print(f"written: {near(path)}")
     try:
         out.print(f"written: {near(factcheck.write(record))}")

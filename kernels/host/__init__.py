@@ -22,9 +22,7 @@ from kernels.host.operands import (
     check_resident,
     free_bytes,
     memory_errors,
-    stream,
     wide,
-    wrapped,
 )
 from kernels.host.options import Options, option
 
@@ -50,7 +48,5 @@ __all__ = [
     "free_bytes",
     "memory_errors",
     "option",
-    "stream",
     "wide",
-    "wrapped",
 ]

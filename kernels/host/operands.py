@@ -9,6 +9,7 @@ import numpy as np
 
 from kernels.engine import cuda, cupy, on_gpu
 from kernels.host.checks import check_engine, check_indices
+from kernels.host.follow import prepared
 
 __all__ = [
     "Operands",
@@ -20,9 +21,7 @@ __all__ = [
     "check_resident",
     "free_bytes",
     "memory_errors",
-    "stream",
     "wide",
-    "wrapped",
 ]
 
 
@@ -180,12 +179,9 @@ class Operands:
     ) -> Callable[[], object]:
         """Return a function that launches the Numba kernel, or what `twin` compiles, on these."""
         if self.engine == "numba":
-            # Wrapped once: wrapping CuPy arrays anew would cost more than the launch.
-            bound, arrays = kernel[grid, block], wrapped(*self.arguments())
-            return lambda: bound(*arrays)
+            return prepared(kernel, grid, block, self.arguments())
         arguments = self.cpp_arguments()  # before the twin, which may depend on how they lie
-        compiled = twin()
-        return lambda: compiled(grid, block, arguments)
+        return prepared(twin(), grid, block, arguments)
 
     def workspace(self, shape: tuple[int, ...]):
         """Return a float32 array on the device for what one kernel leaves for the next."""
@@ -296,21 +292,6 @@ def free_bytes() -> int:
         return cupy.cuda.Device().mem_info[0] + cupy.get_default_memory_pool().free_bytes()
     except cupy.cuda.runtime.CUDARuntimeError:  # not even enough for CUDA itself to start
         return 0
-
-
-def wrapped(*arrays) -> tuple:
-    """Return the arrays as a Numba kernel takes them at once: wrapping CuPy's costs a launch."""
-    if not on_gpu:
-        return arrays
-    return tuple(cuda.as_cuda_array(x) if isinstance(x, cupy.ndarray) else x for x in arrays)
-
-
-def stream() -> tuple:
-    """Return CuPy's current stream as the third index of a Numba kernel; empty for the default."""
-    if not on_gpu:
-        return ()
-    address = cupy.cuda.get_current_stream().ptr
-    return (cuda.external_stream(address),) if address else ()
 
 
 def wide(*matrices) -> int:

@@ -129,8 +129,7 @@ class Rung:
         """Return a function that launches C = A·B on CuPy arrays, with little work of the host.
 
         The arrays are checked here, once. Every call of the function computes the product anew, and
-        allocates nothing: a CUDA graph can record it. In C++ it goes to CuPy's stream of the call,
-        in Numba to that of now.
+        allocates nothing: a CUDA graph can record it. It goes to CuPy's stream of the call.
 
         Parameters
         ----------
@@ -165,17 +164,17 @@ class Rung:
         grid, block = options.launch(product.M, product.N)
         if product.engine == "numba":
             kernel = made(self.make, options, **self.formats(product))
-            return self.numba_launcher(kernel, grid, block, product, options)
-        arguments = self.arguments(product, options)
-        twin = self.load(options, product)
-        asked = self._asked(options)
-        # Arguments may be bare addresses: `product` keeps the arrays that lie there.
-        return self.bound(twin, grid, block, arguments, asked, product)
+            arguments = self.numba_arguments(product, options)
+        else:
+            # Before the twin: its macros say how the arrays lie.
+            arguments = self.arguments(product, options)
+            kernel = self.load(options, product)
+        return self.bound(kernel, grid, block, arguments, self._asked(options), product)
 
     @staticmethod
-    def bound(twin, grid, block, arguments, asked: int, product) -> Callable[[], object]:
-        """Return a function that launches a C++ twin on arguments that may be bare addresses."""
-        launch = prepared(twin, grid, block, arguments, asked)
+    def bound(kernel, grid, block, arguments, asked: int, product) -> Callable[[], object]:
+        """Return a function that launches a kernel on arguments that may be bare addresses."""
+        launch = prepared(kernel, grid, block, arguments, asked)
         launch.held = product  # which keeps the arrays that lie there
         return launch
 
@@ -208,13 +207,7 @@ class Rung:
 
     def numba_arguments(self, product: host.Product, options: Options) -> tuple:
         """Return what the Numba kernel of these options is called with."""
-        return host.wrapped(*product.arguments())
-
-    def numba_launcher(self, kernel, grid, block, product, options) -> Callable[[], object]:
-        """Return a function that launches the Numba kernel on checked operands."""
-        launch = kernel[grid, block, *host.stream()]
-        arguments = self.numba_arguments(product, options)
-        return lambda: launch(*arguments)
+        return product.arguments()
 
     def load(self, options: Options, product: host.Product | None = None):
         """Return the compiled C++ twin for these options and operands."""

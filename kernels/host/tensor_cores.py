@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from kernels.engine.device import device
-from kernels.host import cdiv, half, numba_launch
+from kernels.host import cdiv, half
 from kernels.host.options import Options
 from kernels.host.rung import Capability, Rung
 from kernels.host.tma import tensor_map
@@ -57,12 +57,6 @@ class HalfRung(Rung):
 
     def numba_arguments(self, product, options):
         return self.arguments(product, options)
-
-    def numba_launcher(self, kernel, grid, block, product, options):
-        # Tensor maps are bare addresses: `product` keeps the arrays that lie there.
-        arguments = self.numba_arguments(product, options)
-        launch = numba_launch.launcher(kernel, grid, block, arguments, self._asked(options))
-        return lambda held=product: launch()
 
 
 # ---------------------------------------------------------------------------------------- Hopper

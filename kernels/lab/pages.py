@@ -1,9 +1,10 @@
 """The chapters: which pages they have, where these lie, and what a chapter still lacks.
 
-A chapter is a folder, ``chapters/chNN_name``. It holds a core page, ``NN-name.ipynb``, any number
-of deeper pages, ``NN-name-deeper.ipynb`` and the like, which nobody needs in order to go on, and
-what belongs to them: ``quiz.toml``, ``chapter.toml``, and ``PAGE.predict.toml`` for each page that
-asks for a prediction.
+A chapter is a folder, ``chapters/chNN_name``; a letter follows the number in the second half of
+one, ``ch05b_banks``. It holds a core page, ``NN-name.ipynb``, any number of deeper pages,
+``NN-name-deeper.ipynb`` and the like, which nobody needs in order to go on, and what belongs to
+them: ``quiz.toml``, ``chapter.toml``, and ``PAGE.predict.toml`` for each page that asks for a
+prediction.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ EXERCISE = re.compile(r"(?:(?:Exercise )?\d+[.:]|Warm-up:) ")
 
 def paths(folder: Path = CHAPTERS) -> list[Path]:
     """Return the notebooks of all chapters in reading order: a core page, then its deeper pages."""
-    return sorted(folder.glob("ch[0-9][0-9]_*/[0-9][0-9]-*.ipynb"), key=lambda path: path.stem)
+    return sorted(folder.glob("ch[0-9][0-9]*_*/[0-9][0-9]*-*.ipynb"), key=lambda path: path.stem)
 
 
 def folder_of(page: str, folder: Path = CHAPTERS) -> Path:
@@ -82,7 +83,7 @@ def missing(folder: Path = CHAPTERS) -> list[str]:
     """Return what the chapters lack, a line for each part, with the way to mend it."""
     contents = (folder.parent / "_toc.yml").read_text(encoding="utf-8")
     lines = []
-    for chapter in sorted(folder.glob("ch[0-9][0-9]_*")):
+    for chapter in sorted(folder.glob("ch[0-9][0-9]*_*")):
         name = core_page_of(chapter)
         held = {path.stem for path in chapter.glob("*.ipynb")}
         parts = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kernels.engine import cupy, on_gpu
-from kernels.host.numba_launch import launcher
+from kernels.host.follow import prepared
 from kernels.measure import oracle
 from kernels.rungs.order import Rung
 from microscope import Trace, trace
@@ -34,12 +34,14 @@ def launch(kernel: Any, grid: Any, block: Any, *arguments: Any, shared_bytes: in
         When the launch fails, with the reason.
     """
     grid, block = ((n,) if isinstance(n, int) else tuple(n) for n in (grid, block))
-    launcher(kernel, grid, block, arguments, shared_bytes)()
+    prepared(kernel, grid, block, arguments, shared_bytes)()
     if on_gpu:
         cupy.cuda.Device().synchronize()
 
 
-def trace_rung(rung: Rung, M: int, N: int, K: int, blocks: Any = None, **options: int) -> Trace:
+def trace_rung(
+    rung: Rung, M: int, N: int, K: int, blocks: Any = None, landing: str = "latest", **options: int
+) -> Trace:
     """Trace a product of random A (M×K) and B (K×N) by a rung's Numba kernel.
 
     Parameters
@@ -49,6 +51,8 @@ def trace_rung(rung: Rung, M: int, N: int, K: int, blocks: Any = None, **options
     M, N, K : int
     blocks : list of tuple of int, optional
         Trace these blocks alone.
+    landing : str
+        When copies land, as `microscope.trace` takes it.
     **options : int
         As the rung takes them.
 
@@ -72,5 +76,6 @@ def trace_rung(rung: Rung, M: int, N: int, K: int, blocks: Any = None, **options
         *chosen.launch(M, N),
         *rung.numba_arguments(product, chosen),
         blocks=blocks,
+        landing=landing,
         shared_bytes=asked,
     )

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from kernels import host
 from kernels.engine import cupy
 from kernels.engine.device import device
 from kernels.host import cdiv, cpp
+from kernels.host.follow import prepared
 from kernels.measure import ncu, probes
 from kernels.measure.timing import time as time_launch
 from kernels.patterns import banks, copies, transpose
@@ -95,13 +95,9 @@ def launcher(
     """
     grid, block = module.launch(n, BLOCK)
     if engine == "numba":
-        bound = getattr(module, name)[grid, block]
-        # Wrapped once: wrapping CuPy arrays anew would cost more than the launch.
-        wrapped = host.wrapped(*arrays)
-        return lambda: bound(*wrapped, *scalars)
+        return prepared(getattr(module, name), grid, block, (*arrays, *scalars))
     kernel = cpp.load(module.__name__.rpartition(".")[2], name)
-    arguments = (*arrays, *map(np.int32, sizes), *scalars)
-    return lambda: kernel(grid, block, arguments)
+    return prepared(kernel, grid, block, (*arrays, *map(np.int32, sizes), *scalars))
 
 
 def stride_cases(n: int | None = None, engines: tuple[str, ...] = ("numba",)) -> Iterator[Probe]:

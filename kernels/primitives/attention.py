@@ -16,6 +16,7 @@ from kernels import host
 from kernels.engine import cuda, cupy, float32, uint32
 from kernels.engine.device import device
 from kernels.host import cdiv, cpp, half, option
+from kernels.host.follow import prepared
 from kernels.primitives import attention_wgmma as hopper
 from kernels.primitives.softmax import ALL, LOWEST
 
@@ -223,9 +224,8 @@ def launcher(
             grid = launch(operands.heads, operands.N, hopper.QUERIES)
             return hopper.launcher(operands, causal, grid)
         kernel = make_attention(operands.D, causal)
-        bound = kernel[launch(operands.heads, operands.N), (32, QUERIES)]
-        arrays = host.wrapped(*operands.arguments())
-        return lambda: bound(*arrays, scale)
+        grid = launch(operands.heads, operands.N)
+        return prepared(kernel, grid, (32, QUERIES), (*operands.arguments(), scale))
     if takes_wgmma(wgmma, tiles):
         grid = launch(operands.heads, operands.N, hopper.QUERIES)
         return hopper.launcher(operands, causal, grid)
@@ -239,7 +239,7 @@ def launcher(
         np.int32(operands.N),
         np.float32(scale * math.log2(math.e)),
     )
-    return lambda: twin(grid, (32 * chosen.warps,), arguments, shared_mem=asked)
+    return prepared(twin, grid, (32 * chosen.warps,), arguments, asked)
 
 
 def takes_wgmma(wgmma: int | None, tiles: dict[str, int]) -> bool:

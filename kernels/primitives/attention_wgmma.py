@@ -18,7 +18,8 @@ import numpy as np
 from kernels import ptx
 from kernels.engine import cuda, float32, uint8, uint32, uint64
 from kernels.engine.vector import unrolled
-from kernels.host import cpp, numba_launch
+from kernels.host import cpp
+from kernels.host.follow import prepared
 from kernels.host.tma import tensor_map
 
 QUERIES = KEYS = 128  #: of a block, and of a tile of K or V
@@ -284,13 +285,11 @@ def launcher(operands, causal: bool, grid: tuple[int, int]) -> Callable[[], obje
     maps = [tensor_map(array, KEYS, 64, operands.format) for array in inputs]
     N, scale = np.int32(operands.N), np.float32(math.log2(math.e) / math.sqrt(D))
     if operands.engine == "numba":
-        kernel = make_attention_wgmma(D, causal, operands.format)
-        arguments = (*maps, O.reshape(-1, D), N, scale)
-        launch = numba_launch.launcher(kernel, grid, (THREADS,), arguments, asked)
-        return lambda held=operands: launch()
-    macros = {"D": D, "CAUSAL": int(causal), "HALF_C": 1}
-    macros["BF16"] = int(operands.format == "bfloat16")
-    twin = cpp.load("attention_wgmma", shared_bytes=asked, arch="sm_90a", **macros)
-    arguments = (*maps, O, N, scale)
+        kernel, O = make_attention_wgmma(D, causal, operands.format), O.reshape(-1, D)  # noqa: E741
+    else:
+        macros = {"D": D, "CAUSAL": int(causal), "HALF_C": 1}
+        macros["BF16"] = int(operands.format == "bfloat16")
+        kernel = cpp.load("attention_wgmma", shared_bytes=asked, arch="sm_90a", **macros)
+    launch = prepared(kernel, grid, (THREADS,), (*maps, O, N, scale), asked)
     # Tensor maps are bare addresses: `operands` keeps the arrays that lie there.
-    return lambda held=operands: twin(grid, (THREADS,), arguments, shared_mem=asked)
+    return lambda held=operands: launch()

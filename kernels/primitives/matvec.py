@@ -12,6 +12,7 @@ from kernels import host
 from kernels.engine import cuda, cupy, float32
 from kernels.engine.vector import aligned16, load4_guarded, unrolled
 from kernels.host import cdiv, cpp
+from kernels.host.follow import prepared
 from kernels.host.model import WARP, Access, Model
 from kernels.host.versions import Versions
 from kernels.primitives.reduction import BLOCK, WARPS, sum_of_warp
@@ -155,12 +156,10 @@ class Version:
         if operands.engine == "cpp":
             arguments = operands.cpp_arguments()
             W, x, _ = operands.on_device
-            twin = self.twin(host.wide(W, x.reshape(1, -1)))
-            return lambda held=operands: twin(grid, block, arguments)
+            return prepared(self.twin(host.wide(W, x.reshape(1, -1))), grid, block, arguments)
         W, x, y = operands.arguments()
         x = cupy.asarray(x).reshape(1, -1) if self.vector == 4 else x
-        kernel, arrays = self.kernel[grid, block], host.wrapped(W, x, y)
-        return lambda: kernel(*arrays)
+        return prepared(self.kernel, grid, block, (W, x, y))
 
     def twin(self, wide: int = 1):
         """Return the compiled CUDA C++ kernel; `wide` is 1 where 16 bytes may go at once."""

@@ -14,6 +14,7 @@ from kernels import host
 from kernels.engine import cuda, float32
 from kernels.engine.vector import aligned16, load4
 from kernels.host import cdiv, cpp
+from kernels.host.follow import prepared
 from kernels.host.model import WARP, Access, Model
 from kernels.host.versions import Versions
 from kernels.primitives.vector import Vector
@@ -177,10 +178,8 @@ class Version:
 
     def _bound(self, grid, a, sums, engine: str) -> Callable[[], object]:
         if engine == "cpp":
-            kernel, arguments = self.twin(), (a, sums, np.int32(a.size))
-            return lambda: kernel(grid, (BLOCK,), arguments)
-        kernel, arguments = self.kernel[grid, BLOCK], host.wrapped(*self.views(a), sums)
-        return lambda: kernel(*arguments)
+            return prepared(self.twin(), grid, (BLOCK,), (a, sums, np.int32(a.size)))
+        return prepared(self.kernel, grid, (BLOCK,), (*self.views(a), sums))
 
     def twin(self):
         """Return the compiled CUDA C++ kernel."""

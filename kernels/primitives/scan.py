@@ -13,6 +13,7 @@ from kernels import host
 from kernels.engine import cuda, float32
 from kernels.engine.vector import aligned16, load4_guarded, store4_guarded
 from kernels.host import cdiv, cpp
+from kernels.host.follow import prepared
 from kernels.host.model import WARP, Access, Model
 from kernels.host.versions import Versions
 from kernels.primitives.reduction import (
@@ -205,10 +206,8 @@ class Version:
         if engine == "cpp":
             wide = host.wide(*(array for array in arrays if array.ndim == 2))
             twin = cpp.load(file, name_of(kernel), **({"WIDE": wide} if file == "scan" else {}))
-            arguments = *arrays, np.int32(n)
-            return lambda: twin(*launched, arguments)
-        bound, arrays = kernel[launched], host.wrapped(*arrays)
-        return lambda: bound(*arrays)
+            return prepared(twin, *launched, (*arrays, np.int32(n)))
+        return prepared(kernel, *launched, arrays)
 
 
 def name_of(kernel) -> str:

@@ -10,7 +10,7 @@ has to be a constant, columns that wgmma does not have.
 file              instructions
 ================  ==================================================================
 `addresses`       addresses of arrays; loads and stores of several registers
-`copies`          ``cp.async``: 4 or 16 bytes a thread, from sm_80 on
+`copies`          ``cp.async``: 4, 8 or 16 bytes a thread, from sm_80 on
 `barriers`        mbarriers, and named barriers of some warps
 `tensor_maps`     TMA: loads, multicast and stores of whole tiles, sm_90
 `fragments`       ``ldmatrix``, ``stmatrix``: how a warp holds small matrices
@@ -25,10 +25,14 @@ file              instructions
 
 from kernels.ptx.addresses import (
     global_address,
+    ld_acquire_gpu_u32,
+    ld_global_cg_v4_f32,
     ld_global_v4_u32,
     ld_shared_v4_f32,
     shared_address,
+    st_global_cg_v4_f32,
     st_global_v2_u32,
+    st_release_gpu_u32,
     st_shared_v2_f32,
     st_shared_v4_f32,
     st_shared_v4_u32,
@@ -64,14 +68,24 @@ from kernels.ptx.clusters import (
     mapa,
     st_async_v4_f32,
 )
-from kernels.ptx.copies import cp_async_4, cp_async_16, cp_async_commit_group, cp_async_wait_group
+from kernels.ptx.copies import (
+    cp_async_4,
+    cp_async_8,
+    cp_async_16,
+    cp_async_commit_group,
+    cp_async_wait_group,
+)
 from kernels.ptx.fragments import (
     ldmatrix_x1,
+    ldmatrix_x1_trans,
     ldmatrix_x2,
     ldmatrix_x2_trans,
     ldmatrix_x4,
     ldmatrix_x4_trans,
+    stmatrix_x1,
+    stmatrix_x1_trans,
     stmatrix_x2,
+    stmatrix_x2_trans,
     stmatrix_x4,
     stmatrix_x4_trans,
 )
@@ -84,6 +98,7 @@ from kernels.ptx.tensor_maps import (
     cp_async_bulk_tensor_2d_load_multicast,
     cp_async_bulk_tensor_2d_store,
     cp_async_bulk_tensor_3d_load,
+    cp_async_bulk_tensor_3d_load_multicast,
     cp_async_bulk_tensor_3d_store,
     cp_async_bulk_wait_group,
     cp_async_bulk_wait_group_read,
@@ -109,11 +124,13 @@ __all__ = [
     "cluster_wait",
     "cp_async_16",
     "cp_async_4",
+    "cp_async_8",
     "cp_async_bulk_commit_group",
     "cp_async_bulk_tensor_2d_load",
     "cp_async_bulk_tensor_2d_load_multicast",
     "cp_async_bulk_tensor_2d_store",
     "cp_async_bulk_tensor_3d_load",
+    "cp_async_bulk_tensor_3d_load_multicast",
     "cp_async_bulk_tensor_3d_store",
     "cp_async_bulk_wait_group",
     "cp_async_bulk_wait_group_read",
@@ -127,11 +144,14 @@ __all__ = [
     "fence_proxy_async",
     "float_as_uint",
     "global_address",
+    "ld_acquire_gpu_u32",
+    "ld_global_cg_v4_f32",
     "griddepcontrol_launch_dependents",
     "griddepcontrol_wait",
     "ld_global_v4_u32",
     "ld_shared_v4_f32",
     "ldmatrix_x1",
+    "ldmatrix_x1_trans",
     "ldmatrix_x2",
     "ldmatrix_x2_trans",
     "ldmatrix_x4",
@@ -153,11 +173,16 @@ __all__ = [
     "settle",
     "shared_address",
     "st_async_v4_f32",
+    "st_global_cg_v4_f32",
     "st_global_v2_u32",
+    "st_release_gpu_u32",
     "st_shared_v2_f32",
     "st_shared_v4_f32",
     "st_shared_v4_u32",
+    "stmatrix_x1",
+    "stmatrix_x1_trans",
     "stmatrix_x2",
+    "stmatrix_x2_trans",
     "stmatrix_x4",
     "stmatrix_x4_trans",
     "store_pair",

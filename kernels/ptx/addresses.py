@@ -8,10 +8,14 @@ from kernels.ptx.operands import SharedArray, TensorMap, f32, u32, u64
 
 __all__ = [
     "global_address",
+    "ld_acquire_gpu_u32",
+    "ld_global_cg_v4_f32",
     "ld_global_v4_u32",
     "ld_shared_v4_f32",
     "shared_address",
+    "st_global_cg_v4_f32",
     "st_global_v2_u32",
+    "st_release_gpu_u32",
     "st_shared_v2_f32",
     "st_shared_v4_f32",
     "st_shared_v4_u32",
@@ -75,3 +79,23 @@ def ld_global_v4_u32(source: u64):
 @assembly("st.global.v2.u32 [<to>], {<a>, <b>};")
 def st_global_v2_u32(to: u64, a: u32, b: u32):
     """Store two words in global memory (`global_address`), on an 8-byte boundary."""
+
+
+@assembly("st.global.cg.v4.f32 [<to>], {<a>, <b>, <c>, <d>};")
+def st_global_cg_v4_f32(to: u64, a: f32, b: f32, c: f32, d: f32):
+    """Store four neighbours past the L1 cache, on a 16-byte boundary: for another block."""
+
+
+@assembly("ld.global.cg.v4.f32 {<0>, <1>, <2>, <3>}, [<source>];", gives=(f32,) * 4)
+def ld_global_cg_v4_f32(source: u64):
+    """Return four neighbours from past the L1 cache, on a 16-byte boundary: of another block."""
+
+
+@assembly("st.release.gpu.global.u32 [<to>], <value>;")
+def st_release_gpu_u32(to: u64, value: u32):
+    """Store a word behind all that this thread has stored: whoever acquires it sees that, too."""
+
+
+@assembly("ld.acquire.gpu.global.u32 <0>, [<source>];", gives=(u32,))
+def ld_acquire_gpu_u32(source: u64):
+    """Return a word that a thread of the GPU has released; what is read later is no older."""

@@ -6,7 +6,13 @@ Source: NVIDIA, *PTX ISA*, section "Data Movement and Conversion Instructions: c
 from kernels.ptx.instruction import assembly
 from kernels.ptx.operands import Literal, u32, u64
 
-__all__ = ["cp_async_4", "cp_async_16", "cp_async_commit_group", "cp_async_wait_group"]
+__all__ = [
+    "cp_async_4",
+    "cp_async_8",
+    "cp_async_16",
+    "cp_async_commit_group",
+    "cp_async_wait_group",
+]
 
 
 @assembly("cp.async.ca.shared.global [<to>], [<source>], 4, <size>;", least=(8, 0))
@@ -16,6 +22,11 @@ def cp_async_4(to: u32, source: u64, size: u32):
     `to` is an address in shared memory, `source` one in global memory (`global_address`), both on
     4-byte boundaries. Of the source `size` bytes are read, 4 or 0, and zeros stand for the rest.
     """
+
+
+@assembly("cp.async.ca.shared.global [<to>], [<source>], 8, <size>;", least=(8, 0))
+def cp_async_8(to: u32, source: u64, size: u32):
+    """Start a copy of 8 bytes; sm_80. As `cp_async_4`, on 8-byte boundaries; `size` is 0 to 8."""
 
 
 @assembly("cp.async.cg.shared.global [<to>], [<source>], 16, <size>;", least=(8, 0))

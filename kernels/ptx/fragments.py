@@ -11,11 +11,15 @@ from kernels.ptx.operands import u32
 
 __all__ = [
     "ldmatrix_x1",
+    "ldmatrix_x1_trans",
     "ldmatrix_x2",
     "ldmatrix_x2_trans",
     "ldmatrix_x4",
     "ldmatrix_x4_trans",
+    "stmatrix_x1",
+    "stmatrix_x1_trans",
     "stmatrix_x2",
+    "stmatrix_x2_trans",
     "stmatrix_x4",
     "stmatrix_x4_trans",
 ]
@@ -30,6 +34,11 @@ def ldmatrix_x1(row: u32):
     `row` is the address in shared memory of a row, 16 bytes on a 16-byte boundary; lanes 0 to 7
     give those of the block, the others' are not looked at.
     """
+
+
+@assembly(f"{LOAD}.x1.trans.shared.b16 {{<0>}}, [<row>];", gives=(u32,))
+def ldmatrix_x1_trans(row: u32):
+    """Return one block as `ldmatrix_x1`, transposed on its way; sm_75."""
 
 
 @assembly(f"{LOAD}.x2.shared.b16 {{<0>, <1>}}, [<row>];", gives=(u32,) * 2)
@@ -52,9 +61,24 @@ def ldmatrix_x4_trans(row: u32):
     """Return four blocks as `ldmatrix_x4`, each transposed on its way; sm_75."""
 
 
+@assembly(f"{STORE}.x1.shared.b16 [<row>], {{<a>}};", least=(9, 0))
+def stmatrix_x1(row: u32, a: u32):
+    """Store one block, the opposite of `ldmatrix_x1`; a warp calls it, sm_90."""
+
+
+@assembly(f"{STORE}.x1.trans.shared.b16 [<row>], {{<a>}};", least=(9, 0))
+def stmatrix_x1_trans(row: u32, a: u32):
+    """Store one block, transposed on its way; sm_90."""
+
+
 @assembly(f"{STORE}.x2.shared.b16 [<row>], {{<a>, <b>}};", least=(9, 0))
 def stmatrix_x2(row: u32, a: u32, b: u32):
     """Store two blocks, the opposite of `ldmatrix_x2`; sm_90."""
+
+
+@assembly(f"{STORE}.x2.trans.shared.b16 [<row>], {{<a>, <b>}};", least=(9, 0))
+def stmatrix_x2_trans(row: u32, a: u32, b: u32):
+    """Store two blocks, each transposed on its way; sm_90."""
 
 
 @assembly(f"{STORE}.x4.shared.b16 [<row>], {{<a>, <b>, <c>, <d>}};", least=(9, 0))

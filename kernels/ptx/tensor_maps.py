@@ -18,6 +18,7 @@ __all__ = [
     "cp_async_bulk_tensor_2d_load_multicast",
     "cp_async_bulk_tensor_2d_store",
     "cp_async_bulk_tensor_3d_load",
+    "cp_async_bulk_tensor_3d_load_multicast",
     "cp_async_bulk_tensor_3d_store",
     "cp_async_bulk_wait_group",
     "cp_async_bulk_wait_group_read",
@@ -63,6 +64,17 @@ def cp_async_bulk_tensor_2d_load_multicast(
     It goes to the same place in the shared memory of each, and the mbarrier at the same place in
     each counts its bytes. L2 is read once for all. One thread of one block calls it.
     """
+
+
+@assembly(
+    f"cp.async.bulk.tensor.3d.{LOAD}.multicast::cluster"
+    " [<to>], [<map>, {<x>, <y>, <z>}], [<bar>], <ranks>;",
+    least=(9, 0),
+)
+def cp_async_bulk_tensor_3d_load_multicast(
+    to: u32, map: TensorMap, x: i32, y: i32, z: i32, bar: u32, ranks: u16
+):
+    """As `cp_async_bulk_tensor_2d_load_multicast`, of matrix `z` of several; sm_90."""
 
 
 @assembly(f"cp.async.bulk.tensor.2d.{STORE} [<map>, {{<x>, <y>}}], [<source>];", least=(9, 0))

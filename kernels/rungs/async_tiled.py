@@ -5,10 +5,11 @@ For GPUs of compute capability 8.0 and above.
 
 from dataclasses import dataclass
 
-from kernels import host, ptx
+from kernels import ptx
 from kernels.engine import cuda, float32, int32, uint32, uint64
 from kernels.engine.vector import load4, store4_guarded, unrolled
 from kernels.host import option
+from kernels.host.follow import prepared
 from kernels.host.model import traffic
 from kernels.host.rung import made
 from kernels.rungs import split_k
@@ -212,9 +213,8 @@ class AsyncTiled(split_k.SplitK):
     def formats(self, product=None):
         return {"wide": self.macros(product)["WIDE"]}
 
-    def numba_launcher(self, kernel, grid, block, product, shared_bytes):
-        launch, arrays = kernel[(*grid, 1), block], host.wrapped(*product.on_device)
-        return lambda: launch(*arrays)
+    def numba_arguments(self, product, options):
+        return product.on_device
 
     def launcher(self, product, options):
         if product.engine == "numba" and not self.copies(product):
@@ -226,10 +226,13 @@ class AsyncTiled(split_k.SplitK):
         grid = across, down // options.split, options.split
         A, B, C = product.on_device
         slices = product.workspace((options.split * product.M, product.N))
-        arrays, sums = host.wrapped(A, B, slices), host.wrapped(slices, C)
-        multiply = made(self.make, options, **self.formats(product))[grid, block]
-        add = split_k.add_parts(options.split)[split_k.launch_of_sums(product.M, product.N)]
-        return lambda: multiply(*arrays), lambda: add(*sums)
+        multiply, add = made(self.make, options, **self.formats(product)), split_k.add_parts
+        return (
+            prepared(multiply, grid, block, (A, B, slices)),
+            prepared(
+                add(options.split), *split_k.launch_of_sums(product.M, product.N), (slices, C)
+            ),
+        )
 
 
 RUNG = AsyncTiled(

@@ -22,7 +22,7 @@ import numpy as np
 from kernels import host, ptx
 from kernels.engine import cuda, cupy, float32, int32, on_gpu, uint8, uint32, uint64
 from kernels.engine.vector import aligned16, load4_guarded, unrolled
-from kernels.host import cdiv, cpp, half, numba_launch, option, tensor_cores
+from kernels.host import cdiv, cpp, half, option, tensor_cores
 from kernels.host.follow import prepared
 from kernels.host.rung import Rung, made
 from kernels.host.tensor_cores import HopperTiles, most_clusters
@@ -384,9 +384,9 @@ class Emulated(Rung):
         asked = options.shared_bytes if name == self.name else 0
         if product.engine == "numba":
             kernel = made(self.make, options) if name == self.name else KERNELS[name]
-            return numba_launch.launcher(kernel, grid, block, arguments, asked)
-        twin = cpp.load(self.name, name, shared_bytes=asked, arch=self.arch, **options.macros)
-        return prepared(twin, grid, block, arguments, asked)
+        else:
+            kernel = cpp.load(self.name, name, shared_bytes=asked, arch=self.arch, **options.macros)
+        return prepared(kernel, grid, block, arguments, asked)
 
     def parts(self, product, options, A, B, C, odd):
         """Return the arguments of the product of parts, and the launches that make the parts."""

@@ -33,6 +33,7 @@ def make_mma(BM=128, BN=256, BK=64, WM=64, WN=64, stages=0, dtype="bfloat16", ou
     # 8 rows is in 8 different places of the 128 bytes that shared memory reads at once. The turn is
     # r % 8, of rows of four chunks r // 2 % 4.
     BOTH, TURNS = 8 // min(8, CHUNKS_A), min(8, CHUNKS_A)
+    ROW_A, ROW_B = 16 * CHUNKS_A, 16 * CHUNKS_B  # bytes
     DOWN, ACROSS = WM // 16, WN // 8  # fragments of a warp's part of C
     multiply_add = ptx.mma(16, dtype)
 
@@ -61,8 +62,15 @@ def make_mma(BM=128, BN=256, BK=64, WM=64, WN=64, stages=0, dtype="bfloat16", ou
         from_B = ptx.global_address(B) + uint64(row_B) * uint64(2 * N)
         from_B += uint64(2 * col0 + chunk_B * 16)
         apart_A, apart_B = uint64(2 * APART_A * pitch), uint64(2 * APART_B * N)
-        inside_N = col0 + chunk_B * 8 < N
+        rows, cols, depth = uint32(M), uint32(N), uint32(K)
+        inside_N = uint32(col0 + chunk_B * 8) < cols
         copied = uint32(0)  # how far along K the copies have come
+
+        # Where a lane's rows of the first fragments begin, in the tiles of a slot.
+        read_A = uint32((warp_row + lane % 16) * ROW_A)
+        read_B = uint32(TILE_A + lane % 16 * ROW_B)
+        turn_A, turn_B = uint32(lane // BOTH % TURNS), uint32(lane % 8)
+        left_A, left_B = uint32(lane // 16), uint32(warp_col // 8 + lane // 16)  # its first chunk
 
         # Two sets of fragments: one is loaded while the other is multiplied.
         a = cuda.local.array((2, DOWN, 4), uint32)
@@ -70,20 +78,22 @@ def make_mma(BM=128, BN=256, BK=64, WM=64, WN=64, stages=0, dtype="bfloat16", ou
 
         # Beyond the end of K copies bring zeros: the count of groups stays in step.
         for tile in range(AHEAD):
-            to_A = uint32(shared + tile * STAGE)
-            to_B = uint32(to_A + TILE_A)
-            inside_K = copied + chunk_A * 8 < K
+            to_A = uint32(tile * STAGE + row_A * ROW_A + shared)
+            to_B = uint32(tile * STAGE + row_B * ROW_B + TILE_A + shared)
+            inside_K = uint32(copied + chunk_A * 8) < depth
             for i in range(COPIES_A):
                 row = uint32(row_A + i * APART_A)
-                place = uint32((row * CHUNKS_A + (chunk_A ^ row // BOTH % TURNS)) * 16)
-                size = 16 if inside_K and uint32(row0 + row) < M else 0
-                ptx.cp_async_16(to_A + place, from_A + uint64(i) * apart_A, size)
+                chunk = uint32(chunk_A ^ uint32(row // BOTH % TURNS))
+                size = 16 if inside_K & (uint32(row0 + row) < rows) else 0
+                to = 16 * chunk + i * (APART_A * ROW_A) + to_A
+                ptx.cp_async_16(to, from_A + uint64(i) * apart_A, size)
             unrolled()
             for i in range(COPIES_B):
                 row = uint32(row_B + i * APART_B)
-                place = uint32((row * CHUNKS_B + (chunk_B ^ row % 8)) * 16)
-                size = 16 if inside_N and uint32(copied + row) < K else 0
-                ptx.cp_async_16(to_B + place, from_B + uint64(i) * apart_B, size)
+                chunk = uint32(chunk_B ^ uint32(row % 8))
+                size = 16 if inside_N & (uint32(copied + row) < depth) else 0
+                to = 16 * chunk + i * (APART_B * ROW_B) + to_B
+                ptx.cp_async_16(to, from_B + uint64(i) * apart_B, size)
             unrolled()
             from_A += uint64(2 * BK)
             from_B += uint64(2 * BK * N)
@@ -92,17 +102,19 @@ def make_mma(BM=128, BN=256, BK=64, WM=64, WN=64, stages=0, dtype="bfloat16", ou
         unrolled()
         ptx.cp_async_wait_group(PENDING)
         cuda.syncthreads()
+        chunk = uint32(left_A ^ turn_A)
+        at = uint32(16 * chunk + shared + read_A)
         for i in range(DOWN):
-            row, chunk = uint32(warp_row + 16 * i + lane % 16), uint32(lane // 16)
-            place = uint32((row * CHUNKS_A + (chunk ^ row // BOTH % TURNS)) * 16)
-            a[0, i, 0], a[0, i, 1], a[0, i, 2], a[0, i, 3] = ptx.ldmatrix_x4(shared + place)
+            (
+                a[0, i, 0], a[0, i, 1], a[0, i, 2], a[0, i, 3],
+            ) = ptx.ldmatrix_x4(at + 16 * ROW_A * i)  # fmt: skip
         unrolled()
         for j in range(0, ACROSS, 2):
-            row, chunk = uint32(lane % 16), uint32(warp_col // 8 + j + lane // 16)
-            place = uint32(TILE_A + (row * CHUNKS_B + (chunk ^ row % 8)) * 16)
-            b[0, j, 0], b[0, j, 1], b[0, j + 1, 0], b[0, j + 1, 1] = ptx.ldmatrix_x4_trans(
-                shared + place
-            )
+            chunk = uint32(uint32(left_B + j) ^ turn_B)
+            at = uint32(16 * chunk + shared + read_B)
+            (
+                b[0, j, 0], b[0, j, 1], b[0, j + 1, 0], b[0, j + 1, 1],
+            ) = ptx.ldmatrix_x4_trans(at)  # fmt: skip
         unrolled()
 
         acc = cuda.local.array((DOWN, ACROSS, 4), float32)
@@ -121,20 +133,22 @@ def make_mma(BM=128, BN=256, BK=64, WM=64, WN=64, stages=0, dtype="bfloat16", ou
             for step in range(STEPS):
                 if step == 0:
                     # Where the tiles before these were: every warp has passed a barrier since.
-                    to_A = uint32(shared + slot_before * STAGE)
-                    to_B = uint32(to_A + TILE_A)
-                    inside_K = copied + chunk_A * 8 < K
+                    to_A = uint32(slot_before * STAGE + row_A * ROW_A + shared)
+                    to_B = uint32(slot_before * STAGE + row_B * ROW_B + TILE_A + shared)
+                    inside_K = uint32(copied + chunk_A * 8) < depth
                     for i in range(COPIES_A):
                         row = uint32(row_A + i * APART_A)
-                        place = uint32((row * CHUNKS_A + (chunk_A ^ row // BOTH % TURNS)) * 16)
-                        size = 16 if inside_K and uint32(row0 + row) < M else 0
-                        ptx.cp_async_16(to_A + place, from_A + uint64(i) * apart_A, size)
+                        chunk = uint32(chunk_A ^ uint32(row // BOTH % TURNS))
+                        size = 16 if inside_K & (uint32(row0 + row) < rows) else 0
+                        to = 16 * chunk + i * (APART_A * ROW_A) + to_A
+                        ptx.cp_async_16(to, from_A + uint64(i) * apart_A, size)
                     unrolled()
                     for i in range(COPIES_B):
                         row = uint32(row_B + i * APART_B)
-                        place = uint32((row * CHUNKS_B + (chunk_B ^ row % 8)) * 16)
-                        size = 16 if inside_N and uint32(copied + row) < K else 0
-                        ptx.cp_async_16(to_B + place, from_B + uint64(i) * apart_B, size)
+                        chunk = uint32(chunk_B ^ uint32(row % 8))
+                        size = 16 if inside_N & (uint32(copied + row) < depth) else 0
+                        to = 16 * chunk + i * (APART_B * ROW_B) + to_B
+                        ptx.cp_async_16(to, from_B + uint64(i) * apart_B, size)
                     unrolled()
                     from_A += uint64(2 * BK)
                     from_B += uint64(2 * BK * N)
@@ -144,24 +158,21 @@ def make_mma(BM=128, BN=256, BK=64, WM=64, WN=64, stages=0, dtype="bfloat16", ou
                     # The next pair of tiles: this thread's part is there, then everyone's.
                     ptx.cp_async_wait_group(PENDING)
                     cuda.syncthreads()
-                sA = uint32(shared + (slot if step < STEPS - 1 else slot_after) * STAGE)
-                sB = uint32(sA + TILE_A)
+                here = uint32((slot if step < STEPS - 1 else slot_after) * STAGE + shared)
                 other, after = (step + 1) % 2, (step + 1) % STEPS
+                chunk = uint32(uint32(2 * after + left_A) ^ turn_A)
+                at = uint32(16 * chunk + here + read_A)
                 for i in range(DOWN):
-                    row = uint32(warp_row + 16 * i + lane % 16)
-                    chunk = uint32(2 * after + lane // 16)
-                    place = uint32((row * CHUNKS_A + (chunk ^ row // BOTH % TURNS)) * 16)
                     (
                         a[other, i, 0], a[other, i, 1], a[other, i, 2], a[other, i, 3],
-                    ) = ptx.ldmatrix_x4(sA + place)  # fmt: skip
+                    ) = ptx.ldmatrix_x4(at + 16 * ROW_A * i)  # fmt: skip
                 unrolled()
                 for j in range(0, ACROSS, 2):
-                    row = uint32(16 * after + lane % 16)
-                    chunk = uint32(warp_col // 8 + j + lane // 16)
-                    place = uint32((row * CHUNKS_B + (chunk ^ row % 8)) * 16)
+                    chunk = uint32(uint32(left_B + j) ^ turn_B)
+                    at = uint32(16 * chunk + 16 * ROW_B * after + here + read_B)
                     (
                         b[other, j, 0], b[other, j, 1], b[other, j + 1, 0], b[other, j + 1, 1],
-                    ) = ptx.ldmatrix_x4_trans(sB + place)  # fmt: skip
+                    ) = ptx.ldmatrix_x4_trans(at)  # fmt: skip
                 unrolled()
                 for i in range(DOWN):
                     for j in range(ACROSS):

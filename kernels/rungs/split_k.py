@@ -244,11 +244,11 @@ class SplitK(Rung):
         grid, block = options.launch(product.M, product.N)
         *inputs, C = product.arguments()
         parts = product.workspace(options.parts_shape(product.M, product.N))
-        arrays, sums = host.wrapped(*inputs, parts), host.wrapped(parts, C)
-        stream = host.stream()
-        multiply = made(self.make, options)[grid, block, *stream]
-        add = add_parts(options.split)[*launch_of_sums(product.M, product.N), *stream]
-        return lambda: multiply(*arrays), lambda: add(*sums)
+        multiply, add = made(self.make, options), add_parts(options.split)
+        return (
+            prepared(multiply, grid, block, (*inputs, parts)),
+            prepared(add, *launch_of_sums(product.M, product.N), (parts, C)),
+        )
 
     def in_slices(self, product, options):
         """The two launches in CUDA C++: the grid has a layer for each part, and a matrix."""

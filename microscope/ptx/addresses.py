@@ -148,35 +148,48 @@ def load_shared(run, n, m, source):
     return tuple(raw.view(np.float32)[:, k].reshape(run.lanes.shape) for k in range(4))
 
 
-def load_global(run, n, m, source):
-    """``ld_global_v4_u32(source)``."""
-    source, on = spread(run, source), active(run, m)
-    words = np.zeros((len(source), 4), np.uint32)
-    found = global_cells(run, n, m, source, on, 16, "load")
-    if found is not None:
-        raw, starts = found
-        words[on] = raw[starts[on][:, None] + np.arange(16)].view(np.uint32)
-    return tuple(words[:, k].reshape(run.lanes.shape) for k in range(4))
+def load_global(count: int, dtype=np.uint32):
+    """``ld_global_v4_u32(source)`` and its like."""
+
+    def load(run, n, m, source):
+        source, on = spread(run, source), active(run, m)
+        words = np.zeros((len(source), count), dtype)
+        found = global_cells(run, n, m, source, on, 4 * count, "load")
+        if found is not None:
+            raw, starts = found
+            words[on] = raw[starts[on][:, None] + np.arange(4 * count)].view(dtype)
+        given = tuple(words[:, k].reshape(run.lanes.shape) for k in range(count))
+        return given if count > 1 else given[0]
+
+    return load
 
 
-def store_global(run, n, m, to, *parts):
-    """``st_global_v2_u32(to, a, b)``."""
-    to, on = spread(run, to), active(run, m)
-    found = global_cells(run, n, m, to, on, 4 * len(parts), "store")
-    if found is not None:
-        raw, starts = found
-        data = np.stack([spread(run, v).astype(np.uint32) for v in parts], 1)[on]
-        raw[starts[on][:, None] + np.arange(4 * len(parts))] = data.view(np.uint8)
+def store_global(dtype=np.uint32):
+    """``st_global_v2_u32(to, a, b)`` and its like."""
+
+    def store(run, n, m, to, *parts):
+        to, on = spread(run, to), active(run, m)
+        found = global_cells(run, n, m, to, on, 4 * len(parts), "store")
+        if found is not None:
+            raw, starts = found
+            data = np.stack([spread(run, v).astype(dtype) for v in parts], 1)[on]
+            raw[starts[on][:, None] + np.arange(4 * len(parts))] = data.view(np.uint8)
+
+    return store
 
 
 FUNCTIONS = {
     "global_address": global_address,
     "shared_address": shared_address,
     "store_pair": store_pair,
-    "st_global_v2_u32": store_global,
+    "st_global_v2_u32": store_global(),
+    "st_global_cg_v4_f32": store_global(np.float32),
+    "st_release_gpu_u32": store_global(),
     "st_shared_v2_f32": store_shared(2),
     "st_shared_v4_f32": store_shared(4),
     "st_shared_v4_u32": store_shared(4, np.uint32),
     "ld_shared_v4_f32": load_shared,
-    "ld_global_v4_u32": load_global,
+    "ld_global_v4_u32": load_global(4),
+    "ld_global_cg_v4_f32": load_global(4, np.float32),
+    "ld_acquire_gpu_u32": load_global(1),
 }

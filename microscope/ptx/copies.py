@@ -175,9 +175,10 @@ def load(run, n, m, to, map_, *rest):
     _load(run, n, m, to, map_, start, bar, None)
 
 
-def load_multicast(run, n, m, to, map_, x, y, bar, ranks):
-    """``cp_async_bulk_tensor_2d_load_multicast(to, map, x, y, bar, ranks)``."""
-    _load(run, n, m, to, map_, (x, y), bar, int(chosen(run, m, ranks)[0][0]))
+def load_multicast(run, n, m, to, map_, *rest):
+    """``cp_async_bulk_tensor_2d_load_multicast(to, map, x, y, bar, ranks)``; or with ``z``."""
+    *start, bar, ranks = rest
+    _load(run, n, m, to, map_, start, bar, int(chosen(run, m, ranks)[0][0]))
 
 
 def _load(run, n, m, to, map_, start, bar, ranks):
@@ -358,12 +359,14 @@ def nothing(run, n, m, *arguments):
 
 FUNCTIONS = {
     "cp_async_4": pieces(4),
+    "cp_async_8": pieces(8),
     "cp_async_16": pieces(16),
     "cp_async_commit_group": commit,
     "cp_async_wait_group": wait,
     "cp_async_bulk_tensor_2d_load": load,
     "cp_async_bulk_tensor_3d_load": load,
     "cp_async_bulk_tensor_2d_load_multicast": load_multicast,
+    "cp_async_bulk_tensor_3d_load_multicast": load_multicast,
     "cp_async_bulk_tensor_2d_store": store,
     "cp_async_bulk_tensor_3d_store": store,
     "cp_async_bulk_commit_group": commit_stores,

@@ -125,11 +125,15 @@ def count_products(run, n, pipe: str, dtype: str, products: int) -> None:
 
 FUNCTIONS = {
     "ldmatrix_x1": load_blocks(1),
+    "ldmatrix_x1_trans": load_blocks(1, transposed=True),
     "ldmatrix_x2": load_blocks(2),
     "ldmatrix_x2_trans": load_blocks(2, transposed=True),
     "ldmatrix_x4": load_blocks(4),
     "ldmatrix_x4_trans": load_blocks(4, transposed=True),
+    "stmatrix_x1": store_blocks(1),
+    "stmatrix_x1_trans": store_blocks(1, transposed=True),
     "stmatrix_x2": store_blocks(2),
+    "stmatrix_x2_trans": store_blocks(2, transposed=True),
     "stmatrix_x4": store_blocks(4),
     "stmatrix_x4_trans": store_blocks(4, transposed=True),
     "mma": mma,

@@ -221,7 +221,7 @@ def test_a_figure_keeps_its_unit_in_running_text_alone(written, tied):
     assert str(page) == tied
 
 
-@pytest.mark.parametrize("name", [page for page in PAGES if re.search(r"/\d\d-", page)])
+@pytest.mark.parametrize("name", [page for page in PAGES if re.search(r"/\d\d\w?-", page)])
 def test_a_fold_says_what_it_hides(book, name):
     titled = 0
     for fold in parse(book / f"{name}.html").select("details.hide"):
@@ -248,7 +248,7 @@ def test_a_dot_of_a_hatch_becomes_two_arcs_of_the_same_circle():
     assert page.path["d"] == f"{arcs} M 0 1 L 2 3"
 
 
-@pytest.mark.parametrize("name", [page for page in PAGES if re.search(r"/\d\d-", page)])
+@pytest.mark.parametrize("name", [page for page in PAGES if re.search(r"/\d\d\w?-", page)])
 def test_a_page_offers_its_ways_to_run_and_says_what_each_asks_for(book, name):
     ways = parse(book / f"{name}.html").select(".live-bar > .ways li")
     assert [way.a.text for way in ways] == [

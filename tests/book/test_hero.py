@@ -22,6 +22,7 @@ def test_a_step_shows_a_line_of_its_kernel(step):
     suffix = {"numba": "py", "cpp": "cu"}[step.engine]
     assert step.line in (FOLDER / f"{step.rung}.{suffix}").read_text("utf-8")
     assert step.rung in order.LADDER
+    assert f"<mark>{step.new}</mark>" in hero.marked(step)
 
 
 def test_every_number_is_the_record_s():
@@ -50,6 +51,21 @@ def test_keys_and_clicks_step_and_the_bar_grows(browser, book):
     page.focus("#h1")
     page.keyboard.press("ArrowRight")
     assert page.evaluate(CHOSEN) == "h2"
+    page.close()
+
+
+def test_it_steps_once_by_itself_until_somebody_else_does(browser, book):
+    page = browser.new_page()
+    page.clock.install()
+    page.goto((book / "index.html").as_uri())
+    page.clock.run_for(4_000)
+    assert page.evaluate(CHOSEN) == "h3"
+    page.keyboard.press("ArrowLeft")
+    page.clock.run_for(20_000)
+    assert page.evaluate(CHOSEN) == "h2", "the tour is over"
+    page.reload()
+    page.clock.run_for(20_000)
+    assert page.evaluate(CHOSEN) == "h6"
     page.close()
 
 

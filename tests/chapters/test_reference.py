@@ -16,7 +16,7 @@ from microscope import LIMITS
 CONTENTS = (ROOT / "_toc.yml").read_text(encoding="utf-8")
 #: A word of the glossary: its name, what it is, and the page that introduces it.
 ENTRY = re.compile(
-    r"^### (.+)\n\n(.+) \*\[(Chapter (\d+)(?:, deeper)?)\]\(\w+/(\d\d-[\w-]+)\.ipynb\)\*$",
+    r"^### (.+)\n\n(.+) \*\[(Chapter (\d+)b?(?:, deeper)?)\]\(\w+/(\d\d\w?-[\w-]+)\.ipynb\)\*$",
     re.MULTILINE,
 )
 LINK = re.compile(r"\[([^\]]+)\]\(\.\./glossary\.md#([^)]+)\)")

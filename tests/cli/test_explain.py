@@ -1,5 +1,7 @@
 """``explain``: the budget on the command line, and one line for every bad input."""
 
+from dataclasses import replace
+
 import pytest
 
 from kernels import cli
@@ -79,7 +81,6 @@ def test_a_kernel_of_the_reader(capsys, file):
         ("tiled --size 3 4", "size '3x4' has 2 parts: use N or MxNxK"),
         ("tiled --block 8", "tiled has no option 'block': it takes tile=8|16|32"),
         ("tiled --tile 64", "tile 64 needs 4096 threads per block"),
-        ("stream_k --engine numba", "stream_k is not written in numba: use cpp"),
         ("tiled --grid 4,4", "--grid is for a kernel in a file"),
         ("FILE", "names no kernel: use FILE.py:KERNEL"),
         ("FILE:mnie", "no kernel 'mnie' in"),
@@ -93,6 +94,12 @@ def test_bad_input_is_one_line(capsys, file, line, told):
     code, out, error = call(capsys, *line.replace("FILE", str(file)).split())
     assert (code, out) == (2, "")
     assert error.startswith("error: ") and told in error and error.count("\n") == 1
+
+
+def test_a_language_that_a_rung_is_not_written_in(capsys, monkeypatch):
+    monkeypatch.setitem(LADDER, "naive", replace(LADDER["naive"], make=None, engines=("cpp",)))
+    code, _, error = call(capsys, "naive", "--engine", "numba")
+    assert (code, error) == (2, "error: naive is not written in numba: use cpp\n")
 
 
 def test_a_file_that_does_not_run(capsys, tmp_path):

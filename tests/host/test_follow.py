@@ -1,4 +1,4 @@
-"""Launches that follow each other closely, given to a driver that only takes notes."""
+"""Prepared launches of both languages, given to a driver that only takes notes."""
 
 import ctypes
 from importlib.util import find_spec
@@ -31,7 +31,10 @@ def launches(monkeypatch):
         noted.calls.append((config, int(function), parameters, int(config.hStream)))
         return (noted.status,)
 
-    streams = SimpleNamespace(get_current_stream=lambda: SimpleNamespace(ptr=noted.stream))
+    streams = SimpleNamespace(
+        get_current_stream=lambda: SimpleNamespace(ptr=noted.stream),
+        Device=lambda: SimpleNamespace(id=0),
+    )
     monkeypatch.setattr(driver, "cuLaunchKernelEx", launch)
     monkeypatch.setattr(follow, "cupy", SimpleNamespace(ndarray=Resident, cuda=streams))
     return noted
@@ -60,6 +63,57 @@ def test_the_driver_finds_every_argument_where_it_is_told_to_look(launches, way)
     assert ctypes.string_at(at[0], 128) == encoded.tobytes()
     assert ctypes.c_uint64.from_address(at[1]).value == 0x7F0000001000
     assert ctypes.c_int32.from_address(at[2]).value == -5
+
+
+class OfNumba:
+    """A kernel of Numba; arrays that are given to it know what the driver has to be told."""
+
+    __name__ = "product"
+    typeof_pyval = staticmethod(type)
+
+    def __init__(self):
+        handle = SimpleNamespace(handle=8192)
+        self.compiled = SimpleNamespace(_codelibrary=SimpleNamespace(get_cufunc=lambda: handle))
+
+    def py_func(self):
+        raise AssertionError("the driver runs it, nobody else")
+
+    def compile(self, types):
+        self.types = types
+        return self.compiled
+
+
+class Matrix(SimpleNamespace):
+    shape, strides, size, dtype = (3, 5), (40, 4), 15, np.dtype(np.float32)
+    __cuda_array_interface__ = {"data": (0x7F0000002000, False)}  # noqa: RUF012
+
+
+@pytest.mark.parametrize("shared_bytes", [0, 200_000])
+def test_a_numba_kernel_finds_each_argument_as_it_takes_it(launches, monkeypatch, shared_bytes):
+    from cuda.bindings import driver
+
+    def told(most, nbytes, kernel, device):
+        launches.told = most.name, nbytes, int(kernel)
+        return (launches.status,)
+
+    launches.told = None
+    monkeypatch.setattr(follow, "on_gpu", True)
+    monkeypatch.setattr(driver, "cuKernelSetAttribute", told)
+    kernel = OfNumba()
+    arguments = Matrix(), np.int32(-5), np.float32(1.5)
+    launch = prepared(kernel, (2, 3), (32, 8), arguments, shared_bytes)
+    launch()
+    assert kernel.types == (Matrix, np.int32, np.float32)
+    config, function, parameters, _ = launches.calls[0]
+    assert (config.gridDimY, config.blockDimY, config.sharedMemBytes) == (3, 8, shared_bytes)
+    assert function == 8192
+    most = "CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES"
+    assert launches.told == ((most, shared_bytes, 8192) if shared_bytes else None)
+    at = (ctypes.c_uint64 * 11).from_address(parameters)
+    array = [ctypes.c_int64.from_address(each).value for each in at[:9]]
+    assert array == [0, 0, 15, 4, 0x7F0000002000, 3, 5, 40, 4]
+    assert ctypes.c_int32.from_address(at[9]).value == -5
+    assert ctypes.c_float.from_address(at[10]).value == 1.5
 
 
 def test_each_launch_goes_to_the_stream_of_its_moment(launches):

@@ -8,6 +8,7 @@ import pytest
 from chapters.ch03_naive import figures as ch03
 from chapters.ch04_tiled import figures as ch04
 from chapters.ch05_memory_access import figures as ch05
+from chapters.ch05b_banks import figures as ch05b
 from chapters.ch07_register_tiling import figures as ch07
 from chapters.ch08_tensor_cores import figures as ch08
 from kernels import LADDER, lab
@@ -158,7 +159,7 @@ def test_an_element_lies_where_numpy_puts_it():
 
 
 def test_the_limit_is_the_roof_s():
-    roof = lab.roofline.data_sheet(lab.data_sheets.gpu("h200"))
+    roof = lab.roofline.recorded(lab.records.load(lab.records.DEFAULT_GPU))
     for (uses,), frame in frames(ch03.reuse_and_roof()).items():
         share = roof.attainable(int(uses) / 4) / roof.compute
         assert cells(frame).count("t") == round(200 * share)
@@ -192,13 +193,13 @@ def test_banks_by_stride_are_those_that_the_microscope_counts(stride):
     seen = lab.trace(banks.strided_reads, 1, 32, np.zeros(32, np.float32), np.int32(stride),
                      np.int32(1))  # fmt: skip
     site = next(site for site in seen.sites if (site.space, site.op) == ("shared", "load"))
-    frame = frames(ch05.banks_by_stride())[(str(stride),)]
+    frame = frames(ch05b.banks_by_stride())[(str(stride),)]
     assert numbers(frame)[-1] == site.wavefronts_per_request
     assert cells(frame).count("t") + cells(frame).count("h") == (32 if stride else 1)
 
 
 def test_only_an_odd_padding_frees_a_column():
-    for (padding,), frame in frames(ch05.padded_column()).items():
+    for (padding,), frame in frames(ch05b.padded_column()).items():
         wavefronts = numbers(frame)[2]
         assert wavefronts == np.gcd(32 + int(padding), 32)
         assert (wavefronts == 1) == bool(int(padding) % 2)

@@ -54,6 +54,8 @@ def test_a_wrong_kernel_is_recorded_as_wrong(name, wrong, monkeypatch):
         pytest.skip("the interpreter runs the wrong kernel")
 
     class Launches:
+        py_func = wrong
+
         def __getitem__(self, launched):
             return wrong
 

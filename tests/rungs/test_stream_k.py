@@ -1,11 +1,13 @@
-"""How Stream-K deals out the tiles of C; none of it needs a GPU."""
+"""How Stream-K deals out the tiles of C, and adds up what was dealt; none of it needs a GPU."""
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels import LADDER
+from kernels import LADDER, lab
+from kernels.engine import on_gpu
 from kernels.host import cdiv, cpp
+from kernels.measure import oracle
 from kernels.rungs import stream_k
 from kernels.rungs.stream_k import Deal
 
@@ -145,6 +147,23 @@ def test_every_role_waits_for_the_launches_before_before_it_touches_global_memor
 def test_a_k_whose_steps_32_bits_do_not_count_is_not_divided():
     assert stream_k.deal(128, 256, 2**28, sms=132).sharers > 1
     assert stream_k.deal(128 * 66, 256, 2**31 - 2**14, 256, 1, sms=132).sharers == 0
+
+
+@pytest.mark.skipif(on_gpu, reason="is about the interpreter")
+@pytest.mark.parametrize(
+    "shape, options, sharers, parts",
+    [
+        ((100, 120, 1300), {"BN": 256, "cluster": 2}, 2, 1),  # a tile is divided
+        ((100, 120, 1300), {"BN": 128, "cluster": 1}, 0, 2),  # two blocks swap halves of its sums
+    ],
+)
+def test_without_a_gpu_the_interpreter_adds_up_what_was_dealt(shape, options, sharers, parts):
+    M, N, K = shape
+    dealt = stream_k.deal(M, N, K, *options.values())
+    assert (dealt.sharers, dealt.parts) == (sharers, parts)
+    A, B = oracle.inputs(M, N, K, dtype="bfloat16")
+    for _ in range(2):  # what one launch leaves is cleared for the next
+        lab.check(LADDER["stream_k"].matmul(A, B, **options), A, B)
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ OTHERS = {
     ),
     "specialized": ({"BN": 128},),
     "persistent": ({"cluster": 1, "group": 4},),
+    "stream_k": ({"BN": 256, "cluster": 2}, {"BN": 256, "cluster": 1}),
 }
 
 

@@ -101,7 +101,8 @@ def problems(trial: Trial, seen: Trace) -> Iterator[Finding]:
 
 def lone(trial: Trial, seen: Trace) -> Finding | None:
     """What is wrong where one thread of a warp makes every access, if there are any."""
-    sites = [s for s in seen.sites if s.space == "global"]
+    # A box by TMA is asked for by one thread, as it should be.
+    sites = [s for s in seen.sites if s.space == "global" and s.unit != "TMA"]
     if not sites or any(s.lanes > s.requests for s in sites) or trial.block == (1,):
         return None
     line = next((s.line for s in sites if s.op != "load"), sites[0].line)
@@ -115,7 +116,7 @@ def _unshared(function, trials: list[Trial], endless: Finding) -> Finding | None
     if any(problem.kind is Seen.ENDLESS_LOOP for problem in seen.problems):
         return None
     own = {name_in(small, seen, name) for name in small.expected}
-    stores = [s for s in seen.sites if s.array in own and s.op != "load"]
+    stores = [s for s in seen.sites if s.array in own and s.op != "load" and s.unit != "TMA"]
     message = (
         f"this loop ends, but not within {LOOPS.trips} iterations: give each thread its own"
         " elements, and start more threads for more elements"

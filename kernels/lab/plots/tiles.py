@@ -7,18 +7,26 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from kernels.lab.plots.drawings import cells
-from kernels.lab.plots.palette import INK, PALETTE, THREAD
+from kernels.lab.plots.palette import HATCH, INK, PALETTE, THREAD
 from kernels.lab.plots.picture import figure
 
 GAP = 1.5  # between two matrices, in elements
-#: Colour and hatch of the pair of tiles of a step.
-STEPS = (("#9a5fc9", "//"), ("#2a87b8", "\\\\"), ("#8f7a20", "xx"), ("#c4437a", "||"))
+MARGIN = 1.6  # between two panels
+LARGE = 13  # letters that a telephone shows large enough
 
 Pair = tuple[int, int]
 
 
 def tile_steps(
-    M: int, N: int, K: int, *, tile: int, block: Pair, thread: Pair, columns: int = 2
+    M: int,
+    N: int,
+    K: int,
+    *,
+    tile: int,
+    block: Pair,
+    thread: Pair,
+    columns: int = 2,
+    width: float = 5.0,
 ) -> Figure:
     """One panel per step: A left of C and B above it, with the tiles that a block holds.
 
@@ -32,6 +40,8 @@ def tile_steps(
         Whose tile of C is framed, and whose element is filled.
     columns : int
         Panels side by side.
+    width : float
+        Of the picture, in inches.
 
     Returns
     -------
@@ -41,9 +51,9 @@ def tile_steps(
     """
     steps = K // tile
     rows = -(-steps // columns)
-    unit = 5.0 / (columns * (K + GAP + N))
-    height = rows * (unit * (K + GAP + M) + 0.15)
-    fig, axes = figure(5.0, height, rows, columns, squeeze=False)
+    unit = width / (columns * (K + GAP + N + MARGIN))
+    height = rows * unit * (K + GAP + M + MARGIN + 1)
+    fig, axes = figure(width, height, rows, columns, squeeze=False)
     for step, ax in enumerate(axes.flat):
         ax.set_axis_off()
         if step < steps:
@@ -68,24 +78,29 @@ def _panel(
     for name, size in {"A": (M, K), "B": (K, N), "C": (M, N)}.items():
         cells(ax, *size, at=at[name], role=name, tint=0.06)
     for past in range(step + 1):
-        colour, hatch = STEPS[past]
-        now = past == step
-        tint = dict(facecolor=colour, alpha=0.5 if now else 0.15, edgecolor="none")
-        frame = dict(facecolor="none", edgecolor=colour, linewidth=2 if now else 0.8)
-        for look in (tint, frame | {"hatch": hatch} if now else frame):
-            fill("A", (down, past * tile), (tile, tile), **look)
-            fill("B", (past * tile, right), (tile, tile), **look)
-    heavy = dict(facecolor="none", edgecolor=INK, linewidth=2.2, zorder=4)
+        places = {"A": (down, past * tile), "B": (past * tile, right)}
+        for name, first in places.items():
+            colour = PALETTE[name]
+            if past == step:
+                tint = dict(facecolor=colour, alpha=0.45, edgecolor="none")
+                frame = dict(facecolor="none", edgecolor=colour, linewidth=2, hatch=HATCH[name])
+            else:
+                tint = dict(facecolor=colour, alpha=0.18, edgecolor="none")
+                frame = dict(facecolor="none", edgecolor=colour, linewidth=1.2, linestyle="--")
+            for look in (tint, frame):
+                fill(name, first, (tile, tile), **look)
+    heavy = dict(facecolor="none", edgecolor=INK, linewidth=2.4, zorder=4)
     fill("A", (row, step * tile), (1, tile), **heavy)
     fill("B", (step * tile, col), (tile, 1), **heavy)
     fill("A", (row, step * tile + thread[0]), (1, 1), facecolor=INK, zorder=5)
     fill("B", (step * tile + thread[1], col), (1, 1), facecolor=INK, zorder=5)
-    fill("C", (down, right), (tile, tile), facecolor="none", edgecolor=PALETTE["C"], linewidth=2.2)
+    fill("C", (down, right), (tile, tile), facecolor="none", edgecolor=PALETTE["C"], linewidth=2.4)
     fill("C", (row, col), (1, 1), facecolor=THREAD, edgecolor=INK, linewidth=1.2, zorder=5)
-    ax.text(0, 0.2, f"t = {step}", fontsize=10, weight="bold", va="top")
-    ax.text(0, low - 0.4, "A", weight="bold", va="bottom")
-    ax.text(low - 0.4, 0.2, "B", weight="bold", va="top", ha="right")
-    ax.text(low + N / 2, low + M + 0.3, "C", weight="bold", va="top", ha="center")
+    names = dict(fontsize=LARGE, weight="bold")
+    ax.text(0, 0.2, f"t = {step}", va="top", **names)
+    ax.text(0, low - 0.4, "A", va="bottom", **names)
+    ax.text(low - 0.5, 0.2, "B", va="top", ha="right", **names)
+    ax.text(low + N / 2, low + M + 0.3, "C", va="top", ha="center", **names)
     ax.set_aspect("equal")
-    ax.set_xlim(-0.3, low + N + 0.3)
-    ax.set_ylim(low + M + 2, -0.3)
+    ax.set_xlim(-MARGIN / 2, low + N + MARGIN / 2)
+    ax.set_ylim(low + M + MARGIN + 0.8, -0.2)

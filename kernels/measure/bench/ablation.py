@@ -7,13 +7,19 @@ Between their versions lie these, with one change each, of the kernels in CUDA C
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from kernels.host import option
 from kernels.host.rung import Rung
 from kernels.host.tensor_cores import HopperRung
+from kernels.measure.bench.case_of_bytes import case_of
+from kernels.measure.bench.ladder import versions_of
+from kernels.measure.bench.step import Step
 from kernels.rungs import mma, persistent, specialized, wgmma
 
-__all__ = ["STEPS"]
+__all__ = ["STEPS", "steps"]
+
+SIZES, DTYPE = (4096, 8192), "bfloat16"
 
 
 @dataclass(frozen=True)
@@ -66,3 +72,21 @@ STEPS: tuple[tuple[str, Rung, dict[str, int]], ...] = (
     ("C leaves by TMA", STORED, {"group": 16, "cluster": 1}),
     ("two blocks share B", STORED, {"group": 8, "cluster": 2}),
 )
+
+
+def steps() -> list[Step]:
+    """The versions at each size, in turn with cuBLAS."""
+    return [
+        Step(f"ablation {n}³, {DTYPE}", lambda n=n: {"ablation": measured(n)})
+        for n in SIZES
+        if not STEPS[-1][1].missing(DTYPE)
+    ]
+
+
+def measured(n: int) -> list[dict[str, Any]]:
+    """A row for each version of `STEPS` at n³, in their order."""
+    case, rows = case_of(n, n, n, DTYPE), []
+    for what, rung, options in STEPS:
+        found = versions_of(rung, case, [("cpp", rung.default("cpp") | options)])
+        rows += [{"what": what, **row} for row in found]
+    return rows

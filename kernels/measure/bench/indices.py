@@ -6,7 +6,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from kernels import host
+from kernels.host.follow import prepared
 from kernels.measure.bench.case import Case
 from kernels.measure.bench.step import Step, Tables
 from kernels.rungs import thread_tiled
@@ -25,9 +25,8 @@ def indices(size: int = 4096) -> Tables:
     options = rung.default("numba")
     grid, block = rung.launch(size, size, **options)
     for index in ("uint32", "int64"):
-        launch = reindexed(thread_tiled.make_thread_tiled, index)(*options.values())[grid, block]
-        arrays = host.wrapped(case.A, case.B, case.C)
-        found = case.measure(lambda: launch(*arrays))  # noqa: B023
+        kernel = reindexed(thread_tiled.make_thread_tiled, index)(*options.values())
+        found = case.measure(prepared(kernel, grid, block, (case.A, case.B, case.C)))
         what = {"rung": rung.name, "engine": "numba", "index": index, "options": options}
         rows.append({**what, **found})
     return {"indices": rows}

@@ -1,6 +1,7 @@
 """The steps of the benchmark, in order."""
 
 from kernels.measure.bench import (
+    ablation,
     attention,
     broken_kernels,
     counters,
@@ -21,6 +22,7 @@ from kernels.measure.bench.step import Step
 #: What ran before decides how warm a GPU is: the ladder comes first, on a cool one.
 MODULES = (
     ladder,
+    ablation,
     guards,
     indices,
     resources,

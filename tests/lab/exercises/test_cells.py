@@ -196,9 +196,11 @@ def test_the_solutions_keep_no_progress():
         assert "exercises.check(" not in source, f"{name}.solution should judge, not check"
 
 
-@pytest.mark.parametrize("chapter", sorted({e.chapter for e in EXERCISES.values()}))
-def test_a_chapter_has_at_least_four(chapter):
-    assert sum(e.chapter == chapter for e in EXERCISES.values()) >= 4
+@pytest.mark.parametrize("number", sorted({e.chapter[:2] for e in EXERCISES.values()}))
+def test_a_chapter_has_at_least_four(number):
+    """Both halves of a chapter count together; the climb asks for one kernel."""
+    found = sum(e.chapter.startswith(number) for e in EXERCISES.values())
+    assert found >= (1 if number == "00" else 4)
 
 
 @pytest.mark.parametrize("name", EXERCISES)

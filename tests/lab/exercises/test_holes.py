@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from chapters.ch05_memory_access.exercises.passes import wavefronts
+from chapters.ch05b_banks.exercises.passes import wavefronts
 from chapters.ch08_tensor_cores.exercises.shares import shares_of
 from kernels import cuda
 from kernels.lab.exercises import checking, judge
@@ -231,7 +231,7 @@ def test_tables_instead_of_functions_are_rejected():
         asked.append(words)
         return wavefronts_known[len(asked) - 1]
 
-    from chapters.ch05_memory_access.exercises.passes import requests
+    from chapters.ch05b_banks.exercises.passes import requests
 
     wavefronts_known = [wavefronts(words) for _, words in requests()] + [33]
     assert judge("passes", from_a_table).kind is Kind.WRONG

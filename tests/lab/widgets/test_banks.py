@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import traitlets
 
-from chapters.ch05_memory_access.widgets.banks import words
+from chapters.ch05b_banks.widgets.banks import words
 from kernels import cuda, float32, lab
 from kernels.lab.widgets import Banks
 from microscope import shared_cost

@@ -7,7 +7,7 @@ from tests.lab.widgets import keys
 from tests.lab.widgets.redraws import MOST, redraw_share
 
 #: Those whose own tests say it, because they have no table or fold more away.
-OWN = ("Calculator", "Micro", "PipelinePlayer", "Quiz", "Roofline", "TilePlayer")
+OWN = ("Calculator", "Micro", "Quiz", "Roofline", "TilePlayer")
 TESTS = {kind: keys.tests_of(kind) for kind in widgets.__all__ if kind not in OWN}
 
 
@@ -30,7 +30,7 @@ def test_a_redraw_costs_little_more_than_the_picture_itself(mounted, widget, sli
 
 @pytest.mark.parametrize("kind", TESTS)
 def test_the_numbers_are_printed_and_the_controls_are_not(mounted, kind):
-    page = mounted(getattr(widgets, kind)()).page
+    page = mounted(TESTS[kind].STILLS[0]).page
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     page.emulate_media(media="print")
     assert page.locator("details table").is_visible()

@@ -4,15 +4,16 @@ import numpy as np
 import pytest
 import traitlets
 
-from kernels.lab import pipeline_player
+from kernels import LADDER
+from kernels.lab import pipeline_player, trace_rung
 from kernels.lab.widgets import PipelinePlayer
 from kernels.patterns import vector_add
 from microscope import trace
 from tests.lab.widgets import keys
-from tests.lab.widgets.redraws import MOST, redraw_share
 from tests.lab.widgets.traced_pipelines import broken, by_pieces, in_clusters, player
 
-PROFILES = [(width, mode) for width in (1280, 390) for mode in ("light", "dark")]
+WIDEST = in_clusters()
+REDRAWS = [(player(), "Step", range(0, 30, 3))]
 #: `traced_pipelines.player` begins with step 5; one key leads on.
 SLIDER = keys.Slider("Step", "at", 5)
 STILLS = [player(), broken(), in_clusters(at=40)]
@@ -78,6 +79,12 @@ def test_each_block_of_a_cluster_has_its_own_picture():
         in_clusters(block=2)
 
 
+def test_a_warpgroup_that_does_everything_is_one_role():
+    shown = pipeline_player(trace_rung(LADDER["wgmma"], 128, 128, 256))
+    assert [label for label, _ in shown.roles] == ["warps 0–3: copies and products"]
+    assert [label for label, *_ in shown.barriers] == ["loaded"]
+
+
 def test_copies_without_an_mbarrier_have_stages_too():
     shown = by_pieces()
     assert not shown.barriers and shown.stages
@@ -107,13 +114,6 @@ def test_a_place_in_the_picture_is_a_step(formulas):
     asked = [0, 100, 109, 110, 149, 400]
     found = formulas(PipelinePlayer, "x[1].map((at) => f.stepAt(at, x[0]))", [place, asked])
     assert found == [0, 0, 0, 1, 4, 4]
-
-
-@pytest.mark.parametrize(("width", "mode"), PROFILES)
-def test_it_is_silent_and_fits(mounted, width, mode):
-    shown = mounted(in_clusters(), width=width, mode=mode)
-    assert (shown.errors, shown.foreign) == ([], [])
-    assert shown.overflow <= 0
 
 
 def said(widget) -> list[str]:
@@ -153,18 +153,6 @@ def test_a_broken_kernel_shows_where_it_stops_and_why(mounted):
     widget = mounted(broken()).page.locator(".tile-widget")
     assert widget.locator("svg .stop").count() == 1
     assert "nothing can go on" in widget.locator(".warning").first.inner_text()
-
-
-def test_a_redraw_costs_little_more_than_the_picture_itself(mounted):
-    assert redraw_share(mounted(player()), "Step", range(0, 30, 3)) <= MOST
-
-
-def test_the_numbers_are_printed_and_the_controls_are_not(mounted):
-    page = mounted(player()).page
-    page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    page.emulate_media(media="print")
-    assert page.locator("details table").is_visible()
-    assert not page.locator(".controls").is_visible()
 
 
 def by_keys(widget) -> None:

@@ -145,7 +145,8 @@ def thread_and_product(formulas, settings):
                 want += f.elementA(x.row, k) * f.elementB(k, x.col);
             const { sums, terms } = f.followThread(moments, x);
             return { got: sums.at(-1), want, terms: terms.length, moments: moments.length,
-                     spoilt: terms.filter((t) => t.wrong).length, wrong: f.countWrong(moments, x) };
+                     spoilt: terms.filter((t) => t.wrong).length,
+                     wrong: f.wrongElements(moments, x).length };
         })()""",
         settings,
     )

@@ -1,14 +1,13 @@
 """What a GPU counts of tensor-core kernels, beside what a trace counts of the same launches.
 
 ``python -m tests.microscope.ptx.counters FILE`` launches every case once under Nsight Compute and
-writes provenance, the profiler's figures under our names, and all others that it knew of the kind.
+writes provenance and the profiler's figures under our names.
 """
 
 import json
 import os
-import re
-import subprocess
 import sys
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,36 +17,24 @@ from kernels.measure import ncu
 from tests.microscope.counters import REPOSITORY, provenance
 
 int32 = cuda.int32
-#: Of what `ncu --query-metrics` lists: these are read, their sums over the GPU.
-WANTED = re.compile(
-    r"smsp__inst_executed_pipe_tensor\w*|smsp__inst_executed_op_(?:shared|ldsm|tma|ublk)\w*|"
-    r"sm__inst_executed_pipe_(?:tensor|uniform_datapath)\w*|"
-    r"sm__ops_path_tensor\w*|smsp__sass_inst_executed_op_(?:shared|ldsm|ldgsts|global|tma)\w*|"
-    r"l1tex__data_pipe_lsu_wavefronts_mem_shared(?:_op_(?:ld|st))?|"
-    r"l1tex__data_bank_conflicts_pipe_lsu_mem_shared(?:_op_(?:ld|st))?|"
-    r"l1tex__t_(?:requests|sectors)_pipe_lsu_mem_global_op_(?:ld|st|ldgsts\w*)|"
-    r"l1tex__m_xbar2l1tex_read_(?:bytes|sectors)|l1tex__m_l1tex2xbar_(?:write_bytes|req_cycles\w*)|"
-    r"lts__t_(?:sectors|requests)_srcunit_tex(?:_op_(?:read|write))?|"
-    r"(?:l1tex|sm|smsp|tma)__\w*tma\w*"
-)
-#: Metrics whose sum is asked for whether or not they are listed, by the name that we compare.
+#: What each figure is called by the profiler; operations by format, a multiply-add counting as two.
 METRICS = {
     "shared_load_wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
     "shared_store_wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
     "shared_load_bank_conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
     "shared_store_bank_conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
-    "shared_load_instructions": "smsp__inst_executed_op_shared_ld.sum",
     "shared_store_instructions": "smsp__inst_executed_op_shared_st.sum",
+    "ldmatrix_instructions": "smsp__inst_executed_op_ldsm.sum",
     "global_store_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
     "global_store_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+    "tma_load_sectors": "l1tex__m_xbar2l1tex_read_sectors_mem_global_op_tma_ld.sum",
+    "tma_store_sectors": "l1tex__m_l1tex2xbar_write_sectors_mem_global_op_tma_st.sum",
     "l2_read_sectors": "lts__t_sectors_srcunit_tex_op_read.sum",
-    "l2_write_sectors": "lts__t_sectors_srcunit_tex_op_write.sum",
-    "l1_read_bytes": "l1tex__m_xbar2l1tex_read_bytes.sum",
-    "tensor_instructions": "smsp__inst_executed_pipe_tensor.sum",
-    "tensor_instructions_sm": "sm__inst_executed_pipe_tensor.sum",
-    "instructions": "smsp__inst_executed.sum",
+    "bfloat16": "sm__ops_path_tensor_src_bf16_dst_fp32.sum",
+    "float16": "sm__ops_path_tensor_src_fp16.sum",
+    "tf32": "sm__ops_path_tensor_src_tf32_dst_fp32.sum",
+    "e4m3": "sm__ops_path_tensor_src_fp8.sum",
 }
-MOST = 150  # metrics: each dozen of them is one more run of the kernel
 
 
 @cuda.jit
@@ -97,9 +84,13 @@ def cases() -> list[Case]:
         ("specialized", 128, 256, 4): products.specialized_case(128, 256, 512),
         ("specialized", 64, 128, 3): products.specialized_case(100, 136, 200, 64, 128),
         ("persistent", 64, 128, 2, 2): products.persistent_case(100, 136, 264),
+        ("persistent", 64, 128, 2, 2, "one tile a block"): products.persistent_case(
+            100, 136, 264, 4
+        ),
         ("persistent", 64, 128, 3, 1): products.persistent_case(130, 130 // 8 * 8, 128, 3),
     }.items():
-        kernel = getattr(hopper_kernels, options[0])(*options[1:])
+        sizes = [n for n in options if isinstance(n, int)]
+        kernel = getattr(hopper_kernels, options[0])(*sizes)
         found.append(Case(" ".join(map(str, options)), kernel, case[0], kernel.shared_bytes))
     for name in test_rungs.RUNGS:
         launch, shared_bytes, _ = test_rungs.launch(name)
@@ -109,30 +100,36 @@ def cases() -> list[Case]:
 
 
 def traced(case: Case) -> dict[str, int]:
-    """What a trace counts of a case, under the names of `METRICS` and by pipe."""
+    """What a trace counts of a case, under the names of `METRICS`, zeros left out.
+
+    ``tma_load_sectors`` are those of the matrix; ``tma_box_sectors`` those of whole boxes, their
+    rows beyond its edge too, once for each block that they go to.
+    """
     from microscope import trace
 
     seen = trace(case.kernel, *case.launch, shared_bytes=case.shared_bytes)
     shared = {op: seen.count(space="shared", op=op) for op in ("load", "store")}
-    tma = {"load": 0, "store": 0}
-    requests = sectors = 0
-    for site in seen.sites:
-        if site.unit == "TMA":
-            tma[site.op] += site.sectors
-        elif (site.space, site.op) == ("global", "store"):
-            requests, sectors = requests + site.requests, sectors + site.sectors
-    found = {
+    found = Counter({
         f"shared_{op}_{ours}": shared[op][theirs]
         for op in ("load", "store")
-        for ours, theirs in {
-            "instructions": "requests", "wavefronts": "wavefronts", "bank_conflicts": "conflicts",
-        }.items()
-    }  # fmt: skip
-    return found | {
-        "global_store_requests": requests, "global_store_sectors": sectors,
-        "tma_load_sectors": tma["load"], "tma_store_sectors": tma["store"],
-        **seen.asynchronous,
-    }  # fmt: skip
+        for ours, theirs in {"wavefronts": "wavefronts", "bank_conflicts": "conflicts"}.items()
+    })  # fmt: skip
+    for site in seen.sites:
+        if site.unit == "TMA":
+            found[f"tma_{site.op}_sectors"] += site.sectors
+        elif (site.space, site.op) == ("global", "store"):
+            found["global_store_requests"] += site.requests
+            found["global_store_sectors"] += site.sectors
+        elif "ldmatrix" in site.expr:
+            found["ldmatrix_instructions"] += site.requests
+        elif "st_shared" in site.expr:
+            found["shared_store_instructions"] += site.requests
+    found["tma_box_sectors"] = seen.asynchronous.get("tma_delivered_bytes", 0) // 32
+    for what, n in seen.asynchronous.items():
+        pipe, _, dtype = what.partition(" ")
+        if dtype:
+            found[dtype] += 2 * n
+    return {name: n for name, n in found.items() if n}
 
 
 # ------------------------------------------------------------------------------- on the GPU
@@ -153,28 +150,22 @@ def launch_all() -> None:
         cupy.cuda.runtime.profilerStop()
 
 
-def listed() -> list[str]:
-    """What the profiler can count here of the kind, by its base name."""
-    said = subprocess.run(["ncu", "--query-metrics"], capture_output=True, text=True, timeout=60)
-    names = {line.split()[0] for line in said.stdout.splitlines() if "__" in line[:120]}
-    return sorted(name for name in names if WANTED.fullmatch(name))
-
-
 def main(out: Path) -> None:
     """Profile all cases, and write what was counted."""
     os.environ.setdefault("KERNELS_ENGINE", "gpu")
-    known = listed()
-    metrics = list(dict.fromkeys([*METRICS.values(), *(f"{n}.sum" for n in known)]))[:MOST]
     command = [sys.executable, "-m", __spec__.name, "launch"]
+    metrics = list(METRICS.values())
     launches = ncu.profile(command, metrics, folder=REPOSITORY, marked=True, timeout=85)
-    rows = {}
-    for case, seen in zip(cases(), launches, strict=True):
-        named = {ours: seen.metrics[n] for ours, n in METRICS.items() if n in seen.metrics}
-        others = {n: v for n, v in seen.metrics.items() if n not in METRICS.values() and v}
-        rows[case.name] = {"kernel": seen.kernel, "counted": named, "others": others}
-    written = {"provenance": provenance(), "metrics": METRICS, "listed": known, "cases": rows}
+    pairs = zip(cases(), launches, strict=True)
+    rows = {case.name: named(seen.metrics) for case, seen in pairs}
+    written = {"provenance": provenance(), "metrics": METRICS, "cases": rows}
     out.write_text(json.dumps(written, indent=1) + "\n")
-    print(f"{len(rows)} launches counted, {len(metrics)} metrics asked")
+    print(f"{len(rows)} launches counted")
+
+
+def named(metrics: dict) -> dict[str, int]:
+    """The profiler's figures under our names, zeros left out."""
+    return {ours: metrics[theirs] for ours, theirs in METRICS.items() if metrics.get(theirs)}
 
 
 if __name__ == "__main__":

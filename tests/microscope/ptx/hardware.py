@@ -1,35 +1,37 @@
 """Pipelines and mutants on a real GPU of sm_90, under a watchdog, beside what the interpreter says.
 
 ``python -m tests.microscope.ptx.hardware interpret FILE`` writes what the interpreter says of every
-case: its problems, whether C is right, and a hash of it. ``… run FILE OUT`` runs the cases on the
-GPU and writes both to OUT. A sound pipeline must be right, bit for bit; of a mutant the GPU shows
-what it shows: "right", "wrong", "hangs" or "fails".
+case, or of those of the kinds named behind it: its problems, whether C is right, a hash of it.
+``… run FILE OUT SECONDS`` runs them on the GPU and writes both to OUT, with racecheck's answer for
+public bugs. A sound pipeline must be right, bit for bit; of a mutant the GPU shows what it shows:
+"right", "wrong", "hangs" or "fails".
 """
 
 import fcntl
 import hashlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 
 PIPELINES, SEED = 300, 26
 WORKERS = 14
-SECONDS_OF_A_LAUNCH = 2  # a product of this size takes microseconds
+SECONDS_OF_A_LAUNCH = float(os.environ.get("SECONDS_OF_A_LAUNCH", 2))  # it takes microseconds
 SECONDS_OF_A_CASE = 40  # compiling included
 LOCK = "/tmp/tile-by-tile-hardware.lock"
 KINDS = ("skew", "pipeline", "mutant", "rung", "bug")
 
 
-def cases() -> list[str]:
-    """The names of all cases: what they are, and their number."""
+def cases(kinds=KINDS) -> list[str]:
+    """The names of all cases of some kinds: what they are, and their number."""
     from tests.microscope.ptx import async_mutants, public_bugs, skewed, test_rungs
 
     counts = {
@@ -39,7 +41,7 @@ def cases() -> list[str]:
         "rung": len(test_rungs.MUTANTS),
         "bug": len(public_bugs.CASES),
     }
-    return [f"{kind} {k}" for kind in KINDS for k in range(counts[kind])]
+    return [f"{kind} {k}" for kind in kinds for k in range(counts[kind])]
 
 
 def of(name: str):
@@ -101,7 +103,7 @@ def prepared(kernel, launch, shared_bytes: int, whole=np.int64):
     from inspect import signature
 
     from kernels.engine import cupy
-    from kernels.host.numba_launch import launcher
+    from kernels.host import follow
     from kernels.host.tma import tensor_map
     from microscope.ptx import TensorMap
 
@@ -116,7 +118,7 @@ def prepared(kernel, launch, shared_bytes: int, whole=np.int64):
         else:
             given.append(whole(array) if isinstance(array, (bool, int)) else array)
     grid, block = (n if isinstance(n, tuple) else (n,) for n in (grid, block))
-    return launcher(kernel, grid, block, tuple(given), shared_bytes), named
+    return follow.prepared(kernel, grid, block, tuple(given), shared_bytes), named
 
 
 def on_gpu(name: str) -> dict:
@@ -225,7 +227,28 @@ def run(interpreted_file: Path, out: Path, seconds: float) -> list[dict]:
         print(f"{'/'.join(kind)}: {end - time.monotonic():.0f} s left", flush=True)
         found = [{"name": n} | known[n] | rows.get(n, {"gpu": "no time"}) for n in names]
         out.write_text(json.dumps(found, indent=1))
+    bugs = [row for row in found if row["name"].startswith("bug")]
+    if bugs and shutil.which("compute-sanitizer"):
+        with ThreadPoolExecutor(WORKERS) as pool:
+            said = pool.map(racecheck, [row["name"] for row in bugs])
+            for row, words in zip(bugs, said, strict=True):
+                row["racecheck"] = words
+        out.write_text(json.dumps(found, indent=1))
     return found
+
+
+def racecheck(name: str) -> str:
+    """What compute-sanitizer's racecheck says of a case, in its own last words."""
+    command = ["compute-sanitizer", "--tool", "racecheck", sys.executable, "-m", __spec__.name]
+    try:
+        done = subprocess.run(
+            [*command, "worker", name], capture_output=True, text=True, timeout=SECONDS_OF_A_CASE,
+            env=os.environ | {"KERNELS_ENGINE": "gpu", "SECONDS_OF_A_LAUNCH": "25"},
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return f"no word in {SECONDS_OF_A_CASE} s"
+    said = [line for line in (done.stdout + done.stderr).splitlines() if "SUMMARY" in line]
+    return " ".join(said[-1].strip("= ").split()) if said else f"exit status {done.returncode}"
 
 
 def told(rows: list[dict]) -> str:
@@ -242,6 +265,12 @@ def told(rows: list[dict]) -> str:
         lines.append(f"{kind}: {len(some)}, equal bit for bit {equal}; {counts}")
         if kind == "skew":
             lines += [f"  {r['case']}: {r['gpu']} {r.get('rows', '')}" for r in some]
+        if kind == "bug":
+            lines += [
+                f"  {r['case']}: here {', '.join(r['kinds']) or 'silent'}; GPU {r['gpu']}; "
+                f"{r.get('racecheck', '')}"
+                for r in some
+            ]
     return "\n".join(lines)
 
 
@@ -249,7 +278,7 @@ if __name__ == "__main__":
     if sys.argv[1] == "worker":
         worker(sys.argv[2:])
     elif sys.argv[1] == "interpret":
-        names = cases()
+        names = cases(sys.argv[3:] or KINDS)
         with ProcessPoolExecutor(max(1, (os.cpu_count() or 1) - 2)) as pool:
             found = dict(zip(names, pool.map(interpreted, names, chunksize=4), strict=True))
         Path(sys.argv[2]).write_text(json.dumps(found))

@@ -49,3 +49,22 @@ def test_stores_of_8_bytes_to_a_swizzled_box_meet_in_twos():
     # Each block loads its rows of A, and half of B for both.
     assert seen.asynchronous["tma_load_bytes"] == 2 * 64 * 128 + 2 * 64 * 128
     assert seen.asynchronous["tma_delivered_bytes"] == 2 * (64 * 128 + 2 * 64 * 128)
+
+
+def test_boxes_by_tma_are_global_bytes_too():
+    kernel = persistent(64, 128, 2)
+    launch, _ = persistent_case(100, 136, 264)
+    seen = trace(kernel, *launch, shared_bytes=kernel.shared_bytes)
+    loads, stores = (seen.count(space="global", op=op) for op in ("load", "store"))
+    # Each of two tiles of C needs A whole; B is read once, its 136 columns in both together.
+    assert loads["bytes_asked"] == 2 * 100 * 264 * 2 + 264 * 136 * 2
+    assert stores["bytes_asked"] == 100 * 136 * 4 and stores["sectors"] == 1700
+    assert seen.work.bytes_asked == loads["bytes_asked"] + stores["bytes_asked"]
+    assert seen.work.bytes_unique == (100 * 264 + 264 * 136) * 2 + 100 * 136 * 4
+    assert {s.unit for s in seen.sites if s.space == "global"} == {"TMA"}
+    # Rows of A have 528 bytes: every second starts in the middle of a sector.
+    (rows,) = [s for s in seen.sites if s.array == "map_A"]
+    assert rows.requests == 2 * 2 * 5 and rows.sectors * 32 > rows.bytes_used
+    assert seen.heat("map_A").loads.min() == seen.heat("map_A").loads.max() == 2
+    assert seen.heat("map_C").stores.min() == seen.heat("map_C").stores.max() == 1
+    assert "boxes by TMA" in str(seen.table())

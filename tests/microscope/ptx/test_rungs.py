@@ -45,6 +45,7 @@ def test_a_rung_is_right_and_sound(name):
     np.testing.assert_array_equal(seen.outputs[C], expected)
 
 
+DONE = "            # The next tiles may come only when all four warps are done with these.\n"
 MUTANTS = [
     ("wgmma", "ptx.mbarrier_wait_parity(loaded, parity)", "pass", RACES),
     ("wgmma", "parity ^= 1", "pass", RACES),
@@ -52,6 +53,8 @@ MUTANTS = [
      "            ptx.wgmma_wait_group(0, lower, SUMS)", "pass", {Kind.OVERWRITTEN}),
     ("wgmma", "ptx.wgmma_commit_group()", "pass", {Kind.COMMIT}),
     ("wgmma", "ptx.wgmma_fence()", "pass", {Kind.REGISTER_FENCE}),
+    # One warp's wait speaks for its warpgroup, as `skewed` has asked a GPU: nothing goes wrong.
+    ("wgmma", f"{DONE}            cuda.syncthreads()", f"{DONE}            pass", set()),
     ("wgmma", "loaded, TILE_A + TILE_B)", "loaded, TILE_A)", RACES | STUCK | {Kind.BYTES}),
     ("specialized", "mbarrier_wait_parity(empty + 8 * slot, parity ^ 1)",
      "mbarrier_wait_parity(empty + 8 * slot, parity)", STUCK),
@@ -80,4 +83,5 @@ def test_a_mutant_of_a_rung_is_reported(number):
     name, *_, kinds = MUTANTS[number]
     arguments, shared_bytes, _ = launch(name)
     seen = trace(mutant(number), *arguments, shared_bytes=shared_bytes)
-    assert {problem.kind for problem in seen.problems} & kinds
+    found = {problem.kind for problem in seen.problems}
+    assert found & kinds if kinds else not found

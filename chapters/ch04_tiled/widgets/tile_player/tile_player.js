@@ -259,8 +259,8 @@ function followThread(moments, { M, N, K, T, row, col }) {
   return { own, terms, counts, sums };
 }
 
-/** How many elements of C come out wrong in the run that is played. */
-function countWrong(moments, { M, N, K, T }) {
+/** The elements of C that come out wrong in the run that is played: `{ row, col }` each. */
+function wrongElements(moments, { M, N, K, T }) {
   const split = splitOf(T),
     steps = cdiv(K, T);
   const tilesAt = [0, 1].map((group) =>
@@ -268,7 +268,7 @@ function countWrong(moments, { M, N, K, T }) {
   );
   const a = (row, t, k) => (t < 0 || t * T + k >= K ? 0 : elementA(row, t * T + k));
   const b = (t, k, col) => (t < 0 || t * T + k >= K ? 0 : elementB(t * T + k, col));
-  let wrong = 0;
+  const wrong = [];
   for (let row = 0; row < M; row++) {
     for (let col = 0; col < N; col++) {
       const tx = col % T,
@@ -283,7 +283,7 @@ function countWrong(moments, { M, N, K, T }) {
         got += a(row, tiles[ty * T + k < split ? 0 : 1], k) * b(tiles[k * T + tx < split ? 0 : 1], k, col);
         want += a(row, t, k) * b(t, k, col);
       }
-      wrong += got !== want;
+      if (got !== want) wrong.push({ row, col });
     }
   }
   return wrong;
@@ -298,7 +298,7 @@ export const formulas = {
   raceMessages,
   play,
   followThread,
-  countWrong,
+  wrongElements,
   staleCells,
   elementA,
   elementB,
@@ -343,7 +343,7 @@ function gridPath(x, y, width, height, step) {
 }
 
 /** A, B and C with the current tiles; returns the elements and where C lies. */
-function drawMatrices({ M, N, K, T, t, k, row, col, doing, hatch }) {
+function drawMatrices({ M, N, K, T, t, k, row, col, doing, wrong, hatch }) {
   const gap = 26,
     left = 16,
     top = 20,
@@ -362,7 +362,8 @@ function drawMatrices({ M, N, K, T, t, k, row, col, doing, hatch }) {
     );
     if (u >= 5) parts.push(draw("path", { class: "grid", d: gridPath(x, y, cols * u, rows * u, u) }));
     parts.push(draw("path", { class: "tiles", d: gridPath(x, y, fullCols * u, fullRows * u, T * u) }));
-    parts.push(label(x, y - 6, `${name}: ${rows} × ${cols}`, { "text-anchor": "start" }));
+    const crossed = name === "C" && wrong.length ? "; ×: wrong" : "";
+    parts.push(label(x, y - 6, `${name}: ${rows} × ${cols}${crossed}`, { "text-anchor": "start" }));
   };
   matrix("A", "a", left, yC, M, K, down, deep);
   matrix("B", "b", xC, top, K, N, deep, across);
@@ -382,6 +383,13 @@ function drawMatrices({ M, N, K, T, t, k, row, col, doing, hatch }) {
     cell(xC + col * u, top + kB * u);
   }
   cell(xC + col * u, yC + row * u);
+  const cross = wrong.map(({ row, col }) => {
+    const x = xC + (col + 0.2) * u,
+      y = yC + (row + 0.2) * u,
+      long = 0.6 * u;
+    return `M${x} ${y}l${long} ${long}m0 ${-long}l${-long} ${long}`;
+  });
+  parts.push(draw("path", { class: "crossed", d: cross.join("") }));
   return { parts, u, xC, yC };
 }
 
@@ -489,7 +497,7 @@ function drawShared({ M, N, K, T, row, col, moment, own, barriers, names, hatch 
         ? rect(x - 9, y - 9, 18, 18, { class: "runner slow" })
         : draw("circle", { cx: x, cy: y, r: 9.5, class: "runner quick" }),
       label(x, y + 4.5, i ? "S" : "Q", { class: "runner-name" }),
-      label(from, y - 16, `${i ? "slow" : "quick"}: ${names[i]}`, { "text-anchor": "start", class: "small halo" }),
+      label((gate[0] + gate[1]) / 2, y - 16, `${i ? "slow" : "quick"}: ${names[i]}`, { class: "small halo" }),
     );
   });
   return parts;
@@ -663,16 +671,11 @@ function render({ model, el }) {
     button("›", { "aria-label": "One moment on", onclick: nudge(1) }),
     button("»", { "aria-label": "On to the next tile", onclick: () => turn(1) }),
     position.element,
+    tileSlider.element,
     ...barriers.map((b) => b.element),
     verdict,
   );
-  const folded = setUp(
-    host,
-    tileSlider.element,
-    tileField.element,
-    ...sizes.map(([, field]) => field.element),
-    pace.element,
-  );
+  const folded = setUp(host, tileField.element, ...sizes.map(([, field]) => field.element), pace.element);
   folded.element.append(warning);
 
   // A phone shows one of three views at a time.
@@ -803,7 +806,7 @@ function render({ model, el }) {
     if (cached.thread !== thread) Object.assign(cached, { thread, followed: followThread(cached.moments, now) });
     const sizes = [now.M, now.N].join();
     if (cached.sizes !== sizes)
-      Object.assign(cached, { sizes, wrong: now.barriers.every(Boolean) ? 0 : countWrong(cached.moments, now) });
+      Object.assign(cached, { sizes, wrong: now.barriers.every(Boolean) ? [] : wrongElements(cached.moments, now) });
     return cached;
   }
 
@@ -930,7 +933,7 @@ function render({ model, el }) {
         told
           ? `In this run thread (${tx}, ${ty}) reads ${told}. `
           : "So far the thread you follow has read only what it should. ",
-        `${wrong} of ${now.M * now.N} elements of C come out wrong when the slow warps are held up like this${wrong ? "" : ": a race may spare you"}.`,
+        `${wrong.length} of ${now.M * now.N} elements of C come out wrong when the slow warps are held up like this${wrong.length ? "" : ": a race may spare you"}.`,
       ),
     );
   }
@@ -1032,15 +1035,15 @@ function render({ model, el }) {
     moment.heldAfter = before?.acts[1].barrier;
     const names = groupNames(now.T);
     yourGpu.href = `your-gpu.html?rung=tiled&tile=${now.T}#choose-options-or-take-something-away`;
-    layout = drawMatrices({ ...now, t: act.t, k: act.k, doing: act.do, hatch });
+    layout = drawMatrices({ ...now, t: act.t, k: act.k, doing: act.do, wrong: run.wrong, hatch });
     matrices.replaceChildren(...layout.parts);
     sharedView.replaceChildren(...drawShared({ ...now, moment, own, names, hatch }));
     if (!trouble)
       [[tileField, now.T], ...sizes.map(([name, field]) => [field, now[name]])].forEach(([field, n]) => field.show(n));
     tileSlider.show(now.T);
     barriers.forEach((box, i) => box.show(now.barriers[i]));
-    verdict.textContent = `${run.wrong} of ${now.M * now.N} wrong`;
-    verdict.classList.toggle("bad", run.wrong > 0);
+    verdict.textContent = `${run.wrong.length} of ${now.M * now.N} wrong`;
+    verdict.classList.toggle("bad", run.wrong.length > 0);
     folded.name(`Set-up: M, N, K = ${now.M}, ${now.N}, ${now.K}; tiles of ${now.T} × ${now.T}`);
     position.limit(run.moments.length - 1);
     position.show(step);

@@ -142,9 +142,10 @@ class _Block:
     # -- who and where
 
     def _roles(self) -> dict[str, list[int]]:
-        """Warps by role: whole warpgroups, of a large block, but for those that end at once."""
+        """Warps by role: whole warpgroups, but for those that only ask for copies and stores."""
         warps = sorted(self.waits.keys() | self.ended.keys())
-        size = WARPGROUP if len(warps) >= 2 * WARPGROUP else 1
+        large = len(warps) >= 2 * WARPGROUP or any(h.what == "product" for h in self.happenings)
+        size = WARPGROUP if large else 1
         roles = {}
         for first in range(0, len(warps), size):
             group = warps[first : first + size]

@@ -102,7 +102,6 @@ function render({ model, el }) {
         );
     };
     const short = (label) => (width < 500 ? label.split(":")[0] : label);
-    width < 500 ? label.replace(/: /, " ").replace("warps ", "w").replace("warp ", "w") : label;
     for (const [label, runs] of stages) row(label, bars(runs));
     y += GAP;
     for (const [label, runs] of roles) row(short(label), bars(runs));

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from chapters.ch05_memory_access.widgets.banks import words
+from chapters.ch05b_banks.widgets.banks import words
 from kernels.lab.widgets.stills import Table
 from microscope import BANKS, shared_cost
 

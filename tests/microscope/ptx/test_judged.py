@@ -1,0 +1,47 @@
+"""What an H200 did with pipelines and mutants, against the interpreter as it is today."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from microscope import trace
+from tests.microscope.ptx.async_mutants import MUTANTS
+from tests.microscope.ptx.hardware import PIPELINES, SEED, digest
+from tests.microscope.ptx.pipelines import pipelines
+
+RECORD = json.loads(
+    (Path(__file__).parents[1] / "counters" / "async_h200.json").read_text(encoding="utf-8")
+)
+OTHERS = {row["case"]: row for row in RECORD["others"]}
+
+
+def test_300_pipelines_were_run():
+    assert RECORD["pipelines"]["seed"] == SEED
+    assert len(RECORD["pipelines"]["gpu"]) == len(pipelines(PIPELINES, SEED)) == 300
+
+
+@pytest.mark.parametrize("number", range(7, PIPELINES, 37))
+def test_a_pipeline_is_what_the_gpu_made_of_it_bit_for_bit(number):
+    one = pipelines(PIPELINES, SEED)[number]
+    launch, expected = one.case()
+    seen = trace(one.made, *launch, shared_bytes=one.made.shared_bytes)
+    C = seen.outputs["map_C" if one.kernel == "persistent" else "C"]
+    assert not seen.problems
+    np.testing.assert_array_equal(C, expected)
+    assert digest([C]) == RECORD["pipelines"]["gpu"][number]
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda m: f"{m.kernel}-{m.name}".replace(" ", "-"))
+def test_what_went_wrong_on_the_gpu_must_be_reported(mutant):
+    row = OTHERS[f"{mutant.kernel}: {mutant.name}"]
+    assert row["gpu"] in ("right", "wrong", "hangs")
+    if row["gpu"] != "right":
+        assert mutant.kinds
+    assert set(row["reported"]) & set(mutant.kinds) if mutant.kinds else not row["reported"]
+
+
+def test_a_warp_that_waits_for_a_product_waits_for_the_whole_warpgroup():
+    skews = [row for case, row in OTHERS.items() if case.startswith("Skew(")]
+    assert len(skews) == 7 and {row["gpu"] for row in skews} == {"right"}
