@@ -73,8 +73,9 @@ class AbstractMemory(Memory):
         self.views.append(part)
         return part
 
-    def put_view(self, part: Array, v, m: Mask, n) -> None:
-        self.put(part, (np.int64(0),) * part.ndim, v, m, n)
+    def each(self, a: Array, m: Mask):
+        yield (np.int64(0),) * a.ndim, m
+        yield (np.int64(0),) * a.ndim, m  # the second time with what the first has made
 
     # -- sizes, which are those of samples
 

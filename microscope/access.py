@@ -242,11 +242,11 @@ class Memory:
         except Unsupported as error:
             raise Unsupported(n.lineno, str(error)) from None
         races = None if self.tracer is None else self.tracer.races
-        if races is not None and made.buffer not in races:
-            root = made.buffer.root
-            if root in races and not made.dtype.names:
+        if races is not None and made.buffer not in races and not made.dtype.names:
+            root, written = made.buffer.root, self.tracer.written
+            if root in races:
                 self.tracer.watch(made.buffer, self.session.warps_per_block)
-            elif root in self.tracer.written and not made.dtype.names:
+            elif root in written and made.buffer not in written:
                 self.tracer.watch_blank(made.buffer)
         return made
 
@@ -401,15 +401,18 @@ class Memory:
 
     def put_view(self, part: Array, v, m: Mask, n) -> None:
         """``a[i:j] = v``: every thread stores every element of its part."""
-        if not values.is_value(v):
-            raise Unsupported(n.lineno, f"{ast.unparse(n)} = ...: write a loop over the elements")
-        for index in np.ndindex(*(int(np.max(size)) for size in part.shape)):
+        for index, here in self.each(part, m):
+            self.put(part, index, v, here, n)
+
+    def each(self, a: Array, m: Mask):
+        """The indices of all elements, row by row, each with the lanes whose array has it."""
+        for index in np.ndindex(*(int(np.max(size)) for size in a.shape)):
             inside = np.bool_(True)
-            for i, size in zip(index, part.shape, strict=True):
+            for i, size in zip(index, a.shape, strict=True):
                 inside = inside & (i < size)
-            some, _ = self.lanes.split(inside, m)
-            if some is not None:
-                self.put(part, tuple(np.int64(i) for i in index), v, some, n)
+            here, _ = self.lanes.split(inside, m)
+            if here is not None:
+                yield tuple(np.int64(i) for i in index), here
 
     @staticmethod
     def scatter_shape(cells, v, mask: Mask) -> tuple[int, ...]:

@@ -39,6 +39,7 @@ from numpy import (  # noqa: F401  (`cuda.float32` and its like)
 from . import half as _half
 from . import hints as _hints
 from . import launch as _launch
+from . import signatures
 from . import xoroshiro as _xoroshiro
 from .device_arrays import (
     DeviceArray,
@@ -117,6 +118,9 @@ class Kernel:
                 ValueError, f"launch_bounds {bounds}: name threads, blocks and blocks of a cluster"
             )
         self.max_threads = bounds[0] if bounds else None
+        self.specialized = len(signatures.parse(signature)) == 1
+        self.specializations: dict[str, Kernel] = {}
+        _check_carveout(options.get("shared_memory_carveout"))
         _launch.check_signatures(self)
 
     def __getitem__(self, configuration) -> Launcher:
@@ -132,6 +136,26 @@ class Kernel:
         """The same as ``kernel[grid, block, stream, shared_bytes]``."""
         return Launcher(self, grid, block, shared_bytes)
 
+    @property
+    def overloads(self) -> dict[tuple, Version]:
+        """The versions that are compiled, by the types of their arguments."""
+        return {types: Version(self) for types in _launch.versions(self)}
+
+    def specialize(self, *types) -> Kernel:
+        """This kernel with a signature of some types, or of those of some arguments.
+
+        Raises
+        ------
+        KernelError
+            If it has a signature.
+        """
+        if self.specialized:
+            raise raised(RuntimeError, f"Dispatcher already specialized: {self.__name__}")
+        key = repr([getattr(t, "dtype", t) if isinstance(t, np.ndarray) else t for t in types])
+        if key not in self.specializations:
+            self.specializations[key] = Kernel(self.py_func, types, **self.targetoptions)
+        return self.specializations[key]
+
     def forall(self, n: int, tpb: int = 128, stream=None, sharedmem: int = 0) -> Launcher:
         """A launch with at least `n` threads in one dimension."""
         return Launcher(self, -(-n // (tpb or 128)), tpb or 128, sharedmem) if n else _Nothing()
@@ -143,6 +167,21 @@ class Kernel:
 
     def __repr__(self) -> str:
         return f"<kernel {self.__name__}: launch it with {self.__name__}[grid, block](...)>"
+
+
+class Version:
+    """A kernel compiled for some types."""
+
+    def __init__(self, kernel: Kernel):
+        self.kernel = kernel
+
+    def max_cooperative_grid_blocks(self, blockdim, dynsmemsize: int = 0) -> int:
+        """How many blocks of a size may wait for each other in ``grid.sync()``."""
+        threads = math.prod(_launch.dimensions("block", blockdim))
+        return _launch.COOPERATIVE_THREADS // threads
+
+    def __repr__(self) -> str:
+        return f"<a version of {self.kernel.__name__}>"
 
 
 class DeviceFunction:
@@ -162,6 +201,10 @@ class DeviceFunction:
 
     def __call__(self, *args):
         raise KernelError(f"{self.__name__} is a device function: call it from a kernel")
+
+    def __getitem__(self, configuration):
+        what = "Cannot compile a device function as a kernel"
+        raise raised(RuntimeError, f"{what}: leave out device=True of {self.__name__}")
 
     def __repr__(self) -> str:
         return f"<device function {self.__name__}>"
@@ -193,6 +236,22 @@ class _Nothing:
 
     def __call__(self, *args) -> None:
         """Run no kernel."""
+
+
+def _check_carveout(asked) -> None:
+    """Refuse a share of shared memory that CUDA does not know.
+
+    Raises
+    ------
+    KernelError
+    """
+    if isinstance(asked, str) and asked.lower() not in ("default", "maxl1", "maxshared"):
+        raise raised(
+            ValueError,
+            f"Invalid carveout value: {asked!r}: use 'default', 'maxl1' or 'maxshared'",
+        )
+    if isinstance(asked, int) and not -1 <= asked <= 100:
+        raise raised(ValueError, f"a carveout of {asked} must be between -1 and 100 percent")
 
 
 def jit(function=None, *, device: bool = False, **options):
@@ -316,7 +375,14 @@ def stream() -> Stream:
     return Stream()
 
 
-default_stream = stream
+default_stream = legacy_default_stream = per_thread_default_stream = stream
+
+
+def external_stream(ptr: int) -> Stream:
+    """The stream of another library, which keeps it at the address `ptr`."""
+    made = Stream()
+    made.handle = ptr
+    return made
 
 
 class Event:
@@ -440,7 +506,13 @@ def close() -> None:
     """Give the device back: nothing to give."""
 
 
+#: What to use for names that are not known.
+INSTEAD = {"bfloat16": "compute in float32, and keep the upper 16 bits of a number in a uint16"}
+
+
 def __getattr__(name: str):
+    if name in INSTEAD:
+        raise AttributeError(f"cuda.{name} is not known to the interpreter: {INSTEAD[name]}")
     raise AttributeError(
         f"cuda.{name} is not known to the interpreter, which runs kernels without a GPU: the page "
         '"What the interpreter runs" says what is'

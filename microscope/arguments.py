@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from enum import Enum
+
 import numpy as np
 
 from . import memory, values
@@ -73,7 +75,7 @@ def argument(a, name: str):
         if hasattr(a, "_fields"):
             return values.Parts(made, values.Kind(type(a).__name__, a._fields))
         return made
-    if isinstance(a, (bool, int, float, complex)):
+    if isinstance(a, (bool, int, float, complex, Enum)):
         return values.literal(a)
     if isinstance(a, np.generic) and a.dtype.kind in "biufc":
         return a

@@ -55,6 +55,10 @@ def atomic(run, op: str, n: ast.Call, m):
             f"not of {array.dtype.name}",
         )
     index = index if isinstance(index, tuple) else (index,)
+    index = tuple(  # Numba cuts a float off, though it refuses one between brackets
+        values.cast(values.INT64, i) if values.is_value(i) and i.dtype.kind == "f" else i
+        for i in index
+    )
     run.memory.check_index(array, index, n)
     run.memory.writes(array)
     elements, inside = run.memory.locate(array, index, m, n)

@@ -121,12 +121,16 @@ class Expressions:
                 raise KernelError(f"line {n.lineno}: the name {n.id!r} is not defined") from None
         else:
             owner = self.constant(n.value)
+            if isinstance(owner, values.Parts) and n.attr in owner.kind.names:
+                owner = owner.named()
             try:
                 v = getattr(owner, n.attr)
             except AttributeError:
                 near = difflib.get_close_matches(n.attr, dir(owner), 1)
                 meant = f": did you mean {ast.unparse(n.value)}.{near[0]}?" if near else ""
                 if names.is_cuda(owner):
+                    if n.attr in getattr(owner, "INSTEAD", {}):
+                        meant = f": {owner.INSTEAD[n.attr]}"
                     raise Unsupported(
                         n.lineno, f"{ast.unparse(n)} is not known to the interpreter{meant}"
                     ) from None
@@ -140,6 +144,13 @@ class Expressions:
             v = memory.of_argument(v.memory, ast.unparse(n), low)
         elif isinstance(v, np.ndarray) and v.ndim:
             v = memory.of_constant(v, ast.unparse(n))
+        elif isinstance(v, tuple) and any(isinstance(x, np.ndarray) for x in v):
+            v = tuple(
+                memory.of_constant(x, f"{ast.unparse(n)}[{k}]")
+                if isinstance(x, np.ndarray)
+                else values.literal(x)
+                for k, x in enumerate(v)
+            )
         elif isinstance(v, (list, dict, set)):
             raise Unsupported(
                 n.lineno,
@@ -260,7 +271,7 @@ class Expressions:
         if isinstance(left, tuple) and isinstance(right, tuple):
             return self.compare_tuples(op, left, right, n)
         if isinstance(op, (ast.Eq, ast.NotEq)) and type(left) is type(right):
-            if isinstance(left, (str, Enum)):
+            if isinstance(left, str):
                 return np.bool_((left == right) == isinstance(op, ast.Eq))
         if values.is_value(left) and values.is_value(right):
             if "c" in left.dtype.kind + right.dtype.kind and not isinstance(
@@ -279,6 +290,9 @@ class Expressions:
         """``a is b``: numbers and tuples have no identity, so it means that they are equal."""
         if values.is_value(left) and values.is_value(right) or isinstance(left, tuple):
             alike = type_of(left) == type_of(right)
+            alike &= getattr(left, "kind", None) is getattr(right, "kind", None) or not (
+                isinstance(left, values.Member) and isinstance(right, values.Member)
+            )
             return self.compare(ast.Eq(), left, right, n) if alike else np.bool_(False)
         return np.bool_(left is right and not isinstance(left, str))
 
@@ -324,7 +338,7 @@ class Expressions:
         if self.is_constant(n.value) and isinstance(n.slice, ast.Constant):
             owner = self.constant(n.value)
             if isinstance(owner, type) and issubclass(owner, Enum):
-                return owner[n.slice.value]
+                return values.literal(owner[n.slice.value])
         return self.part(self.evaluate(n.value, m), self.index(n.slice, m), m, n)
 
     def evaluate_attribute(self, n: ast.Attribute, m: Mask):
@@ -431,12 +445,27 @@ class Expressions:
     def passed(self, n: ast.Call, m: Mask) -> tuple[list, dict]:
         """The arguments of a call, by position and by keyword."""
         named = {k.arg: self.evaluate(k.value, m) for k in n.keywords}
-        return [self.evaluate(x, m) for x in n.args], named
+        return self.positional(n, m), named
 
     def arguments(self, n: ast.Call, m: Mask) -> list:
         if n.keywords:
             raise Unsupported(n.lineno, f"{ast.unparse(n)}: keyword arguments are not understood")
-        return [self.evaluate(x, m) for x in n.args]
+        return self.positional(n, m)
+
+    def positional(self, n: ast.Call, m: Mask) -> list:
+        """The arguments of a call by position; ``*t`` stands for the items of a tuple."""
+        given: list = []
+        for x in n.args:
+            if not isinstance(x, ast.Starred):
+                given.append(self.evaluate(x, m))
+                continue
+            items = self.evaluate(x.value, m)
+            if not isinstance(items, tuple):
+                raise Unsupported(
+                    n.lineno, f"{ast.unparse(x)}: * takes a tuple apart, nothing else"
+                )
+            given += items
+        return given
 
     def exactly(self, n: ast.Call, m: Mask, count: int) -> list:
         """The arguments of a call that takes just so many."""

@@ -8,7 +8,7 @@ import types
 
 import numpy as np
 
-from . import maths, memory, modules, names, ufuncs, values
+from . import maths, memory, modules, names, ufuncs, values, whole_arrays
 from .errors import KernelError, Unsupported
 from .iterables import Enumerate, Range, Zip, iterable
 from .memory import Array
@@ -65,6 +65,14 @@ def python_call(run, target, n: ast.Call, m):
             n.lineno,
             f"a kernel cannot call {called}, a plain function: put @cuda.jit(device=True) above it",
         )
+    if whole_arrays.named(target):
+        if len(n.args) + len(n.keywords) != 1:
+            raise Unsupported(
+                n.lineno, f"{called}(...): takes an array whole, no axis: write a loop over an axis"
+            )
+        (a,) = run.exactly(n, m, 1)
+        if isinstance(a, Array):
+            return whole_arrays.call(run, target.__name__, a, n, m)
     if home.startswith("numpy"):
         why = "NumPy's functions of whole arrays stay outside kernels, so write a loop"
         raise Unsupported(n.lineno, f"a kernel cannot call {called}: {why}")
@@ -233,6 +241,8 @@ def math_function(run, name: str, arguments: list, n: ast.Call, m):
 
 def array_method(run, a: Array, name: str, arguments: list, n, m):
     """Methods of an array inside a kernel."""
+    if name in whole_arrays.FUNCTIONS and name not in whole_arrays.NO_METHODS and not arguments:
+        return whole_arrays.call(run, name, a, n, m)
     if name == "reshape" and arguments:
         return reshaped(run, a, arguments, n)
     if name == "transpose" and not arguments:
@@ -242,7 +252,17 @@ def array_method(run, a: Array, name: str, arguments: list, n, m):
         return None
     if name == "item" and not arguments:
         return run.memory.load(a, tuple(np.int64(0) for _ in a.shape), m, n)
+    if name in ALLOCATES:
+        raise Unsupported(
+            n.lineno,
+            f"{ast.unparse(n)}: a kernel allocates no memory, so copy into a cuda.local.array in a "
+            "loop",
+        )
     raise Unsupported(n.lineno, f"{ast.unparse(n)}: an array has no such method in a kernel")
+
+
+#: Methods that would make an array.
+ALLOCATES = ("copy", "astype", "flatten", "nonzero", "repeat")
 
 
 def reshaped(run, a: Array, arguments: list, n) -> Array:
@@ -257,7 +277,7 @@ def reshaped(run, a: Array, arguments: list, n) -> Array:
     shape = [int(s) for s in shape]
     size, given = math.prod(a.shape), math.prod(s for s in shape if s != -1)
     if shape.count(-1) == 1 and given:
-        shape[shape.index(-1)] = max(1, size // given)
+        shape[shape.index(-1)] = size // given
     what = f"line {n.lineno}: {ast.unparse(n)}: {a.name} has {size} elements"
     run.memory.check_sizes(math.prod(shape) == size, KernelError(what))
     return Array(a.buffer, a.offset, tuple(shape), memory.row_major(shape))

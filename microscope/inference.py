@@ -26,7 +26,7 @@ from .lanes import Mask
 from .limits import LIMITS
 from .memory import Array
 from .session import Frame, Session
-from .source import Code, code_of
+from .source import Code, code_of, unrolled
 from .statements import Statements
 from .values import Literal
 from .variables import MISSING, item_at, type_of
@@ -49,7 +49,7 @@ def compile_kernel(code: Code, arguments: list) -> Compiled:
     origins: dict[memory.Buffer, frozenset] = {}
     samples = [stand_in(a, (k,), origins) for k, a in enumerate(arguments)]
     env = code.bind(samples, {}, code.name)
-    inference = TypeInference(Compiled(code), env, origins, ())
+    inference = TypeInference(Compiled(unrolled(code, env)), env, origins, ())
     with np.errstate(all="ignore"), inference.session.explained():
         inference.run()
     inference.compiled.alignment = inference.session.alignment
@@ -705,7 +705,8 @@ class TypeInference(Statements):
             name: v if _has_literal(v) else stand_in(v, (k,), origins)
             for k, (name, v) in enumerate(given.items())
         }
-        callee = TypeInference(Compiled(code, declared=result), env, origins, (*self.stack, self))
+        compiled = Compiled(unrolled(code, env), declared=result)
+        callee = TypeInference(compiled, env, origins, (*self.stack, self))
         callee.run()
         if not literal:
             self.versions[code.function, key] = callee

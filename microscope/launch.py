@@ -393,6 +393,11 @@ def compiled_for(kernel, code: Code, arguments: list) -> Compiled:
     return versions[key]
 
 
+def versions(kernel) -> dict[tuple, Compiled]:
+    """What a kernel has been compiled for."""
+    return _versions.get(kernel, {})
+
+
 def check_signatures(kernel) -> None:
     """Compile a kernel for the types that its decorator names, as Numba does at once.
 

@@ -68,7 +68,11 @@ def cmath_call(run, target, n: ast.Call, m):
         across = np.where(angle == 0, np.copysign(1, length) * angle, length * np.sin(angle))
         sides = length * np.cos(angle), across.astype((length * angle).dtype)[()]
         return make_complex([np.where(lost, np.abs(length) * 0, v)[()] for v in sides])
-    (v,) = numbers(run.exactly(n, m, 1), n)
+    arguments = numbers(run.arguments(n, m), n)
+    if target is cmath.log and len(arguments) == 2:
+        logarithms = [np.log(make_complex([v])) for v in arguments]
+        return values.binary(ast.Div, *logarithms)
+    (v,) = arguments if len(arguments) == 1 else run.exactly(n, m, 1)
     if run.tracer is not None:
         run.tracer.special += m.n
     return CMATH[target](make_complex([v]))

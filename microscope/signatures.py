@@ -1,20 +1,21 @@
 """Explicit signatures: the types that arguments and results take, whatever they are.
 
-``@cuda.jit("void(int32[:], int32)")`` makes an int32 of a number as C does, and turns away arrays
-of other types, as Numba does; ``@cuda.jit("float32(float64)", device=True)`` rounds its result.
+``@cuda.jit("void(int32[:], int32)")`` makes an int32 of an integer as C does, and takes an array
+of uint32 for one of int32, as Numba does; ``@cuda.jit("float32(float64)", device=True)`` rounds its
+result.
 """
 
 from __future__ import annotations
 
 import ast
-import operator
+from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from . import values
-from .errors import KernelError, Unsupported
+from .errors import KernelError, Unsupported, raised
 from .memory import Array, of_argument
 from .wording import describe_value
 
@@ -114,13 +115,16 @@ def of_kernel(kernel) -> list[Signature]:
     return [] if signature is None else parse(signature)
 
 
-def chosen(kernel, name: str, arguments: list) -> tuple[Signature | None, list]:
-    """Which of a kernel's signatures takes some arguments, and the arguments as it wants them.
+def chosen(
+    kernel, name: str, arguments: list, alone: bool = False
+) -> tuple[Signature | None, list]:
+    """Which of a function's signatures takes some arguments, and the arguments as it wants them.
 
     Raises
     ------
     KernelError
-        If none of its signatures takes them.
+        If none of its signatures takes them, or if two take them equally well and it must be one
+        `alone`; otherwise it is the first of them.
     """
     known = of_kernel(kernel)
     if not known:
@@ -130,19 +134,83 @@ def chosen(kernel, name: str, arguments: list) -> tuple[Signature | None, list]:
         for one in known
         if len(one.parameters) == len(arguments) and all(map(_fits, one.parameters, arguments))
     ]
-    if fitting:
-        made = [(one, list(map(_converted, one.parameters, arguments))) for one in fitting]
-        return min(made, key=lambda each: sum(map(operator.is_not, each[1], arguments)))
-    raise KernelError(
-        f"{name} was compiled for ({', '.join(map(_text, known[0].parameters))}) and got "
-        f"({', '.join(map(describe_value, arguments))}): pass arrays of these types, or leave out "
-        "the signature"
-    )
+    if not fitting:
+        got = f"({', '.join(map(describe_value, arguments))})"
+        raise KernelError(
+            f"{name} was compiled for {_list(known[0])} and got {got}: pass arrays of these types, "
+            "or leave out the signature"
+        )
+    costs = [_cost(one, arguments) for one in fitting]
+    best = [one for one, cost in zip(fitting, costs, strict=True) if cost == min(costs)]
+    if alone and len({str(one.parameters) for one in best}) > 1:
+        raise raised(
+            TypeError,
+            f"Ambiguous overloading for {name}: {_list(best[0])} and {_list(best[1])} fit equally "
+            f"well: convert the arguments, as in {_text(_differing(*best[:2]))}(...)",
+        )
+    return best[0], list(map(_converted, best[0].parameters, arguments))
+
+
+def _differing(one: Signature, other: Signature):
+    """The first type in which two signatures differ."""
+    return next(a for a, b in zip(one.parameters, other.parameters, strict=True) if a != b)
+
+
+def _cost(signature: Signature, arguments: list) -> tuple[int, int, int]:
+    """How many arguments lose something, change their kind, and grow: Numba compares in turn."""
+    lost = changed = grown = 0
+    for t, a in zip(signature.parameters, arguments, strict=True):
+        if isinstance(t, np.dtype) and values.is_value(a) and a.dtype != t:
+            fits = np.can_cast(a.dtype, t)
+            lost += not fits
+            changed += fits and a.dtype.kind != t.kind
+            grown += fits and a.dtype.kind == t.kind
+    return lost, changed, grown
 
 
 def applied(kernel, name: str, arguments: list) -> list:
-    """The arguments as the kernel's signature wants them; errors as `chosen`."""
-    return chosen(kernel, name, arguments)[1]
+    """The arguments of a launch as the kernel's signature wants them.
+
+    Of a kernel with one signature Numba looks at no array's type: it takes the bytes for what the
+    signature says. That is done here for elements of the same size.
+
+    Raises
+    ------
+    KernelError
+        As `chosen`; also for a float where the signature has an integer.
+    """
+    known = of_kernel(kernel)
+    if len(known) == 1 and len(known[0].parameters) == len(arguments):
+        pairs = list(zip(known[0].parameters, arguments, strict=True))
+        arguments = [_reinterpreted(name, t, a) for t, a in pairs]
+    signature, made = chosen(kernel, name, arguments, alone=True)
+    for t, a in zip(signature.parameters if signature else (), arguments, strict=bool(signature)):
+        if (
+            isinstance(t, np.dtype)
+            and t.kind in "iu"
+            and values.is_value(a)
+            and a.dtype.kind == "f"
+        ):
+            raise raised(
+                TypeError, f"{name} takes {_list(signature)} and got {a!r}: make it int(...)"
+            )
+    return made
+
+
+def _reinterpreted(name: str, t, a):
+    """An array whose bytes are taken for elements of the type that the signature names."""
+    if not isinstance(t, ArrayType) or not isinstance(a, Array) or a.ndim != t.ndim:
+        return a
+    if a.dtype == t.dtype or t.dtype.names or a.dtype.names:
+        return a
+    if a.dtype.itemsize != t.dtype.itemsize:
+        raise raised(
+            TypeError,
+            f"{name} was compiled for {_text(t)} and got {describe_value(a)} of {a.dtype.name}: a "
+            f"GPU would take its bytes for {t.dtype.name}: convert it, or leave out the signature",
+        )
+    buffer = replace(a.buffer, dtype=t.dtype, flat=a.buffer.flat.view(t.dtype))
+    return Array(buffer, a.offset, a.shape, a.strides)
 
 
 def passed(function, name: str, given: dict) -> tuple[dict, object]:
@@ -194,6 +262,11 @@ def stand_in(t):
         items = tuple(map(stand_in, t))
         return None if any(v is None for v in items) else items
     return values.sample(t) if isinstance(t, np.dtype) and not t.names else None
+
+
+def _list(signature: Signature) -> str:
+    """The types of a signature's parameters."""
+    return f"({', '.join(map(_text, signature.parameters))})"
 
 
 def _text(t) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import functools
 import inspect
 import operator
@@ -154,6 +155,107 @@ def _lambda(code: types.CodeType) -> ast.FunctionDef:
     return ast.copy_location(node, n)
 
 
+def unrolled(code: Code, env: dict) -> Code:
+    """A function whose loops over ``literal_unroll(...)`` are written out, item by item.
+
+    Parameters
+    ----------
+    code : Code
+    env : dict
+        Its parameters.
+
+    Raises
+    ------
+    Unsupported
+        If it isn't known how many items there are, or if such a loop has a ``break``, a
+        ``continue`` or an ``else``.
+    """
+    if not any(map(_unrolls(code), ast.walk(code.node))):
+        return code
+    made = copy.copy(code)
+    made.node = _Unrolled(code, env).visit(copy.deepcopy(code.node))
+    made.flow = flow_of(made.node)
+    return made
+
+
+def _unrolls(code: Code):
+    """Whether a node is a loop over ``literal_unroll(...)``."""
+
+    def unrolls(n: ast.AST) -> bool:
+        if not isinstance(n, ast.For) or not isinstance(n.iter, ast.Call):
+            return False
+        target = n.iter.func
+        if not isinstance(target, ast.Name):
+            return False  # nor does Numba see it as an attribute
+        try:
+            return getattr(code.outer(target.id), "__name__", "") == UNROLL
+        except KeyError:
+            return False
+
+    return unrolls
+
+
+UNROLL = "literal_unroll"
+
+
+class _Unrolled(ast.NodeTransformer):
+    """Writes a loop's body once for each item."""
+
+    def __init__(self, code: Code, env: dict):
+        self.code, self.env, self.unrolls = code, env, _unrolls(code)
+
+    def visit_For(self, n: ast.For):
+        self.generic_visit(n)
+        if not self.unrolls(n):
+            return n
+        home = getattr(self.code.outer(n.iter.func.id), "__module__", "")
+        if not home.startswith("numba.cuda"):
+            raise Unsupported(
+                n.lineno,
+                f"{ast.unparse(n.iter)}: Numba knows another in kernels: from "
+                "numba.cuda.misc.special import literal_unroll",
+            )
+        jumps = [x for s in n.body for x in _own_jumps(s)]
+        if jumps or n.orelse or len(n.iter.args) != 1:
+            raise Unsupported(
+                n.lineno, f"{ast.unparse(n.iter)}: a loop without break, continue and else"
+            )
+        (items,) = n.iter.args
+        written = []
+        for k in range(self.length(items)):
+            part = ast.Subscript(copy.deepcopy(items), ast.Constant(k), ast.Load())
+            item = ast.Assign([copy.deepcopy(n.target)], part)
+            written += [ast.fix_missing_locations(ast.copy_location(item, n))]
+            written += map(copy.deepcopy, n.body)
+        return written
+
+    def length(self, items: ast.expr) -> int:
+        """How many items a tuple has."""
+        found = None
+        if isinstance(items, ast.Name) and items.id in self.code.flow.once:
+            items = self.code.flow.once[items.id]
+        if isinstance(items, ast.Tuple):
+            return len(items.elts)
+        if isinstance(items, ast.Name):
+            found = self.env.get(items.id)
+            if items.id not in self.code.locals:
+                found = self.code.outer(items.id)
+        if not isinstance(found, tuple):
+            raise Unsupported(
+                items.lineno, f"{UNROLL}({ast.unparse(items)}): takes a tuple that is an argument"
+            )
+        return len(found)
+
+
+def _own_jumps(n: ast.AST):
+    """The statements that leave the loop around a statement, or begin it anew."""
+    if isinstance(n, (ast.Break, ast.Continue)):
+        yield n
+    elif not isinstance(n, (ast.For, ast.While)):
+        for inner in ast.iter_child_nodes(n):
+            yield from _own_jumps(inner)
+
+
 class Nested:
     """A function that a kernel defines inside itself, or a lambda in it."""
 
@@ -257,6 +359,8 @@ def _refuse(function: ast.FunctionDef) -> None:
     for n in ast.walk(function):
         if isinstance(n, ast.For):
             taken.add(n.iter)
+        elif isinstance(n, ast.Call):
+            taken.update(x for x in n.args if isinstance(x, ast.Starred))
         elif isinstance(n, ast.Compare):
             taken.update(
                 x
@@ -265,7 +369,7 @@ def _refuse(function: ast.FunctionDef) -> None:
             )
     for statement in function.body:
         for n in ast.walk(statement):
-            if type(n) in REFUSED:
+            if type(n) in REFUSED and n not in taken:
                 what, _, instead = REFUSED[type(n)].partition(": ")
                 instead = instead and f": {instead}"
                 raise Unsupported(n.lineno, f"{what} cannot be used in a kernel{instead}")
@@ -300,7 +404,7 @@ REFUSED = {
     ast.Dict: "a dict: use an array and an index",
     ast.Set: "a set: use a tuple, or an array",
     ast.JoinedStr: "an f-string: print the parts with commas between them",
-    ast.Starred: "unpacking with *: name the items one by one",
+    ast.Starred: "unpacking with * outside a call: name the items one by one",
     ast.NamedExpr: "the operator `:=`: assign on a line of its own",
     ast.Match: "match: use if and elif",
 }

@@ -14,7 +14,9 @@ from __future__ import annotations
 import ast
 import operator
 import sys
+from enum import Enum
 from functools import lru_cache
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
@@ -87,6 +89,10 @@ class Parts(tuple):
         made.kind = kind
         return made
 
+    def named(self) -> SimpleNamespace:
+        """The items as attributes."""
+        return SimpleNamespace(**dict(zip(self.kind.names, self, strict=True)))
+
     def __eq__(self, other):
         return tuple.__eq__(self, other) and self.kind == getattr(other, "kind", None)
 
@@ -108,6 +114,27 @@ class Literal(np.int64):
     """An integer that the compiler knows: what is computed from it is an int64 like any other."""
 
 
+class Member(np.int64):
+    """A member of an `IntEnum`: an integer that is identical to members of its own kind only.
+
+    Attributes
+    ----------
+    kind : type
+        The `IntEnum`.
+    """
+
+    kind: type
+
+
+def _member(v: Enum):
+    """A member of an enumeration: an integer, or what has a value."""
+    if isinstance(v, int):
+        made = Member(int(v))
+        made.kind = type(v)
+        return made
+    return Parts((literal(v.value),), Kind(type(v).__name__, ("value",)))
+
+
 def sample(d: np.dtype):
     """A number that stands for its type."""
     return d.type(1)
@@ -120,6 +147,8 @@ def is_value(v) -> bool:
 
 def literal(v):
     """Give a Python number, or those of a tuple, the type Numba gives it: int64 and float64."""
+    if isinstance(v, Enum):
+        return _member(v)
     if isinstance(v, bool):
         return np.bool_(v)
     if isinstance(v, int):

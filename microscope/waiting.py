@@ -134,7 +134,7 @@ def parts(n: ast.AST) -> list[ast.expr]:
     """The expressions that a node evaluates, in Python's order."""
     match n:
         case ast.Call():
-            return [*n.args, *(k.value for k in n.keywords)]
+            return [*map(_unstarred, n.args), *(k.value for k in n.keywords)]
         case ast.Assign():
             return [n.value, *(x for t in n.targets for x in _of_target(t))]
         case ast.AnnAssign():
@@ -142,6 +142,10 @@ def parts(n: ast.AST) -> list[ast.expr]:
         case ast.AugAssign():
             return [*_of_target(n.target), n.value]
     return [x for x in ast.iter_child_nodes(n) if isinstance(x, ast.expr)]
+
+
+def _unstarred(x: ast.expr) -> ast.expr:
+    return x.value if isinstance(x, ast.Starred) else x
 
 
 def _of_target(target: ast.expr) -> list[ast.expr]:

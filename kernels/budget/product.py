@@ -18,7 +18,8 @@ from kernels.budget.counts import alone, fmas, measured
 from kernels.host import cdiv
 from kernels.host.options import Options
 
-__all__ = ["Machine", "Pace", "Time", "from_counts", "from_profile", "queue_rate", "time"]
+__all__ = ["Machine", "Pace", "Time", "figures", "from_counts", "from_profile", "queue_rate",
+           "time"]  # fmt: skip
 
 SCHEDULERS = 4
 #: Of its highest ceiling a kernel reaches this share at least, and this one in the middle: what
@@ -232,6 +233,13 @@ def time(
         seconds, seconds * pace.low, seconds * pace.high, loop, around, memory, launch, adding,
         blocks, rounds,
     )  # fmt: skip
+
+
+def figures(seconds: float, shape: tuple[int, int, int], machine: Machine) -> tuple[float, float]:
+    """Cycles of one SM per FMA, and TFLOP per second, of a product that takes so many seconds."""
+    M, N, K = shape
+    cycles = seconds * machine.clock("float32") * machine.gpu.sms / fmas(M, N, K)
+    return cycles, 2e-12 * M * N * K / seconds
 
 
 def _shared(budget: Budget) -> float:

@@ -13,7 +13,7 @@ from kernels.host.rung import ENGINE_TITLES
 from kernels.records.counters import STALL_WORDS
 from kernels.rungs.order import LADDER
 
-__all__ = ["UNITS", "sentence", "waiting"]
+__all__ = ["UNITS", "lines", "sentence", "waiting"]
 
 WIDTH = 78  #: of a line on a page
 
@@ -28,6 +28,32 @@ NEEDS = {
     "latency": "data on its way: {0.wait:.3g} cycles of a warp per FMA, spread over {0.warps:.3g} "
     "warps, take",
 }
+
+
+#: What one FMA needs of each unit, and what an SM has of it in a cycle: counts and limits by name.
+COUNTED = {
+    "issue": ("instructions", "instructions", "issue"),
+    "wavefronts": ("wavefronts", "wavefronts", "wavefronts"),
+    "fp32": ("fp32", "FMA", "fp32"),
+    "tensor": ("tensor", "cycles", None),
+    "l2": ("l2_bytes", "bytes", "l2"),
+    "dram": ("dram_bytes", "bytes", "dram"),
+    "latency": ("wait", "cycles of a warp", None),
+}
+
+
+def lines(budget: Budget) -> list[tuple[str, str, str, str]]:
+    """Each ceiling, the highest first: its unit, what one FMA needs, what an SM has, cycles."""
+    found = []
+    for name, cycles in sorted(budget.ceilings.items(), key=lambda item: -item[1]):
+        count, unit, limit = COUNTED[name]
+        has = getattr(budget.limits, limit) if limit else (
+            1 if name == "tensor" else budget.counts.warps
+        )  # fmt: skip
+        of = {"tensor": "", "latency": " warps"}.get(name, "")
+        needs = f"{getattr(budget.counts, count):.3g} {unit}"
+        found.append((UNITS[name], needs, f"{has:.3g}{of}", f"{cycles:.3g}"))
+    return found
 
 
 def sentence(budget: Budget, measured: float | None = None, rest: str = "", who: str = "It") -> str:

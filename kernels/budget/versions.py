@@ -110,9 +110,20 @@ def profile_of(
     return min(same or rows, key=distance, default=None), bool(same)
 
 
-@lru_cache(maxsize=512)
 def _traced(rung: Rung, values: tuple[tuple[str, int], ...]) -> Counts:
     """Counts of one block of a rung's Numba kernel, but for its stores of C: of the loop."""
+    return sources.of_trace(_seen(rung, values))
+
+
+def _requests(rung: Rung, values: tuple[tuple[str, int], ...]) -> float:
+    """Loads and stores of one block per FMA of a warp, as written."""
+    seen = _seen(rung, values)
+    return sum(site.requests for site in seen.sites) / (seen.work.flops["float32"] / 2 / 32)
+
+
+@lru_cache(maxsize=512)
+def _seen(rung: Rung, values: tuple[tuple[str, int], ...]) -> microscope.Trace:
+    """A trace of one block of a rung's Numba kernel, but for its stores of C."""
     options = dict(values)
     BM, BN, BK = rung.Options(**options).block_tile
     M, N, K = BM, BN, max(2 * BK, 32)
@@ -121,7 +132,7 @@ def _traced(rung: Rung, values: tuple[tuple[str, int], ...]) -> Counts:
     C, first = oracle.poisoned(M, N), (0,) * len(grid)
     seen = microscope.trace(rung.kernel(**options), grid, block, A, B, C, blocks=[first])
     seen.sites = [site for site in seen.sites if (site.space, site.op) != ("global", "store")]
-    return sources.of_trace(seen)
+    return seen
 
 
 def version(
@@ -199,8 +210,17 @@ def _of_others(
         known = replace(known, tensor=products * known.tensor)
     if not rung.in_microscope:
         return known
-    loop = {name: value for name, value in options.items() if name != "split"}
-    return sources.joined(_traced(rung, tuple(sorted(loop.items()))), known)
+    own, others = (
+        tuple(sorted((name, value) for name, value in each.items() if name != "split"))
+        for each in (options, row["options"])
+    )
+    traced = _traced(rung, own)
+    # Loads and stores are instructions, too; the others are taken to be as many for each FMA. And a
+    # compiler is taken to merge as many loads.
+    more = _requests(rung, own) - _requests(rung, others)
+    merged = known.wavefronts / _traced(rung, others).wavefronts
+    known = replace(known, instructions=max(1.0, known.instructions + more))
+    return sources.joined(replace(traced, wavefronts=merged * traced.wavefronts), known)
 
 
 def _resident(

@@ -13,23 +13,13 @@ import microscope
 from kernels import host
 from kernels.basics.units import percent, quantity
 from kernels.budget import counts, here, limits, product, verdict, versions
-from kernels.budget.ceilings import UNITS, Budget
+from kernels.budget.ceilings import Budget
 from kernels.cli.console import out
 from kernels.cli.parameters import RungName, Shape, Sizes, given, rung_options, spelled
 from kernels.measure import oracle, ptx
 from kernels.measure.occupancy import occupancy
 from kernels.rungs.order import ENGINE_TITLES, LADDER, Rung
 
-#: What one FMA needs of each unit, and what an SM has of it in a cycle: counts and limits by name.
-COUNTED = {
-    "issue": ("instructions", "instructions", "issue"),
-    "wavefronts": ("wavefronts", "wavefronts", "wavefronts"),
-    "fp32": ("fp32", "FMA", "fp32"),
-    "tensor": ("tensor", "cycles", None),
-    "l2": ("l2_bytes", "bytes", "l2"),
-    "dram": ("dram_bytes", "bytes", "dram"),
-    "latency": ("wait", "cycles of a warp", None),
-}
 #: Beyond this, one block of a reader's kernel takes long to trace.
 MOST = 4096
 
@@ -166,15 +156,7 @@ def _load(what: str) -> Any:
 def _table(budget: Budget, measured: float | None) -> None:
     """A line per ceiling: what one FMA needs, what an SM has per cycle, and the quotient."""
     heads = ("", "one FMA needs", "an SM has per cycle", "cycles")
-    rows = []
-    for name, cycles in sorted(budget.ceilings.items(), key=lambda item: -item[1]):
-        count, unit, limit = COUNTED[name]
-        has = getattr(budget.limits, limit) if limit else (
-            1 if name == "tensor" else budget.counts.warps
-        )  # fmt: skip
-        of = {"tensor": "", "latency": " warps"}.get(name, "")
-        needs = f"{getattr(budget.counts, count):.3g} {unit}"
-        rows.append((UNITS[name], needs, f"{has:.3g}{of}", f"{cycles:.3g}"))
+    rows = verdict.lines(budget)
     if measured is not None:
         told = f"{measured:.3g}, {percent(budget.reached(measured))} explained"
         rows.append(("measured", "", "", told))

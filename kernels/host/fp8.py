@@ -18,14 +18,13 @@ class Fp8Product(half.HalfProduct):
         needs no copy if K is a multiple of 16.
     out : array, shape (M, N), optional
         Its format decides that of C: float32, float16 or bfloat16. A new array holds float32.
-    engine : str
-        "cpp": the kernel is in CUDA C++ alone, so far.
+    engine : {"numba", "cpp"}
     """
 
     takes = ("uint8", "float8_e4m3fn")
     gives = ("float32", "float16", "bfloat16")
 
-    def __init__(self, A, B, out=None, engine="cpp"):
+    def __init__(self, A, B, out=None, engine="numba"):
         for name, array in (("A", A), ("B", B)):
             if hasattr(array, "dtype") and str(array.dtype) not in self.takes:
                 raise TypeError(

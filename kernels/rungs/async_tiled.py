@@ -69,6 +69,7 @@ def make_async_tiled(BM, BN, BK, WM, WN, TM, TN, group, split, stages, wide=1):
         from_A = ptx.global_address(A) + uint64(4) * first
         first = uint64(begin + k_B) * uint64(N) + uint64(col0 + col_B)
         from_B = ptx.global_address(B) + uint64(4) * first
+        in_row = int32(col0 + col_B) < N
         left = int32(end - begin)  # steps of k that no copy has been started for
         stage_next = uint32(0)
 
@@ -79,14 +80,14 @@ def make_async_tiled(BM, BN, BK, WM, WN, TM, TN, group, split, stages, wide=1):
         for _ in range(stages - 1):
             for i in range(COPIES_A):
                 apart = uint64(min(i * ROWS_APART, rows_more)) * uint64(K) * uint64(4)
-                to = to_A + stage_next * STAGE_A + i * ROWS_APART * 4
+                to = uint32(to_A + uint32(stage_next * uint32(STAGE_A) + i * ROWS_APART * 4))
                 ptx.cp_async_4(to, from_A + apart, 4 if k_A < left else 0)
             for i in range(COPIES_B):
-                inside = k_B + i * K_APART < left
-                to = to_B + stage_next * STAGE_B + i * K_APART * BN * 4
+                inside = k_B < int32(left - i * K_APART)
+                to = uint32(to_B + uint32(stage_next * uint32(STAGE_B) + i * K_APART * BN * 4))
                 source = from_B + uint64(i * K_APART * 4) * uint64(N)
                 if wide:
-                    ptx.cp_async_16(to, source, 16 if inside and col0 + col_B < N else 0)
+                    ptx.cp_async_16(to, source, 16 if inside and in_row else 0)
                 else:
                     for j in range(4):
                         size = 4 if inside and col0 + col_B + j < N else 0
@@ -108,25 +109,35 @@ def make_async_tiled(BM, BN, BK, WM, WN, TM, TN, group, split, stages, wide=1):
                 sB, uint32(0), tx + uint32(j * ACROSS)
             )
 
-        now = uint32(0)  # the tile that is multiplied starts at this row
-        for _ in range(begin, end, BK):
+        # Addresses in 32 bits: what k and the fragment add is a constant, a part of the load. That
+        # of sA[row, col] the compiler would compute anew for each.
+        here_A = uint32(ptx.shared_address(sA) + ty * uint32(4))
+        here_B = uint32(ptx.shared_address(sB) + tx * uint32(4))
+        stage, now_A, now_B = uint32(0), here_A, here_B  # of the tile that is multiplied
+        for _ in range(int32(0), int32(end - begin), int32(BK)):
             for k in range(BK):
                 if k == BK - 1:
-                    now = uint32(0) if now == ROWS - BK else uint32(now + BK)
+                    stage = uint32(0) if stage == stages - 1 else uint32(stage + 1)
+                    now_A = uint32(here_A + stage * uint32(STAGE_A))
+                    now_B = uint32(here_B + stage * uint32(STAGE_B))
                     ptx.cp_async_wait_group(PENDING)
                     cuda.syncthreads()
                 # All have left the stage that is filled now before they met at the last barrier.
                 if k == 0:
                     for i in range(COPIES_A):
                         apart = uint64(min(i * ROWS_APART, rows_more)) * uint64(K) * uint64(4)
-                        to = to_A + stage_next * STAGE_A + i * ROWS_APART * 4
+                        to = uint32(
+                            to_A + uint32(stage_next * uint32(STAGE_A) + i * ROWS_APART * 4)
+                        )
                         ptx.cp_async_4(to, from_A + apart, 4 if k_A < left else 0)
                     for i in range(COPIES_B):
-                        inside = k_B + i * K_APART < left
-                        to = to_B + stage_next * STAGE_B + i * K_APART * BN * 4
+                        inside = k_B < int32(left - i * K_APART)
+                        to = uint32(
+                            to_B + uint32(stage_next * uint32(STAGE_B) + i * K_APART * BN * 4)
+                        )
                         source = from_B + uint64(i * K_APART * 4) * uint64(N)
                         if wide:
-                            ptx.cp_async_16(to, source, 16 if inside and col0 + col_B < N else 0)
+                            ptx.cp_async_16(to, source, 16 if inside and in_row else 0)
                         else:
                             for j in range(4):
                                 size = 4 if inside and col0 + col_B + j < N else 0
@@ -138,14 +149,16 @@ def make_async_tiled(BM, BN, BK, WM, WN, TM, TN, group, split, stages, wide=1):
                     from_B += uint64(4 * BK) * uint64(N)
                     stage_next = uint32(0) if stage_next == stages - 1 else uint32(stage_next + 1)
                 # The next k is read into one set of registers while this one is multiplied.
-                row, ahead, half = uint32(now + (k + 1) % BK), (k + 1) % 2, k % 2
+                row, ahead, half = (k + 1) % BK, (k + 1) % 2, k % 2
                 for i in range(0, TM, 4):
-                    a[ahead, i], a[ahead, i + 1], a[ahead, i + 2], a[ahead, i + 3] = load4(
-                        sA, row, ty + uint32(i * DOWN)
+                    place = uint32(now_A + uint32((row * PITCH + i * DOWN) * 4))
+                    a[ahead, i], a[ahead, i + 1], a[ahead, i + 2], a[ahead, i + 3] = (
+                        ptx.ld_shared_v4_f32(place)
                     )
                 for j in range(0, TN, 4):
-                    b[ahead, j], b[ahead, j + 1], b[ahead, j + 2], b[ahead, j + 3] = load4(
-                        sB, row, tx + uint32(j * ACROSS)
+                    place = uint32(now_B + uint32((row * BN + j * ACROSS) * 4))
+                    b[ahead, j], b[ahead, j + 1], b[ahead, j + 2], b[ahead, j + 3] = (
+                        ptx.ld_shared_v4_f32(place)
                     )
                 for j in range(TN):
                     for n in range(TM):

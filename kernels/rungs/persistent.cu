@@ -74,7 +74,7 @@ persistent(const __grid_constant__ TensorMap map_A, const __grid_constant__ Tens
     } else {
         take_registers<232>();
         const int upper = (role - 1) * 64;            // this warpgroup's first row of the tile
-        const unsigned my_boxes = boxes + (role - 1) * BOXES * BOX;
+        [[maybe_unused]] const unsigned my_boxes = boxes + (role - 1) * BOXES * BOX;
         float acc[BN / 2];
         for (int t = blockIdx.x / CLUSTER; t < down * across; t += clusters) {
             const Tile tile = tile_number(t, down, across);

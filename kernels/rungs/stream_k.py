@@ -18,8 +18,8 @@ import numpy as np
 from kernels import host, ptx
 from kernels.engine import cuda, cupy, float32, int32, on_gpu, uint8, uint32, uint64
 from kernels.engine.vector import unrolled
-from kernels.host import cdiv, cpp, half, numba_launch, option, tensor_cores
-from kernels.host.follow import follower
+from kernels.host import cdiv, cpp, half, option, tensor_cores
+from kernels.host.follow import follower, prepared
 from kernels.host.rung import made
 from kernels.host.tensor_cores import (
     HopperRung,
@@ -464,7 +464,7 @@ class StreamK(HopperRung):
         where = (dealt.blocks,), options.block_dim, arguments, asked
         if product.engine == "numba":
             kernel = made(self.make, options, parts=dealt.parts, **self.formats(product))
-            launch = numba_launch.launcher(kernel, *where)
+            launch = prepared(kernel, *where)
             if on_gpu:
                 *_, compiled = kernel.overloads.values()  # the last one compiled
                 address = compiled._codelibrary.get_cufunc().handle

@@ -33,7 +33,12 @@ def run_cluster(launch, numbers, schedule: str, landing: str) -> None:
     """
     indices = launch.indices(numbers)
     blocks = [tuple(int(v) for v in row) for row in indices]
-    _Run(launch, Cluster(launch, blocks, landing, int(numbers[0])), indices, schedule).run()
+    cluster = Cluster(launch, blocks, landing, int(numbers[0]))
+    try:
+        _Run(launch, cluster, indices, schedule).run()
+    finally:
+        if cluster.timeline is not None:
+            cluster.timeline.close()
 
 
 class _Run:
@@ -81,8 +86,6 @@ class _Run:
         for operation in list(self.cluster.flying):
             self.cluster.land(operation)
         self.check_end()
-        if timeline is not None:
-            timeline.close()
 
     def record(self, timeline) -> None:
         """Note what every warp waits for at the end of a tick."""

@@ -18,9 +18,6 @@ from tests.lab.widgets import keys
 from tests.pages import CHAPTERS, mount_all
 from tests.records import synthetic
 
-#: Made, and shown when its chapter is executed the next time.
-NOT_YET = {"PipelinePlayer"}
-
 
 def kinds(book, name: str) -> list[str]:
     """The widgets that a page shows."""
@@ -30,7 +27,7 @@ def kinds(book, name: str) -> list[str]:
 def test_every_kind_of_widget_is_used_on_some_page(book):
     shown = {name: kinds(book, name) for name in CHAPTERS}
     used = {kind for found in shown.values() for kind in found}
-    assert used | NOT_YET == {*widgets.__all__}
+    assert used == {*widgets.__all__}
     assert [name for name in CHAPTERS if "Quiz" in shown[name]] == list(filter(has_quiz, CHAPTERS))
 
 

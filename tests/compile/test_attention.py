@@ -87,3 +87,28 @@ def test_attention_for_hopper_spills_nothing_and_serializes_nothing(D, causal):
     (registers,) = re.findall(r"Used (\d+) registers", said)
     assert int(registers) * hopper.THREADS <= 65536
     assert hopper.shared_bytes_of(D) <= 226 * 1024, "a block has 227 KB, and barriers take some"
+
+
+@pytest.mark.parametrize("D, causal, dtype", [(128, True, "bfloat16"), (64, False, "float16")])
+def test_attention_for_hopper_in_numba_spills_nothing(D, causal, dtype):
+    """Linked as numba-cuda does it on a GPU: the linker sees the whole program."""
+    core = pytest.importorskip("cuda.core")
+    from numba import cuda
+    from numba.cuda import types
+
+    map_of = types.Array(types.uint8, 1, "C")
+    result = types.Array(types.uint16 if dtype == "bfloat16" else types.float16, 2, "C")
+    code, _ = cuda.compile(
+        with_numba(hopper.make_attention_wgmma(D, causal, dtype)),
+        types.void(map_of, map_of, map_of, result, types.int32, types.float32),
+        device=False, abi="numba", cc=(9, 0, "a"), output="ltoir",
+        launch_bounds=(hopper.THREADS, 1),
+    )  # fmt: skip
+    options = core.LinkerOptions(
+        arch="sm_90a", link_time_optimization=True, verbose=True, ptxas_options=["-v"]
+    )
+    linker = core.Linker(core.ObjectCode.from_ltoir(code), options=options)
+    linker.link("cubin")
+    said = linker.get_info_log()
+    assert "0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads" in said
+    assert "serialized" not in said and "setmaxnreg" not in said, said

@@ -158,3 +158,31 @@ def test_a_function_of_parts_of_arrays_is_applied_to_each():
         product(a, x[:4])
     with pytest.raises(TypeError, match="takes 2 arrays, or 3 with its outputs"):
         product(a)
+
+
+PAIR = np.dtype([("key", np.int32), ("value", np.float32)], align=True)
+
+
+def test_what_is_known_of_a_local_record_survives_its_next_access():
+    @cuda.jit
+    def kernel(out, counts):
+        t = cuda.threadIdx.x
+        for k in range(counts[t]):
+            mine = cuda.local.array(2, PAIR)
+            mine[0].key = k
+            mine[1].key = 5
+            out[t] = mine[t & 1].key
+
+    seen = trace(kernel, 1, 8, np.zeros(8, np.int64), np.array([1, 2, 1, 3, 0, 0, 2, 1]))
+    assert seen.problems == []
+    assert seen.outputs["out"].tolist() == [0, 5, 0, 5, 0, 0, 1, 5]
+
+
+def test_a_local_record_that_nobody_has_written_is_reported():
+    @cuda.jit
+    def kernel(out):
+        mine = cuda.local.array(2, PAIR)
+        mine[0].key = 1
+        out[0] = mine[1].key
+
+    assert [p.kind for p in trace(kernel, 1, 1, np.zeros(1)).problems] == ["uninitialised read"]

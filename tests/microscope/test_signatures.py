@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy import float32
 
 from microscope import KernelError, trace
 from microscope import api as cuda
@@ -22,7 +23,6 @@ def bits(out, n):
     [
         (5, [29, 160, 5]),
         (np.int64(2**32 + 5), [29, 160, 5]),
-        (5.9, [29, 160, 5]),
         (True, [31, 128, 1]),
     ],
 )
@@ -36,10 +36,57 @@ def test_numbers_are_converted_to_what_the_signature_says(given, wanted, traced)
     assert out.tolist() == wanted
 
 
-@pytest.mark.parametrize("given", [np.zeros(3), np.zeros((3, 3), np.int32), 7])
-def test_arrays_of_other_types_are_turned_away(given):
+@pytest.mark.parametrize("given", [np.zeros((3, 3), np.int32), 7])
+def test_other_arrays_are_turned_away(given):
     with pytest.raises(KernelError, match=r"compiled for \(int32\[:\], int32\).*leave out the sig"):
         bits[1, 1](given, 5)
+
+
+def test_a_float_is_no_integer():
+    with pytest.raises(TypeError, match=r"takes \(int32\[:\], int32\) and got .*5\.9.*int\("):
+        bits[1, 1](np.zeros(3, np.int32), 5.9)
+
+
+@cuda.jit("void(float32[:])")
+def doubled(a):
+    i = cuda.grid(1)
+    if i < a.size:
+        a[i] = a[i] * float32(2)
+
+
+def test_the_bytes_of_an_array_are_taken_for_what_one_signature_says():
+    a = np.array([0x3F800000, 0x40000000], np.uint32)  # 1.0 and 2.0
+    doubled[1, 32](a)
+    assert a.view(np.float32).tolist() == [2, 4]
+    with pytest.raises(TypeError, match="of float64: a GPU would take its bytes for float32"):
+        doubled[1, 32](np.zeros(3))
+
+
+@cuda.jit(["void(float64[:], float32, float64)", "void(float64[:], float64, float32)"])
+def sums(out, a, b):
+    out[0] = a + b
+
+
+def test_two_signatures_that_fit_equally_well_are_refused():
+    out = np.zeros(1)
+    with pytest.raises(TypeError, match=r"Ambiguous overloading for sums: .*as in float32\("):
+        sums[1, 1](out, 1.0, 2.0)
+    sums[1, 1](out, np.float32(1.5), 2.0)
+    assert out[0] == 3.5
+
+
+def test_a_kernel_is_specialised_once():
+    @cuda.jit
+    def first(out):
+        out[0] = 1
+
+    made = first.specialize(np.zeros(1))
+    assert made is first.specialize(np.zeros(1))
+    with pytest.raises(RuntimeError, match="already specialized"):
+        made.specialize(np.zeros(1))
+    out = np.zeros(1)
+    made[1, 1](out)
+    assert out[0] == 1
 
 
 @cuda.jit(["void(int64[:], int64)", "void(int64[:], float32)"])

@@ -1,9 +1,10 @@
-"""The text of ``attention_wgmma.cu``, run on the CPU: masks, fragments, rings and turns are right.
+"""Hopper's attention in both languages, run on the CPU: masks, fragments, rings, turns are right.
 
 `warps.hpp` and `warpgroups.hpp` stand in for a block of Hopper's threads; what of the kernel speaks
 no PTX is compiled as it is written, and its result is held against float64.
 """
 
+import math
 import re
 from pathlib import Path
 
@@ -13,9 +14,11 @@ import pytest
 from kernels.host import cpp, half
 from kernels.primitives import attention_wgmma as hopper
 from kernels.primitives.attention import error_bound, exact
+from microscope import TensorMap, trace
+from tests.microscope.cases import from_source
 from tests.primitives.test_attention_cpp import COMPILER, UNITS, compiled, inputs, run
 
-pytestmark = pytest.mark.skipif(COMPILER is None, reason="needs the compiler g++")
+needs_compiler = pytest.mark.skipif(COMPILER is None, reason="needs the compiler g++")
 
 MAIN = """
 TensorMap maps[3];
@@ -112,6 +115,7 @@ def is_right(made: Path, heads: int, N: int, D: int, causal: bool, dtype: str) -
 CASES = [(128, True, "bfloat16", ((2, 1), (5, 300))), (64, False, "float16", ((5, 65), (1, 515)))]
 
 
+@needs_compiler
 @pytest.mark.parametrize("D, causal, dtype, shapes", CASES, ids=str)
 def test_it_is_right(D, causal, dtype, shapes, tmp_path):
     made = program(tmp_path, D, causal, dtype)
@@ -119,6 +123,7 @@ def test_it_is_right(D, causal, dtype, shapes, tmp_path):
         assert is_right(made, heads, N, D, causal, dtype), (heads, N)
 
 
+@needs_compiler
 @pytest.mark.parametrize(
     "before, after",
     [
@@ -141,3 +146,47 @@ def test_a_slip_of_the_pen_is_seen(before, after, tmp_path):
     except AssertionError as error:
         seen = "threads wait for each other" in str(error)
     assert seen
+
+
+# ------------------------------------------------------------------------------ in Python
+
+
+def traced(kernel, heads: int, N: int, D: int, causal: bool, dtype: str):
+    """What the interpreter reports, and whether the result is as near as rounding allows."""
+    given = inputs(heads, N, D, dtype)
+    maps = [TensorMap(x, (1, hopper.KEYS, 64), dtype) for x in given]
+    out = np.zeros((heads * N, D), given[0].dtype)
+    scale = np.float32(math.log2(math.e) / math.sqrt(D))
+    seen = trace(
+        kernel, (-(-N // hopper.QUERIES), heads), hopper.THREADS, *maps, out, np.int32(N), scale,
+        shared_bytes=hopper.shared_bytes_of(D),
+    )  # fmt: skip
+    known = [half.floats(x) for x in given]
+    found = half.floats(seen.outputs["O"]).reshape(heads, N, D)
+    bound = error_bound(*known, causal, unit=UNITS[dtype])
+    return seen.problems, bool(np.all(abs(found - exact(*known, causal)) <= bound))
+
+
+@pytest.mark.parametrize(
+    "heads, N, D, causal, dtype", [(1, 129, 128, True, "bfloat16"), (2, 65, 64, False, "float16")]
+)
+def test_in_python_it_is_right_and_sound(heads, N, D, causal, dtype):
+    kernel = hopper.make_attention_wgmma(D, causal, dtype)
+    assert traced(kernel, heads, N, D, causal, dtype) == ([], True)
+
+
+@pytest.mark.parametrize(
+    "before, after",
+    [
+        ("multiply_values(o, p[key // 16], v, 1)", "multiply_values(o, p[0], v, 1)"),
+        ("query + i % 4 // 2 * 8", "query"),  # the mask of the lower eight rows
+        ("ptx.mbarrier_wait_parity(full_K + 8 * slot, parity)", "pass"),
+        ("ptx.wgmma_wait_group(1, s, SCORES)", "pass"),
+    ],
+)
+def test_a_slip_of_the_pen_in_python_is_seen(before, after):
+    source = Path(hopper.__file__).read_text(encoding="utf-8")
+    assert source.count(before) == 1
+    module = from_source(source.replace(before, after), "attention_wgmma_slip")
+    problems, right = traced(module.make_attention_wgmma(64, True), 1, 140, 64, True, "bfloat16")
+    assert problems or not right

@@ -93,5 +93,5 @@ def budget(bars: Sequence[Standing], titles: Mapping[str, str] | None = None) ->
         )  # fmt: skip
         for engine in engines
     ]
-    fig.legend(handles=handles, loc="outside lower center", ncols=2, fontsize=8)
+    fig.legend(handles=handles, loc="outside lower center", ncols=2, fontsize=8, columnspacing=4)
     return fig

@@ -1,7 +1,81 @@
-"""``python -m tests.microscope.constructs``: write ``chapters/interpreter.md``."""
+"""``python -m tests.microscope.constructs``: write ``chapters/interpreter.md``.
 
-from tests.microscope.constructs import page
+``--gpu FILE`` launches every row on a GPU instead, beside the interpreter, and writes down which
+rows have another verdict there, or other values.
+"""
 
-if __name__ == "__main__":
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import os
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from pathlib import Path
+
+from tests.microscope.constructs import page, rows, verdicts
+
+SECONDS = 130  #: after which rows that have not ended are taken to hang
+
+
+def compared(number: int) -> tuple[str, str]:
+    """What a GPU says of a row: a word, and what is to be told."""
+    row = rows.everything()[number]
+    mine = verdicts.here(row)
+    if row.on_host:
+        theirs = verdicts.host_on_gpu(row)
+        agree = bool(theirs) == bool(mine.refused)
+        return ("host agrees" if agree else "host differs"), theirs
+    theirs = verdicts.on_gpu(row)
+    if mine.refused or theirs.refused:
+        who = (bool(mine.refused), bool(theirs.refused))
+        word = {(1, 1): "refused by both", (1, 0): "GPU only", (0, 1): "interpreter only"}[who]
+        return word, theirs.refused
+    found = verdicts.difference(mine, theirs)
+    return ("differs" if found else "same"), found
+
+
+def on_gpu(out: Path, processes: int) -> None:
+    """Launch every row; write what differs, and print how many rows have which verdict."""
+    everything = rows.everything()
+    context = multiprocessing.get_context("spawn")
+    found = {}
+    pool = ProcessPoolExecutor(processes, mp_context=context)
+    waiting = {pool.submit(compared, k): k for k in range(len(everything))}
+    try:
+        for done in as_completed(waiting, timeout=SECONDS):
+            found[waiting[done]] = done.result() if not done.exception() else (
+                "process ends", repr(done.exception())[:200]
+            )  # fmt: skip
+    except TimeoutError:
+        pass
+    for process in pool._processes.values():
+        process.kill()
+    told = [
+        {"row": f"{one.section}: {one.construct}", "verdict": word, "what": what}
+        for k, one in enumerate(everything)
+        for word, what in [found.get(k, ("hangs", ""))]
+        if word not in ("same", "host agrees") and (word, bool(what)) != ("refused by both", True)
+    ]
+    counts = Counter(word for word, _ in found.values())
+    counts["hangs"] = len(everything) - len(found)
+    out.write_text(json.dumps({"counts": counts, "rows": told}, indent=1) + "\n", encoding="utf-8")
+    print(json.dumps(counts))
+
+
+def main() -> None:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--gpu", type=Path, metavar="FILE")
+    parser.add_argument("--processes", type=int, default=max(1, (os.cpu_count() or 2) - 2))
+    given = parser.parse_args()
+    if given.gpu:
+        on_gpu(given.gpu, given.processes)
+        return
     page.PAGE.write_text(page.text(), encoding="utf-8")
     print(f"wrote {page.PAGE.name}: {page.summary()}")
+
+
+if __name__ == "__main__":
+    main()

@@ -14,8 +14,7 @@ HEAD = """\
 
 Without a GPU, your kernels run in the course's interpreter. It knows most of what Numba compiles
 for a GPU, and refuses the rest before the kernel starts, in one line that says what to write
-instead. Each row of these tables is a kernel of a few lines. The tests of the course run it in the
-interpreter and compile it with numba-cuda {version}; a command wrote this page from their verdicts.
+instead. Each row was run in the interpreter and compiled for a GPU by numba-cuda {version}.
 
 - **runs**: here and on a GPU.
 - **refused**: here and on a GPU. The line is the interpreter's; Numba's own is longer.

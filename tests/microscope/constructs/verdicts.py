@@ -132,6 +132,17 @@ def on_gpu(row: Row) -> Verdict:
     return Verdict("", [a.copy_to_host() for a in given if hasattr(a, "copy_to_host")])
 
 
+def host_on_gpu(row: Row) -> str:
+    """Why Numba refuses a row of the host's side, on a GPU; empty if it does not."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            module_of(row, "numba")
+        except Exception as error:
+            return judges.one_line(error)
+    return ""
+
+
 def difference(mine: Verdict, theirs: Verdict, near: float = 2e-6) -> str:
     """Where the values of two verdicts differ; empty where both agree, or one has none."""
     if mine.outputs is None or theirs.outputs is None:

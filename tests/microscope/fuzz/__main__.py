@@ -63,21 +63,16 @@ def main() -> None:
     first = given.seed * SEEDS
     seeds = range(first, first + given.count)
     counts: Counter = Counter()
-    asides: Counter = Counter()
     kept: dict[str, list] = {}
     last = began
     for row in worker.hire(seeds, given.judge, given.processes, deadline):
         counts[row["class"]] += 1
-        asides["aside differs" if "aside" in row else "aside agrees"] += 1
         if row["class"] not in QUIET and len(kept.setdefault(row["class"], [])) < KEPT:
             kept[row["class"]].append(worker.detailed(row))
-        elif "aside" in row and len(kept.setdefault("aside", [])) < 50:
-            kept["aside"].append(worker.detailed(row))
         now = time.monotonic()
         result |= {
             "programs": sum(counts.values()),
             "counts": dict(counts.most_common()),
-            "aside": dict(asides),
             "kept": kept,
             "seconds": round(now - began),
         }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import types
 import warnings
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -87,7 +88,23 @@ def interpreted(program: Program, inputs: int, schedule: str = "lockstep") -> Ve
     return Verdict(list(seen.outputs.values()), problems, undefined=any(undefined))
 
 
-ENGINE = "from microscope import api as cuda"
+ENGINE = "from kernels import ptx\nfrom microscope import api as cuda"
+#: The same for Numba, to which an instruction is an intrinsic.
+NUMBA = "from numba import cuda\nfrom tests.microscope.fuzz.judges import intrinsics as ptx"
+
+
+def __getattr__(name: str):
+    if name != "intrinsics":
+        raise AttributeError(name)
+    from kernels import ptx as instructions
+    from kernels.ptx.instruction import Instruction
+
+    made = types.ModuleType("intrinsics")  # Numba looks into modules only
+    for one in list(vars(instructions).values()):
+        if isinstance(one, Instruction):
+            setattr(made, one.name.removeprefix("ptx."), one.numba)
+    globals()["intrinsics"] = made
+    return made
 
 
 # ------------------------------------------------------------------------------- the compiler
@@ -144,7 +161,7 @@ def compiled(program: Program) -> tuple[str, str]:
     with warnings.catch_warnings(), compiler() as ptx_of:
         warnings.simplefilter("ignore")
         try:
-            module = from_source(f"from numba import cuda\n{program.source}", f"n{program.seed}")
+            module = from_source(f"{NUMBA}\n{program.source}", f"n{program.seed}")
             return ptx_of(module.kernel.py_func, signature_of(program)), ""
         except Exception as error:
             return "", one_line(error)
@@ -197,7 +214,7 @@ class Executed:
             If the code holds an instruction that is not known here.
         """
         p = self.program
-        after = ptx.run(self.text, p.grid, p.block, p.values(inputs))
+        after = ptx.run(self.text, p.grid, p.block, flat(p.values(inputs)))
         return [a for a in after if isinstance(a, np.ndarray)]
 
     def aside(self, inputs: int, outputs: list[np.ndarray], names) -> str:
@@ -212,7 +229,7 @@ class OnGPU:
         from numba import cuda
 
         self.program, self.cuda, self.refused = program, cuda, ""
-        module = from_source(f"from numba import cuda\n{program.source}", f"n{program.seed}")
+        module = from_source(f"{NUMBA}\n{program.source}", f"n{program.seed}")
         self.kernel = module.kernel
         with warnings.catch_warnings(), unmerged():
             warnings.simplefilter("ignore")
@@ -243,20 +260,32 @@ class OnGPU:
         """Where the executed code differs from `outputs`, those of the GPU."""
         try:
             p = self.program
-            after = ptx.run(self.text(), p.grid, p.block, p.values(inputs))
+            after = ptx.run(self.text(), p.grid, p.block, flat(p.values(inputs)))
         except Exception as error:
             return f"{type(error).__name__}: {error}"[:200]
         return first_difference(names, [a for a in after if isinstance(a, np.ndarray)], outputs)
+
+
+def flat(arguments: list) -> list:
+    """The arguments of compiled code: of a tuple each item is one."""
+    return [x for a in arguments for x in (a if isinstance(a, tuple) else (a,))]
 
 
 JUDGES = {"ptx": Executed, "gpu": OnGPU}
 
 
 # ------------------------------------------------------------------------------- side by side
+#: How near complex numbers must be, by their size in bytes.
+NEAR = {8: 1e-2, 16: 1e-8}
+
+
 def same(a: np.ndarray, b: np.ndarray) -> bool:
-    """Equal bit for bit; all NaN are one."""
+    """Equal bit for bit; all NaN are one. Complex numbers may be near: functions make them."""
     if a.dtype != b.dtype or a.shape != b.shape:
         return False
+    if a.dtype.kind == "c":
+        near = NEAR[a.dtype.itemsize]
+        return bool(np.isclose(a, b, rtol=near, atol=near, equal_nan=True).all())
     if a.dtype.kind == "f":
         nan = np.isnan(a) & np.isnan(b)
         a, b = np.where(nan, 0, a), np.where(nan, 0, b)
@@ -265,8 +294,18 @@ def same(a: np.ndarray, b: np.ndarray) -> bool:
 
 def first_difference(names, mine: list[np.ndarray], theirs: list[np.ndarray]) -> str:
     """The first element in which two lists of arrays differ; empty if none does."""
+    pairs = []
     for name, a, b in zip(names, mine, theirs, strict=True):
+        fields = a.dtype.names or ()
+        pairs += [(f"{name}.{field}", a[field], b[field]) for field in fields] or [(name, a, b)]
+    for name, a, b in pairs:
         if not same(a, b):
+            if a.dtype.kind == "c":
+                far = ~np.isclose(
+                    a, b, rtol=NEAR[a.itemsize], atol=NEAR[a.itemsize], equal_nan=True
+                )
+                where = tuple(int(k) for k in np.argwhere(far)[0])
+                return f"{name}{list(where)}: {a[where]!r} here, {b[where]!r} there"
             unlike = (a != b) & ~((a != a) & (b != b)) | (
                 (a == b) & (np.signbit(a) != np.signbit(b)) if a.dtype.kind == "f" else False
             )

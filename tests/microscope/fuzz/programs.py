@@ -18,6 +18,9 @@ TYPES = {
     "u1": np.uint8, "u2": np.uint16, "u4": np.uint32, "u8": np.uint64,
     "f4": np.float32, "f8": np.float64,
 }  # fmt: skip
+COMPLEX = {"c8": np.complex64, "c16": np.complex128}
+#: A record, as the kernels know it too.
+PARTICLE = np.dtype([("n", np.int32), ("x", np.float32), ("w", np.float64)], align=True)
 LENGTHS = (7, 16, 33, 64, 96)
 OUTPUTS = ("f4", "f8", "i1", "i4", "i8", "u1", "u2", "u4", "u8")
 LAUNCHES = (((2,), (40,)), ((1,), (64,)), ((3,), (32,)), ((2, 2), (5, 4)), ((2,), (3, 4, 3)))
@@ -27,7 +30,8 @@ SMALL = (0, 1, 2, 3, 4, 5, 7)
 FLOATS = ("0.0", "0.5", "1.0", "1.5", "-2.25", "3.0", "0.1", "-0.0", "1e10", "1e-3", "-7.0", "2.5")
 SLOTS = 6  #: values of each type that a thread may put out
 #: Source that every kernel may rely on, whichever engine provides `cuda`.
-HEADER = """import math
+HEADER = """import cmath
+import math
 
 import numpy as np
 from numpy import float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64
@@ -37,7 +41,14 @@ WEIGHTS = np.array([0.5, 1.25, -2.0, 8.0], np.float32)
 PAIR = (4, 7)
 SIX = 6
 HALF = 0.5
+PARTICLE = np.dtype([("n", np.int32), ("x", np.float32), ("w", np.float64)], align=True)
 """
+FIELDS = {"n": "i", "x": "f", "w": "f"}  #: of a `PARTICLE`
+#: Functions of complex numbers, and how they are called.
+OF_COMPLEX = ("np.sin", "np.cos", "np.log", "np.tanh", "np.sinh", "np.cosh", "np.arctan",
+              "np.arcsin", "np.conjugate", "np.log2", "np.log10", "np.tan",
+              "cmath.sin", "cmath.exp", "cmath.sqrt")  # fmt: skip
+WARP = 32
 
 
 @dataclass(frozen=True)
@@ -78,7 +89,17 @@ def make(name: str, rng: np.random.Generator, threads: int):
     """The argument that a name stands for: ``i4_33`` is an array of 33 int32."""
     kind, _, size = name.partition("_")
     if kind == "out":
-        return np.full((threads, SLOTS), 77, TYPES[size])
+        return np.full((threads, SLOTS), 77, (TYPES | COMPLEX)[size])
+    if kind in ("records", "left"):
+        made = np.zeros(threads if kind == "left" else int(size), PARTICLE)
+        for field, dtype in (("n", "i4"), ("x", "f4"), ("w", "f8")):
+            made[field] = numbers(rng, dtype, len(made)) if kind == "records" else 77
+        return made
+    if kind in COMPLEX:  # no edges: a function of one may take another branch there
+        parts = rng.normal(size=(2, int(size)))
+        return (parts[0] + 1j * parts[1]).astype(COMPLEX[kind])
+    if kind == "pair":
+        return np.int32(rng.integers(-9, 10)), float(rng.integers(-64, 65) / 8)
     if kind == "all":
         return np.full(8, 5, TYPES[size])
     if kind == "scalar":
@@ -155,6 +176,11 @@ class Writer:
         self.used: list[str] = []
         self.functions: list[tuple[str, str, str]] = []  # name, parameters, kind of the result
         self.in_function = False
+        self.records = self.complex = ""  # arrays of them
+        self.tuple = ""  # an argument that is one
+        self.left = 0  # records that a thread puts out: one or none
+        self.vectors: list[tuple[str, str, int]] = []  # name, kind, components
+        self.modern = self.chance(0.3)  # with PTX instructions
 
     # -- dice
 
@@ -201,10 +227,19 @@ class Writer:
         )  # fmt: skip
         self.shared_totals = [f"all_{k}" for k in ("i4", "u4", "i8", "f4", "f8", "u8")]
         self.shared_totals = self.rng.sample(self.shared_totals, self.pick((0, 0, 1)))
+        if self.chance(0.35):
+            self.records = f"records_{self.pick(LENGTHS)}"
+        if self.chance(0.3):
+            self.complex = f"{self.pick(COMPLEX)}_{self.pick(LENGTHS)}"
+            self.slots |= dict.fromkeys(COMPLEX, 0)
+        if self.chance(0.25):
+            self.tuple = "pair_0"
         functions, self.lines = self.lines, []
         self.body_of_kernel(grid, block)
         names = [*self.arrays, *([self.matrix] if self.matrix else []), *self.scalars]
-        names += [*self.shared_totals, *(f"out_{k}" for k in OUTPUTS if self.slots[k])]
+        names += [x for x in (self.records, self.complex, self.tuple) if x]
+        names += [*self.shared_totals, *(f"out_{k}" for k, used in self.slots.items() if used)]
+        names += ["left_0"] * self.left
         head = ["", "", *functions, "@cuda.jit", f"def kernel({', '.join(names)}):"]
         source = HEADER + "\n".join([*head, *self.lines]) + "\n"
         return Program(self.seed, source, grid, block, tuple(names), self.sloppy)
@@ -235,6 +270,8 @@ class Writer:
             self.line(f"i = ({number}) * {self.block_threads} + t")
         scope.sure.update(i="i", t="i")
         self.fixed |= {"i", "t"}
+        if self.chance(0.35):
+            self.nested()
         self.block_of(self.pick((6, 9, 12)), 3)
         for _ in range(3):
             self.output()
@@ -256,11 +293,15 @@ class Writer:
         if self.loops:
             choices += [(self.jump, 2)]
         if not self.in_function:
-            choices += [(self.local_array, 1), (self.view, 1), (self.pair, 1)]
+            choices += [(self.local_array, 1), (self.view, 1), (self.pair, 1), (self.triple, 1)]
+            choices += [(self.vector, 1.5)]
+            choices += [(self.record, 2)] if self.records else []
+            choices += [(self.complex_output, 2)] if self.complex else []
             if self.shared_totals:
                 choices += [(self.atomic, 2)]
             if self.uniform and not self.early and not self.loops:
                 choices += [(self.exchange, 1.5), (self.warp, 1)]
+                choices += [(self.copied, 1.5), (self.phase, 1), (self.reduced, 1)] * self.modern
             if self.early and self.uniform and not self.loops:
                 choices += [(self.leave, 1)]
         else:
@@ -479,6 +520,166 @@ class Writer:
             self.line(f"{a} = {name}[{self.pick(('0', '1', '-1'))}]")
         self.assigned(a, kind)
 
+    def triple(self) -> None:
+        """A tuple inside a tuple, compared, measured or taken apart."""
+        name, v = self.fresh("q"), self.fresh("v")
+        a, b, c = (f"int64({self.integer(1)})" for _ in range(3))
+        self.line(f"{name} = ({a}, ({b}, {self.real(1)}), {c})")
+        form = self.pick(
+            (
+                (f"{name}[1][0] + {name}[-1]", "i"),
+                (f"{name}[1][1] * 2.0", "f"),
+                (f"({name}[0], {name}[2]) < ({self.integer(1)}, 3)", "b"),
+                (f"len({name}) + len({name}[1])", "i"),
+                (f"{self.integer(1)} in ({name}[0], {name}[2])", "b"),
+                (f"({name} + ({c}, 5))[3]", "i"),
+            )
+        )
+        self.line(f"{v} = {form[0]}")
+        self.assigned(v, form[1])
+
+    def vector(self) -> None:
+        """A vector of two to four numbers, made anew on a branch now and then; one part of it."""
+        name, v = self.fresh("vec"), self.fresh("v")
+        kind, count = self.pick("iff"), self.pick((2, 3, 4))
+        title = f"cuda.{self.pick(('int32', 'int64') if kind == 'i' else ('float32', 'float64'))}"
+
+        def made() -> str:
+            if count == 4 and self.chance(0.3):
+                a, b = (", ".join(self.plain(kind) for _ in range(2)) for _ in range(2))
+                return f"{title}x4({title}x2({a}), {title}x2({b}))"
+            return f"{title}x{count}({', '.join(self.plain(kind) for _ in range(count))})"
+
+        self.line(f"{name} = {made()}")
+        if self.chance(0.4):
+            with self.body(f"if {self.condition(1)}:"):
+                self.line(f"{name} = {made()}")
+        self.line(f"{v} = {name}.{self.pick('xyzw'[:count])}")
+        self.assigned(v, kind)
+
+    def plain(self, kind: str) -> str:
+        """A number for a vector, which clamps none."""
+        return f"int32({self.integer(1)})" if kind == "i" else f"float32({self.real(1)})"
+
+    def record(self) -> None:
+        """Fields of records: read, changed in local memory, or put out."""
+        n, v = int(self.records.partition("_")[2]), self.fresh("v")
+        field = self.pick(FIELDS)
+        where = f"{self.integer(1)} % {n}"
+        form = self.rng.random()
+        if form < 0.4:
+            self.line(f"{v} = {self.records}[{where}].{field}")
+        elif form < 0.6:
+            one = self.fresh("one")
+            self.line(f"{one} = {self.records}[{where}]")
+            self.line(f'{v} = {one}["{field}"]')
+        elif form < 0.8:
+            mine = self.fresh("mine")
+            self.line(f"{mine} = cuda.local.array(2, PARTICLE)")
+            self.line(f"{mine}[0].{field} = {self.expression(FIELDS[field], 1)}")
+            self.line(f"{mine}[1].{field} = {self.records}[{where}].{field}")
+            self.line(f"{v} = {mine}[{self.integer(1)} & 1].{field}")
+        else:
+            self.left = 1
+            self.line(f"left_0[i].{field} = {self.expression(FIELDS[field], 2)}")
+            return
+        self.assigned(v, FIELDS[field])
+
+    def complex_number(self, room: int) -> str:
+        n = int(self.complex.partition("_")[2])
+        if room <= 0 or self.chance(0.3):
+            return f"{self.complex}[{self.integer(1)} % {n}]"
+        a = self.complex_number(room - 1)
+        if self.chance(0.4):
+            return f"({a} {self.pick('+-*')} {self.complex_number(room - 1)})"
+        if self.chance(0.2):
+            return f"({a} * complex({self.pick((0.5, 1.5, -2.0))}, {self.pick((0.25, -1.0))}))"
+        return f"{self.pick(OF_COMPLEX)}({a})"
+
+    def complex_output(self) -> None:
+        kind = self.pick(COMPLEX)
+        if self.slots[kind] >= SLOTS:
+            return
+        slot = self.slots[kind]
+        self.slots[kind] += 1
+        self.line(f"out_{kind}[i, {slot}] = {self.complex_number(2)}")
+
+    def nested(self) -> None:
+        """A function, or a lambda, inside the kernel."""
+        name, kind = self.fresh("inner"), self.pick("if")
+        parameters = {f"{name}_{p}": self.pick("if") for p in "ab"[: self.pick((1, 2))]}
+        outside = self.scope, self.arrays, self.matrix, self.scalars
+        self.scope, self.arrays, self.matrix, self.scalars = Scope(dict(parameters)), {}, "", []
+        self.in_function = True
+        result, given = self.expression(kind, 2), ", ".join(parameters)
+        if self.chance(0.5):
+            self.line(f"{name} = lambda {given}: {result}")
+        else:
+            with self.body(f"def {name}({given}):"):
+                self.line(f"return {result}")
+        self.in_function = False
+        self.scope, self.arrays, self.matrix, self.scalars = outside
+        self.functions.append((name, "".join(parameters.values()), kind))
+
+    def copied(self) -> None:
+        """Numbers that go to shared memory asynchronously, in one group or two."""
+        here = [a for a, k in self.arrays.items() if k in ("f4", "i4", "u4")]
+        if not here:
+            return self.phase()
+        n, v, waiting = self.block_threads, self.fresh("v"), []
+        for pending in range(self.pick((1, 2))):
+            array, name = self.pick(here), self.fresh("sh")
+            length, kind = int(array.partition("_")[2]), self.arrays[array]
+            size = self.pick(("4", "4", f"4 if {self.condition(1)} else 0"))
+            self.line(f"{name} = cuda.shared.array({n}, {self.type_name(kind)})")
+            self.line(
+                f"ptx.cp_async_4(ptx.shared_address({name}) + uint32(4 * t), "
+                f"ptx.global_address({array}) + uint64(4 * ({self.integer(1)} % {length})), "
+                f"uint32({size}))"
+            )
+            self.line("ptx.cp_async_commit_group()")
+            waiting.append((name, kind, pending))
+        if len(waiting) == 2:  # the first is there; of the others' numbers nobody knows
+            name, kind, _ = waiting[0]
+            self.line("ptx.cp_async_wait_group(1)")
+            own = self.fresh("v")
+            self.line(f"{own} = {name}[t]")
+            self.assigned(own, self.kind_of(kind))
+        self.line("ptx.cp_async_wait_group(0)")
+        self.line("cuda.syncthreads()")
+        name, kind, _ = waiting[-1]
+        self.line(f"{v} = {name}[(t + {self.pick((1, 5, 33))}) % {n}]")
+        self.assigned(v, self.kind_of(kind))
+
+    def phase(self) -> None:
+        """An exchange at an mbarrier, or at a named barrier."""
+        n, v, kind = self.block_threads, self.fresh("v"), self.pick(TYPES)
+        name, bar = self.fresh("sh"), self.fresh("bar")
+        named = n % WARP == 0 and self.chance(0.4)
+        self.line(f"{name} = cuda.shared.array({n}, {self.type_name(kind)})")
+        if not named:
+            self.line(f"{bar} = cuda.shared.array(1, uint64)")
+            with self.body("if t == 0:"):
+                self.line(f"ptx.mbarrier_init(ptx.shared_address({bar}), uint32({n}))")
+                self.line("ptx.fence_mbarrier_init()")
+            self.line("cuda.syncthreads()")
+        self.line(f"{name}[t] = {self.expression(self.kind_of(kind), 2)}")
+        if named:
+            self.line(f"ptx.bar_sync(uint32({self.pick((1, 7))}), uint32({n}))")
+        else:
+            self.line(f"ptx.mbarrier_arrive(ptx.shared_address({bar}))")
+            self.line(f"ptx.mbarrier_wait_parity(ptx.shared_address({bar}), uint32(0))")
+        self.line(f"{v} = {name}[{self.pick((f'(t + 7) % {n}', f'{n - 1} - t'))}]")
+        self.assigned(v, self.kind_of(kind))
+
+    def reduced(self) -> None:
+        """A sum, a minimum or a maximum of a warp."""
+        if self.block_threads % WARP:
+            return self.phase()
+        v, op = self.fresh("v"), self.pick(("add", "min", "max"))
+        self.line(f"{v} = ptx.redux_sync_{op}(uint32(0xFFFFFFFF), int32({self.integer(2)}))")
+        self.assigned(v, "i")
+
     def atomic(self) -> None:
         total = self.pick(self.shared_totals)
         kind = total[4:]
@@ -573,10 +774,12 @@ class Writer:
         choices = [*here, *here, *scalars]
         if self.matrix and self.kind_of(self.matrix[2:]) == kind:
             choices += [self.matrix]
+        if self.tuple and not self.in_function and kind in "if":
+            choices += [f"{self.tuple}[{'if'.index(kind)}]"]
         if not choices:
             return None
         name = self.pick(choices)
-        if name in self.scalars:
+        if name in self.scalars or name.startswith("pair"):
             return name
         if name == self.matrix:
             return f"{name}[{self.integer(1)} % 7, {self.integer(1)} % 9]"
@@ -664,6 +867,9 @@ class Writer:
         return text if text.isidentifier() else f"({text})"
 
     def bits(self, room: int) -> str:
+        if self.modern and self.chance(0.3):
+            a, b, c = (f"int32({self.integer(room)})" for _ in range(3))
+            return f"ptx.dp4a({a}, {b}, {c})"
         name = self.pick(("popc", "clz", "brev", "ffs"))
         kind = self.pick(("i4", "i8", "u4", "u8"))
         return f"cuda.{name}({self.type_name(kind)}({self.integer(room)}))"

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from kernels import cuda, float32, float64, int32
+from microscope import xoroshiro
 from tests.microscope.learners.cases import learner, whole
 
 
@@ -57,6 +58,58 @@ def heat_in_a_rod_with_the_whole_grid():
     u = np.zeros(60)
     u[30] = 64
     return kernel, [u, np.zeros(60), 10], {0: heated(u, 10), 1: heated(u, 9)}
+
+
+@learner(3, 32)
+def heat_in_a_rod_shorter_than_the_grid():
+    @cuda.jit
+    def kernel(rod, steps):
+        i = cuda.grid(1)
+        inside = 0 < i < rod.shape[1] - 1  # and nobody returns: all must come to the barrier
+        for step in range(steps):
+            before, after = step % 2, (step + 1) % 2
+            if inside:
+                around = rod[before, i - 1] + rod[before, i + 1]
+                rod[after, i] = 0.5 * rod[before, i] + 0.25 * around
+            cuda.cg.this_grid().sync()
+
+    rod = np.zeros((2, 70))
+    rod[:, 0] = rod[:, -1] = 8
+    wanted = rod.copy()
+    for step in range(6):
+        before, after = step % 2, (step + 1) % 2
+        u = wanted[before]
+        wanted[after, 1:-1] = 0.5 * u[1:-1] + 0.25 * (u[:-2] + u[2:])
+    return kernel, [rod, 6], {0: wanted}
+
+
+@learner(2, 32)
+def sessions_in_two_steps_of_the_grid():
+    gap = 3600
+
+    @cuda.jit
+    def kernel(users, times, session):
+        i = cuda.grid(1)
+        here = i < users.size
+        first = False
+        if here:
+            first = i == 0 or users[i] != users[i - 1] or times[i] - times[i - 1] > gap
+            session[i] = i if first else -1
+        cuda.cg.this_grid().sync()  # now every session has its first click
+        mine = i
+        if here:
+            while session[mine] < 0:
+                mine -= 1
+        cuda.cg.this_grid().sync()
+        if here:
+            session[i] = mine
+
+    users = np.repeat([1, 2, 3, 4], [6, 3, 20, 11])
+    steps = np.random.default_rng(3).choice([5, 900, 4000], 40)
+    times = np.cumsum(steps)
+    new = np.r_[True, (np.diff(users) != 0) | (np.diff(times) > gap)]
+    wanted = np.maximum.accumulate(np.where(new, np.arange(40), 0))
+    return kernel, [users, times, np.full(40, -2, np.int64)], {2: wanted}
 
 
 @learner(1, 64)
@@ -127,6 +180,43 @@ def integral_of_a_square_by_chance():
 
     numbers = np.random.default_rng(0).random(50)
     return kernel, [numbers, 1.0, 3.0, np.zeros(50)], {3: (1 + 2 * numbers) ** 2}
+
+
+@learner(2, 32)
+def pi_by_chance():
+    from numba.cuda.random import xoroshiro128p_uniform_float32 as uniform
+
+    @cuda.jit
+    def kernel(states, throws, out):
+        i = cuda.grid(1)
+        inside = 0
+        for _ in range(throws):
+            x = uniform(states, i)
+            y = uniform(states, i)
+            if x * x + y * y <= float32(1):
+                inside += 1
+        out[i] = 4 * inside / throws
+
+    states = xoroshiro.states(64, seed=1)
+    return kernel, [states, 100, np.zeros(64)], {2: _pi(states.copy(), 100)}
+
+
+def _pi(states: np.ndarray, throws: int) -> np.ndarray:
+    """The same with NumPy's integers, by the generator's definition: xoroshiro128+."""
+    s0, s1 = states["s0"], states["s1"]
+    turned = lambda v, k: (v << np.uint64(k)) | (v >> np.uint64(64 - k))  # noqa: E731
+    inside = np.zeros(len(states))
+    for _ in range(throws):
+        numbers = []
+        for _ in range(2):
+            drawn = s0 + s1
+            s1 = s0 ^ s1
+            s0, s1 = turned(s0, 55) ^ s1 ^ (s1 << np.uint64(14)), turned(s1, 36)
+            half = (drawn >> np.uint64(11)).astype(np.float64) * 2.0**-53
+            numbers.append(half.astype(np.float32))
+        x, y = numbers
+        inside += x * x + y * y <= np.float32(1)
+    return 4 * inside / throws
 
 
 @learner(1, 1)

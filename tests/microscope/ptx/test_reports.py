@@ -99,3 +99,11 @@ def test_registers_that_a_block_does_not_have_are_waited_for_in_vain():
     (deadlock,) = [p for p in seen.problems if p.kind == Kind.DEADLOCK]
     assert "setmaxnreg_inc(232) wants 3328 more" in deadlock.message
     assert "the block of 512 threads has 65536" in deadlock.message
+
+
+def test_a_timeline_lets_go_of_shared_memory_even_where_nothing_can_go_on():
+    changed = mutant("specialized", "release removed")
+    kernel = changed.compiled()
+    launch, _ = changed.case()
+    seen = trace(kernel, *launch, shared_bytes=kernel.shared_bytes)
+    assert seen.timeline.happenings and not seen.timeline._numbers
