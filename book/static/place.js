@@ -62,13 +62,24 @@
   addEventListener("resize", ask);
   if (scrollY || location.hash) ask();
 
+  /* A page counts as the reader's place once she has run something on it, guessed, or read on past a screen or two. */
   const page = /(chapters\/[\w-]+\/[\w-]+)\.html$/.exec(location.pathname)?.[1];
-  if (page && /\/\d\d\w?-/.test(page))
+  function stay() {
     try {
       localStorage.setItem("tile-by-tile.place", JSON.stringify({ page, title }));
     } catch {
       // The first page will not know.
     }
+  }
+  if (page && /\/\d\d\w?-/.test(page)) {
+    const read = () => {
+      if (scrollY < 2 * innerHeight) return;
+      removeEventListener("scroll", read);
+      stay();
+    };
+    addEventListener("scroll", read, { passive: true });
+    addEventListener("click", ({ target }) => target.closest?.("[data-do], [data-way], form.guess button") && stay());
+  }
 
   addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;

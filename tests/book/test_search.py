@@ -24,6 +24,9 @@ def dialog(browser, book):
         ("bank conflicts", "glossary.html#bank-conflict"),
         ("Occupancy", "glossary.html#occupancy"),
         ("two kitchens", "01-hardware.html#two-kitchens"),
+        ("coalesced", "glossary.html#coalescing"),
+        ("colaesced", "glossary.html#coalescing"),
+        ("syncthreads", "glossary.html#barrier"),
     ],
 )
 def test_it_finds_while_typing(dialog, asked, first):
@@ -46,8 +49,19 @@ def test_a_result_shows_words_of_its_text_and_enter_leads_there(dialog):
     dialog.wait_for_url("**/glossary.html#barrier")
 
 
+def test_a_question_is_answered_and_the_box_stays_on_the_screen(dialog):
+    dialog.fill(FIELD, "why is my kernel slow")
+    dialog.wait_for_selector(FOUND)
+    box = dialog.locator("#pst-search-dialog").bounding_box()
+    assert box["y"] >= 0 and box["y"] + box["height"] <= 800
+    for _ in range(dialog.locator(FOUND).count()):
+        dialog.keyboard.press("ArrowDown")
+        place = dialog.evaluate("document.activeElement.getBoundingClientRect().toJSON()")
+        assert place["top"] >= box["y"] and place["bottom"] <= box["y"] + box["height"]
+
+
 def test_it_says_when_there_is_nothing(dialog):
-    dialog.fill(FIELD, "zzyzx")
+    dialog.fill(FIELD, "zzyzxq")
     dialog.wait_for_function(
         "document.querySelector('#pst-search-dialog .count').textContent.startsWith('Nothing')"
     )

@@ -62,8 +62,9 @@ function wayTo(from, cell, line, { goTo, mark }) {
 function leadToLines(from, box, context) {
   for (const place of box.querySelectorAll("[data-line]")) {
     const line = Number(place.dataset.line);
-    const cell = context.holding(line, place.querySelector("code")?.textContent, from);
-    if (cell) place.prepend(wayTo(from, cell, line, context), " ");
+    const code = place.querySelector("code");
+    const cell = context.holding(line, code?.textContent, from);
+    if (cell) place.replaceChildren(wayTo(from, cell, line, context), " ", code);
   }
 }
 

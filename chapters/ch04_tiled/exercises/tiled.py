@@ -15,6 +15,10 @@ BUDGETS = (
         "each thread loads one element of A and one of B per step; the rest is in shared memory",
     ),
     Budget(
+        "sectors loaded", 714, global_count("sectors", "load"),
+        "neighbouring threads load neighbouring elements of a row: tx belongs in the column",
+    ),
+    Budget(
         "barriers", 2 * STEPS * ACROSS * DOWN, barriers,
         "two per step are enough: one after the loads, one after the inner loop",
     ),

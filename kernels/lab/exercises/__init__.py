@@ -8,7 +8,7 @@ axpy: right
 3 of 40 exercises solved
 ...
 
-`check` gives one more hint after each failed try and keeps what is solved; `judge` only judges.
+`check` gives a hint after a failed try and keeps what is solved; `judge` only judges.
 """
 
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""`check` and `judge`: find the exercise, read the answer, judge it, give the next hint."""
+"""`check` and `judge`: find the exercise, read the answer, judge it, give a hint."""
 
 from __future__ import annotations
 
@@ -18,10 +18,28 @@ from .limits import FUNCTION_SECONDS, SECONDS, OverTime, time_limit
 from .result import Finding, Result
 from .submission import Refused, check_own, function_of, is_start
 
-#: Failed tries in this Python, by exercise: each gives one more hint.
+#: Failed tries in this Python, by exercise.
 TRIES: Counter[str] = Counter()
 
 
+#: The hint that follows from what is wrong; where there is none, the exercise's next.
+HINTS = {
+    Kind.TRANSPOSED: "`cuda.grid(2)` returns x, then y: x is the column, y is the row.",
+    Kind.SWAPPED: "Pick one thread, such as tx = 1, ty = 0. Write down which element it loads,"
+    " where it stores it, and which row and column it multiplies.",
+    Kind.WRONG_OPERAND: "Read each line aloud with its arrays. Which one should it read?",
+    Kind.ONLY_SQUARE: "Write M, N or K beside every size and every bound. Which one counts rows?",
+    Kind.MISSING_GUARD: "The grid covers more than the matrix. Who has nothing to do there?",
+    Kind.DIVERGENT_BARRIER: "Every thread of a block must reach each barrier: move it out of the"
+    " `if`, and let no thread return before it.",
+    Kind.MISSING_BARRIER: "Look at the two lines. Is there a barrier between them on the way"
+    " forward, and on the way round the loop?",
+    Kind.RACE: "Two threads reach the same element. Which one should, or what keeps them apart?",
+    Kind.UNINITIALISED: "Shared memory holds anything at first. Who stores this element?",
+    Kind.DROPPED_TILE: "Count the steps with K = 17 and tiles of 16: rounded up, they're two.",
+    Kind.LOST_SUM: "`=` forgets what was there. Where does the sum begin, and where does it go on?",
+    Kind.FLOAT64: "Follow the types. Which number isn't float32?",
+}
 #: What is no try: nothing was judged, so no hint is due.
 NO_TRY = {Kind.EMPTY, Kind.UNTOUCHED, Kind.SYNTAX, Kind.NO_KERNEL, Kind.SIGNATURE}
 
@@ -42,7 +60,9 @@ def named(name: str) -> Exercise:
 
 
 def check(name: str, answer=None, **options) -> Result:
-    """Check an answer, give the next hint if it is wrong, and keep the progress.
+    """Check an answer, give a hint if it is wrong, and keep the progress.
+
+    The hint follows from what is wrong; where that has none, it's the next of the exercise's three.
 
     Parameters
     ----------
@@ -68,8 +88,9 @@ def check(name: str, answer=None, **options) -> Result:
     if started:
         if not result.right:
             TRIES[name] += 1
-            number = min(TRIES[name], 3)
-            result = replace(result, hint=named(name).hints[number - 1], hint_number=number)
+            number = 0 if result.kind in HINTS else min(TRIES[name], 3)
+            hint = HINTS.get(result.kind) or named(name).hints[number - 1]
+            result = replace(result, hint=hint, hint_number=number)
         note = keeping.keep(name, result.right)
         result = replace(result, note=". ".join(filter(None, (result.note, note))))
     return result

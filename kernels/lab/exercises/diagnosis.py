@@ -64,8 +64,7 @@ def diagnose(function, trials: list[Trial], number: int, seen: dict[int, Trace])
         elif only_square:
             text = "With square matrices nothing happens: two sizes are mixed up"
             findings[i] = _as(findings[i], Kind.ONLY_SQUARE, text)
-    if suspect:
-        findings.append(suspect)
+    findings += [suspect] if suspect else _unread(trial, here)
     wrong = wrong_numbers(trial, here)
     if wrong and not suspect and not (findings and wrong.kind is Kind.WRONG):
         if wrong.kind is Kind.WRONG and only_square:
@@ -150,6 +149,32 @@ def _read_outputs(trial: Trial, seen: Trace) -> Iterator[Finding]:
             yield told(Kind.READS_OUTPUT, text, trial, seen, site.line)
 
 
+def _unread(trial: Trial, seen: Trace) -> Iterator[Finding]:
+    """What is filled or handed in, and then not read: another array was taken in its place.
+
+    Only where the kernel reads something else of the kind in two places, and stores a result.
+    """
+    inputs = [
+        name_in(trial, seen, name)
+        for name, value in trial.arguments.items()
+        if name not in trial.expected and isinstance(value, np.ndarray)
+    ]
+    own = [name_in(trial, seen, name) for name in trial.expected]
+    stored = {site.array for site in seen.sites if site.op != "load"}
+    read = {site.array for site in seen.sites if site.op != "store"}
+    shared = [name for name, array in seen.arrays.items() if array.space == "shared"]
+    if not stored & {*own}:
+        return
+    for names, why in ((inputs, "is never read"), (shared, "is filled, and never read")):
+        loads = [site.array for site in seen.sites if site.op == "load"]
+        taken = [name for name in names if loads.count(name) > 1]
+        for name in names:
+            if taken and name not in read and (names is inputs or name in stored):
+                line = next((s.line for s in seen.sites if s.array == taken[0] and s.op == "load"))
+                message = f"{name} {why}: is {taken[0]} in its place?"
+                yield told(Kind.WRONG_OPERAND, message, trial, seen, line)
+
+
 def _suspected(trial: Trial, seen: Trace) -> Finding | None:
     """A wrong result that has a name."""
     name, want = next(iter(trial.expected.items()))
@@ -158,9 +183,19 @@ def _suspected(trial: Trial, seen: Trace) -> Finding | None:
         return None
     for suspect in trial.suspects():
         if suspect.result.shape == got.shape and agree(got, suspect.result, bound).all():
-            line = store_line(trial, seen, name)
+            line = _line_of(suspect.at, trial, seen) or store_line(trial, seen, name)
             return told(suspect.kind, suspect.sentence, trial, seen, line)
     return None
+
+
+def _line_of(at: str, trial: Trial, seen: Trace) -> int | None:
+    """The line where a mistake is, as `Suspect` names it."""
+    if at == "sum":
+        return max(seen.work.flops_by_line, key=seen.work.flops_by_line.get, default=None)
+    if at not in trial.arguments:
+        return None
+    own = name_in(trial, seen, at)
+    return next((s.line for s in seen.sites if s.array == own and s.op == "load"), None)
 
 
 def wrong_numbers(trial: Trial, seen: Trace) -> Finding | None:

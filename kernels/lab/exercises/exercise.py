@@ -46,11 +46,15 @@ class Suspect:
     sentence : str
         What the learner did, as far as the result tells.
     result : ndarray
+    at : str
+        Where: at the first load of an input, by its name; in the "sum"; or where the result is
+        stored.
     """
 
     kind: Kind
     sentence: str
     result: np.ndarray
+    at: str = ""
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ class Kind(StrEnum):
     INPUT_CHANGED = "writes to an input"
     TRANSPOSED = "transposed"
     SWAPPED = "swapped index"
+    WRONG_OPERAND = "wrong operand"
     ONLY_SQUARE = "works only for squares"
     MISSING_GUARD = "missing guard"
     OUT_OF_BOUNDS = "out of bounds"

@@ -56,17 +56,21 @@ def _trials(block, tile, arguments, depth, shapes, seed) -> Iterator[Trial]:
             given | {"C": poisoned(M, N)},
             {"C": wide(A) @ wide(B)},
             numbers.bounds("C", K, abs(A) @ abs(B)),
-            suspects=_suspects(A, B, depth),
+            suspects=_suspects(A, B, depth, tile == block == (depth, depth)),
             role=role,
         )
 
 
-def _suspects(A, B, depth):
+def _suspects(A, B, depth, tiled):
     def suspects() -> Iterator[Suspect]:
         for step in (depth,) if isinstance(depth, int) else depth:
             for kind, sentence, product in wrong_products(A, B, step):
                 if product.shape == (A.shape[0], B.shape[1]):
-                    yield Suspect(kind, sentence, product)
+                    at = "" if kind is Kind.TRANSPOSED else "sum"
+                    yield Suspect(kind, sentence, product, at)
+        if tiled:
+            for at, sentence, product in wrong_tiles(A, B, depth):
+                yield Suspect(Kind.SWAPPED, sentence, product, at)
 
     return suspects
 
@@ -95,6 +99,56 @@ def wrong_products(A, B, depth: int) -> Iterator[tuple[Kind, str, np.ndarray]]:
         yield Kind.SWAPPED, turned.format("B"), A @ _turned(B, depth)[:K, : B.shape[1]]
     yield Kind.WRONG, "every element has the wrong sign", -(A @ B)
     yield Kind.WRONG, "every element is one too large: a sum starts at 0", A @ B + 1
+
+
+def wrong_tiles(A, B, T: int) -> Iterator[tuple[str, str, np.ndarray]]:
+    """Products of a kernel with square tiles in shared memory that takes a wrong index somewhere.
+
+    Each is what the threads compute with one mistake, elements beyond the edges being zero:
+    where it is (`Suspect.at`), a sentence on it, and the product.
+    """
+    (M, K), N = A.shape, B.shape[1]
+    by, bx, t, ty, tx = np.ogrid[: cdiv(M, T), : cdiv(N, T), : cdiv(K, T), :T, :T]
+    row, col, ka, kb = by * T + ty, bx * T + tx, t * T + tx, t * T + ty
+    y, x = np.indices((T, T))
+
+    def product(a=(row, ka), b=(kb, col), stored="[ty, tx]", read=(y, x)):
+        """What threads load of A and B, where they store it, which row and column they multiply."""
+        whole = (len(by), bx.size, t.size, T, T)
+        sA, sB = (np.broadcast_to(_elements(*each), whole) for each in ((A, *a), (B, *b)))
+        if stored == "[tx, ty]":
+            sA, sB = sA.swapaxes(3, 4), sB.swapaxes(3, 4)
+        sums = (sA @ sB).sum(axis=2)[:, :, read[0], read[1]]
+        return sums.swapaxes(1, 2).reshape(len(by) * T, bx.size * T)[:M, :N]
+
+    across, down = "column t * T + tx of A", "row t * T + ty of B"
+    own_row, own_column = "row ty of sA is this thread's", "column tx of sB is this thread's"
+    first = "every step loads the first tile of {}: where is t in the index?"
+    crossed = product((row, kb), (ka, col), "[tx, ty]", (x, y))
+    yield "A", "x and y are swapped: tx goes with col, ty with row", crossed
+    turned = product(stored="[tx, ty]")
+    yield "A", "both tiles lie transposed: they are stored at [tx, ty]", turned
+    yield "sum", f"{own_row}, and row tx is read", product(read=(x, x))
+    yield "sum", f"{own_column}, and column ty is read", product(read=(y, y))
+    both = f"{own_row}, and {own_column}: tx and ty are swapped there"
+    yield "sum", both, product(read=(x, y))
+    yield "A", f"A is loaded by ty: thread (tx, ty) loads {across}", product(a=(row, kb))
+    yield "B", f"B is loaded by tx: thread (tx, ty) loads {down}", product(b=(ka, col))
+    both = f"both loads swap tx and ty: it's {across}, {down}"
+    yield "A", both, product((row, kb), (ka, col))
+    yield "A", first.format("A"), product(a=(row, tx))
+    yield "B", first.format("B"), product(b=(ty, col))
+    yield "A", first.format("both"), product((row, tx), (ty, col))
+    yield "A", "step t begins at t * T, not at t", product((row, t + tx), (t + ty, col))
+    if M == N:
+        other = product((bx * T + tx, ka), (kb, by * T + ty)).T
+        yield "A", "row and col are swapped: x is the column, y the row", other
+
+
+def _elements(X, row, col) -> np.ndarray:
+    """The elements of X at some rows and columns; zero beyond its edges."""
+    inside = (row < X.shape[0]) & (col < X.shape[1])
+    return np.where(inside, X[np.minimum(row, X.shape[0] - 1), np.minimum(col, X.shape[1] - 1)], 0)
 
 
 def _turned(X, side: int) -> np.ndarray:

@@ -68,6 +68,7 @@ class Result:
     hint : str
         The next hint, empty where there is none to give.
     hint_number : int
+        Which of the exercise's three it is; 0 for one that follows from what is wrong.
     after : str
         What to take away, once the answer is right.
     note : str
@@ -120,7 +121,8 @@ class Result:
             rows.append(("also", ", ".join(others)))
         rows += [("budget", str(spent)) for spent in self.budget]
         if self.hint:
-            rows.append((f"hint {self.hint_number} of 3", self.hint))
+            number = f" {self.hint_number} of 3" if self.hint_number else ""
+            rows.append((f"hint{number}", self.hint))
         if self.after:
             rows.append(("so", self.after))
         if self.note:
@@ -139,19 +141,26 @@ class Result:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        mark = "✓" if self.right else "✗"
+        mark, colour, edge = ("✓", "#1f9464", "solid") if self.right else ("✗", "#d63a5e", "double")
         rows = "".join(
             f"<dt style='font-weight:600'>{escape(label)}</dt>"
-            f"<dd style='margin:0'>{_code(label, sentence)}</dd>"
+            f"<dd style='margin:0'{_place(label, sentence)}>{_code(label, sentence)}</dd>"
             for label, sentence in self.lines()
         )
         return (
-            "<div class='exercise' style='border-left:.3em solid currentColor;padding:.1em .8em'>"
-            f"<p style='margin:.2em 0'><span aria-hidden='true'>{mark} </span>"
+            f"<div class='exercise' style='border-left:.4em {edge} {colour};padding:.1em .8em'>"
+            f"<p style='margin:.2em 0'><span aria-hidden='true' style='background:{colour};"
+            "border-radius:1em;color:#fff;display:inline-block;font-weight:700;line-height:1.5;"
+            f"text-align:center;width:1.5em'>{mark}</span> "
             f"<strong>{escape(self.headline)}</strong></p>"
             "<dl style='display:grid;grid-template-columns:max-content 1fr;gap:.2em .8em;"
             f"margin:.2em 0'>{rows}</dl></div>"
         )
+
+
+def _place(label: str, sentence: str) -> str:
+    """What tells a page's script the line, so that it can lead there."""
+    return f" data-line='{sentence.partition(':')[0]}'" if label == "line" else ""
 
 
 def _code(label: str, sentence: str) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kernels import cuda
-from kernels.lab.exercises import UnknownExercise, check, checking, judge, limits, speed
+from kernels.lab.exercises import EXERCISES, UnknownExercise, check, checking, judge, limits, speed
 from kernels.lab.exercises.kinds import Kind
 from kernels.lab.exercises.limits import OverTime, time_limit
 
@@ -185,7 +185,7 @@ def test_a_result_reads_well_in_a_notebook():
     assert all(len(line) <= 100 for line in f"{wrong}\n{right}".split("\n"))
 
 
-def test_each_failed_try_gives_one_more_hint(monkeypatch):
+def test_a_failed_try_without_a_known_cause_gives_one_more_hint(monkeypatch):
     monkeypatch.setattr(checking, "TRIES", type(checking.TRIES)())
     task = checking.named("axpy")
     wrong = GUARDED + "y[i] = x[i]\n"
@@ -195,3 +195,42 @@ def test_each_failed_try_gives_one_more_hint(monkeypatch):
         assert f"hint {number} of 3" in str(result)
     assert not check("axpy", "def axpy(").hint, "what cannot be read is no try"
     assert not judge("axpy", wrong).hint
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kind", "line", "said"),
+    [
+        ("tx, ty = cuda.threadIdx.x, cuda.threadIdx.y", "ty, tx = cuda.threadIdx.x, cuda.threadIdx"
+         ".y", Kind.SWAPPED, "sA[ty, tx] = A", "tx goes with col, ty with row"),
+        ("sA[ty, k]", "sA[tx, k]", Kind.SWAPPED, "acc +=", "row tx is read"),
+        ("sB[k, tx]", "sA[k, tx]", Kind.WRONG_OPERAND, "acc +=", "sB is filled, and never read"),
+        ("B[kb, col] if", "A[kb, col] if", Kind.WRONG_OPERAND, "= A[row", "B is never read"),
+        ("t * T + tx, t * T + ty", "tx, ty", Kind.SWAPPED, "= A[row", "where is t in the index"),
+        ("(K + T - 1) // T", "K // T", Kind.DROPPED_TILE, "acc +=", "the last 7 of K = 23"),
+        ("acc +=", "acc =", Kind.LOST_SUM, "acc =", "only the last product is there"),
+    ],
+)  # fmt: skip
+def test_the_cause_is_named_at_its_line_and_the_hint_follows_it(old, new, kind, line, said):
+    solution = EXERCISES["tiled"].solution_text
+    assert old in solution
+    for result in (check("tiled", solution.replace(old, new)) for _ in range(2)):
+        assert result.kind is kind and said in result.findings[0].message
+        assert line in result.findings[0].source
+        assert result.hint == checking.HINTS[kind] and result.hint_number == 0
+        assert f"data-line='{result.line}'" in result._repr_html_()
+
+
+def test_loads_down_a_column_are_over_the_budget():
+    solution = EXERCISES["tiled"].solution_text
+    old = "sA[ty, tx] = A[row, ka] if row < M and ka < K else float32(0)"
+    new = "sA[tx, ty] = A[r, kb] if r < M and kb < K else float32(0)"
+    row = "r = cuda.blockIdx.y * T + tx\n        "
+    result = judge("tiled", solution.replace(old, row + new))
+    assert result.kind is Kind.BUDGET and "sectors loaded" in result.findings[0].message
+
+
+def test_right_and_wrong_differ_in_more_than_a_sign():
+    answers = GUARDED + "y[i] = x[i]\n", EXERCISES["axpy"].solution_text
+    texts = [judge("axpy", text)._repr_html_() for text in answers]
+    styles = [text.split("style='")[1].split("'")[0] for text in texts]
+    assert len({*styles}) == 2 and "solid" in styles[1] and "double" in styles[0]

@@ -111,7 +111,7 @@ WRONG = [
     ("A's index swapped", "A[row, ka]", "A[ka, row]", (Kind.SWAPPED, Kind.WRONG)),
     ("wrong stride along A", "ka, kb = t * T + tx", "ka, kb = t + tx", Kind.WRONG),
     ("wrong stride along B", "t * T + ty", "t + ty", Kind.WRONG),
-    ("row of B by tx", "t * T + ty", "t * T + tx", Kind.WRONG),
+    ("row of B by tx", "t * T + ty", "t * T + tx", Kind.SWAPPED),
     ("sum set, not added to", "acc += sA", "acc = sA", Kind.LOST_SUM),
     ("inner loop one short", "for k in range(T)", "for k in range(T - 1)", Kind.WRONG),
     ("inner loop one too far", "for k in range(T)", "for k in range(T + 1)", Kind.OUT_OF_BOUNDS),

@@ -48,7 +48,7 @@ WRONG = [
         "A and B exchanged at the bench",
         "a[i] = sA[k, ty + i * threads]",
         "a[i] = sB[k, ty + i * threads]",
-        Kind.WRONG,
+        Kind.WRONG_OPERAND,
     ),
     (
         "neighbours in the store only",
