@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from chapters.ch08_tensor_cores.formats import ROUND
 from kernels.basics.data_sheets import gpu
 from kernels.basics.units import percent
 from kernels.host import cdiv
-from kernels.host.half import bfloat16, floats
 from kernels.lab.plots.fragments import holder
 from kernels.lab.widgets.micro import Frame, Grid, Micro, explore
 from kernels.lab.widgets.micro.words import count
@@ -79,12 +79,7 @@ def fragment() -> Micro:
 
 def whole_numbers() -> Micro:
     """Which whole numbers a format has, from a power of two on."""
-    formats = {
-        "fp32": lambda x: x,
-        "TF32": _tf32,
-        "fp16": lambda x: x.astype(np.float16).astype(np.float32),
-        "bf16": lambda x: floats(bfloat16(x)),
-    }
+    formats = {name: ROUND[name] for name in ("fp32", "TF32", "fp16", "bf16")}
     rows = [Grid(40, 18 + 24 * row, 1, 33, 8, 18) for row in range(len(formats))]
 
     def draw(first: int) -> Frame:
@@ -157,13 +152,6 @@ def rounds_of_tiles() -> Micro:
         size=(264, 165),
         grids=(sms,),
     )
-
-
-def _tf32(x: np.ndarray) -> np.ndarray:
-    """float32 rounded to the ten fraction bits of TF32, to nearest, ties to even."""
-    bits = x.view(np.uint32)
-    up = np.uint32(0xFFF) + (bits >> np.uint32(13) & np.uint32(1))
-    return (bits + up & np.uint32(0xFFFFE000)).view(np.float32)
 
 
 def _ordinal(number: int) -> str:

@@ -99,8 +99,11 @@ def test_integers_and_half_precision_in_place_of_float32_are_rejected(name, conv
         numbers = "stores"
     text = ast.unparse(ast.fix_missing_locations(Through(conversion, numbers).visit(written)))
     result = judge(name, f"from numpy import float16\n{text}", **options(name))
-    # Bits of a register that are taken for a number and rounded may be none.
-    assert result.kind in (Kind.ROUNDED, Kind.WRONG, Kind.NOT_A_NUMBER), str(result)
+    arguments = KERNELS[name].trials(**options(name))[0].arguments.values()
+    # Pairs of float16 that are taken for one number and rounded may be none.
+    in_pairs = any(getattr(a, "dtype", None) == np.uint32 for a in arguments)
+    kinds = {Kind.ROUNDED, Kind.WRONG, *([Kind.NOT_A_NUMBER] if in_pairs else [])}
+    assert result.kind in kinds, str(result)
 
 
 @pytest.mark.parametrize("name", KERNELS)
