@@ -20,7 +20,7 @@ T = 16
 #: Rows of each group, N, K: groups that end within a tile, and one without rows.
 SHAPES = (
     ((37, 0, 5), 29, 23, ODD),
-    ((18, 3), 18, 33, FINE),
+    ((17, 3), 18, 33, FINE),
     ((32,), 32, 32, SQUARE),
     ((16, 48), 32, 48, MULTIPLE),
 )
