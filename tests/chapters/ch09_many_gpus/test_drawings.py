@@ -58,7 +58,8 @@ def test_a_curve_leaves_out_what_is_not_recorded():
 
 def test_one_rank_has_its_columns_and_the_same_rows():
     fig = drawings.column_then_row(4, rank=2)
-    filled = [patch.get_bbox().bounds for patch in fig.axes[0].patches if patch.get_fill()]
+    bounds = [patch.get_bbox().bounds for patch in fig.axes[0].patches if patch.get_fill()]
+    filled = [tuple(round(float(edge), 6) for edge in each) for each in bounds]
     assert filled == [
         (0, 0, 2, 3), (5, 0, 1, 2), (10, 0, 1, 3), (13, 2, 2, 1), (15.6, 0, 2, 3),
     ]  # fmt: skip

@@ -18,6 +18,6 @@ def test_a_bar_is_its_parts_one_behind_the_other():
     ends = {}
     for bar in fig.axes[0].patches:
         place = round(bar.get_y() + bar.get_height() / 2)
-        ends.setdefault(place, []).append((bar.get_x(), bar.get_x() + bar.get_width()))
-    assert ends[0] == pytest.approx([(0, 1), (1, 3)])
-    assert ends[1] == pytest.approx([(0, 4), (4, 4)])
+        ends.setdefault(place, []).extend([bar.get_x(), bar.get_x() + bar.get_width()])
+    assert ends[0] == pytest.approx([0, 1, 1, 3])
+    assert ends[1] == pytest.approx([0, 4, 4, 4])
