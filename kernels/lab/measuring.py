@@ -1,4 +1,4 @@
-"""How fast a kernel is: timed on a GPU; elsewhere, the recorded speed of the rung that it matches."""
+"""How fast a kernel is: timed on a GPU; elsewhere, the recorded speed of the rung it matches."""
 
 from __future__ import annotations
 
