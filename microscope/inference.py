@@ -25,7 +25,7 @@ from .limits import LIMITS
 from .memory import Array
 from .session import Frame, Session
 from .source import Code, code_of, unrolled
-from .typed_expressions import Known, Missing, TypedExpressions, known_of
+from .typed_expressions import Folded, Missing, TypedExpressions, folded_name
 from .typed_memory import TypedMemory, sample_array, stand_in
 from .values import Literal
 from .variables import MISSING, item_at, type_of
@@ -135,26 +135,26 @@ class TypeInference(TypedExpressions):
                     self.note_first(target, MISSING)
         return True
 
-    def assigned_number(self, s: ast.stmt) -> Known | None:
+    def assigned_number(self, s: ast.stmt) -> Folded | None:
         """The number that a statement assigns, if the compiler knows it."""
         if not isinstance(s, ast.Assign) or not all(isinstance(x, ast.Name) for x in s.targets):
             return None
         if isinstance(s.value, ast.Compare) and len(s.value.ops) == 1:
-            way = self.known(s.value)
-            return None if way is None else Known(way, compared=True)
-        number = self.fixed(s.value)
-        return None if number is MISSING else Known(number)
+            outcome = self.folded_test(s.value)
+            return None if outcome is None else Folded(outcome, compared=True)
+        number = self.folded(s.value)
+        return None if number is MISSING else Folded(number)
 
-    def remember(self, s: ast.stmt, number: Known | None) -> None:
+    def remember(self, s: ast.stmt, number: Folded | None) -> None:
         """Keep what the compiler knows of the variables that a statement assigns."""
         for name in flow.assigned(s):
             if number is None:
-                self.env.pop(known_of(name), None)
+                self.env.pop(folded_name(name), None)
             else:
-                self.env[known_of(name)] = number
+                self.env[folded_name(name)] = number
 
     def branch(self, s: ast.If) -> bool:
-        late = self.late(s.test)
+        prunes_late = self.prunes_late(s.test)
         known, before = self.condition(s.test), self.env
         branches = []
         for taken, body in ((True, s.body), (False, s.orelse)):
@@ -164,22 +164,22 @@ class TypeInference(TypedExpressions):
             if self.block(body):
                 branches.append(self.env)
         reached = self.join(self.compiled.after, s, self.frame.code.flow.after[s], before, branches)
-        return self.unreached(s, late) if reached and known is not None else reached
+        return self.check_pruned(s, prunes_late) if reached and known is not None else reached
 
-    def late(self, n: ast.expr) -> bool:
+    def prunes_late(self, n: ast.expr) -> bool:
         """Say whether constants alone do not decide a test, for which Numba joins no branches."""
-        env, once = self.env, {known_of(name) for name in self.frame.code.flow.once}
-        self.frame.env = {k: v for k, v in env.items() if type(v) is not Known or k in once}
-        way = self.decided(n)
+        env, once = self.env, {folded_name(name) for name in self.frame.code.flow.once}
+        self.frame.env = {k: v for k, v in env.items() if type(v) is not Folded or k in once}
+        outcome = self.folded_condition(n)
         self.frame.env = env
-        return way is None or any(isinstance(x, ast.IfExp) for x in ast.walk(n))
+        return outcome is None or any(isinstance(x, ast.IfExp) for x in ast.walk(n))
 
-    def unreached(self, s: ast.stmt, late: bool) -> bool:
-        """Refuse variables that are assigned only on a branch that Numba left out `late`.
+    def check_pruned(self, s: ast.stmt, prunes_late: bool) -> bool:
+        """Refuse variables that are assigned only on a branch that Numba left out late.
 
         It has joined the branches by then, and finds nothing there from which to take a type.
         """
-        lacking = self.frame.code.flow.after[s] - self.env.keys() if late else ()
+        lacking = self.frame.code.flow.after[s] - self.env.keys() if prunes_late else ()
         for name in sorted(lacking):
             what = f"{name} is assigned here only where no thread comes: assign it further up"
             self.errors.append(Missing(f"line {s.lineno}: {what}"))
@@ -190,24 +190,17 @@ class TypeInference(TypedExpressions):
         self.frame.env = before
         if not branches:
             return False
-        for key in map(known_of, flow.assigned(s)):
+        for key in map(folded_name, flow.assigned(s)):
             first, *others = (branch.get(key) for branch in branches)
             before.pop(key, None)
             if first is not None and all(other is first for other in others):
                 before[key] = first
         for name in sorted(names):
-            found = [branch[name] for branch in branches if name in branch]
-            if found:
-                before[name] = self.widened(("after", s, name), self.agreed(name, found, s))
+            incoming = [branch[name] for branch in branches if name in branch]
+            if incoming:
+                before[name] = self.widened(("after", s, name), self.phi(name, incoming, s))
         into[s] = {name: type_of(before[name]) for name in sorted(names) if name in before}
         return True
-
-    def agreed(self, name: str, found: list, s: ast.stmt):
-        """A stand-in for the type that all of some values have in common."""
-        v = found[0]
-        for other in found[1:]:
-            v = self.unify(v, other, s, name)
-        return v
 
     def for_loop(self, s: ast.For) -> bool:
         items = iterable(self.evaluate(s.iter, self.lanes.all), s.iter)
@@ -238,13 +231,13 @@ class TypeInference(TypedExpressions):
         first test, of which no more is known then.
         """
         flow = self.frame.code.flow
-        entered = None if s in flow.continued else self.decided(s.test)
+        entered = None if s in flow.continued else self.folded_condition(s.test)
         if entered is False:
-            late = self.late(s.test)
+            prunes_late = self.prunes_late(s.test)
             self.condition(s.test)
             branches = [self.env] if not s.orelse or self.block(s.orelse) else []
             reached = self.join(self.compiled.after, s, flow.after[s], self.env, branches)
-            return self.unreached(s, late) if reached else False
+            return self.check_pruned(s, prunes_late) if reached else False
         return self.loop(s, lambda: self.condition(s.test) is not True, entered is True)
 
     def loop(self, s: ast.For | ast.While, head, entered: bool = False) -> bool:
@@ -254,14 +247,14 @@ class TypeInference(TypedExpressions):
         """
         compiled, live = self.compiled, self.frame.code.flow
         for name in flow.assigned(s):
-            self.env.pop(known_of(name), None)
+            self.env.pop(folded_name(name), None)
         before, back = self.env, self.backs.get(s, {})
         known = {}
         for name in sorted(live.head[s]):
             branches = [before[name]] if name in before else []
             branches += back.get(name, [])
             if branches:
-                known[name] = self.widened(("head", s, name), self.agreed(name, branches, s))
+                known[name] = self.widened(("head", s, name), self.phi(name, branches, s))
         self.frame.env = before | known
         ends = head()
         breaks: list[Env] = []
@@ -284,10 +277,10 @@ class TypeInference(TypedExpressions):
             if isinstance(s, ast.While):  # compiled code tests again behind the body
                 first = [] if entered else [before]
                 for name in sorted(live.after[s] | live.orelse[s]):
-                    found = [branch[name] for branch in (*first, *continues) if name in branch]
-                    if found:
+                    incoming = [branch[name] for branch in (*first, *continues) if name in branch]
+                    if incoming:
                         self.env[name] = self.widened(
-                            ("exit", s, name), self.agreed(name, found, s)
+                            ("exit", s, name), self.phi(name, incoming, s)
                         )
             if not s.orelse or self.block(s.orelse):
                 branches = [*breaks, self.env]

@@ -31,20 +31,20 @@ class LaneExpressions(Statements):
     def evaluate_name(self, n: ast.Name, m: Mask):
         v = self.frame.env.get(n.id, MISSING)
         if v is not MISSING:
-            return self.checked(v, n, m) if type(v) is PossiblyUnbound else v
-        if n in self.frame.compiled.lost:
-            return self.checked(self.lost(n), n, m)
+            return self.bound(v, n, m) if type(v) is PossiblyUnbound else v
+        if n in self.frame.compiled.unbound:
+            return self.bound(self.unbound(n), n, m)
         if n.id in self.frame.code.locals:
             raise KernelError(f"line {n.lineno}: {n.id} is used before any thread gives it a value")
         return self.outer(n)
 
-    def lost(self, n: ast.Name) -> PossiblyUnbound:
+    def unbound(self, n: ast.Name) -> PossiblyUnbound:
         """A variable that no thread has assigned."""
         frame = self.frame
-        value = garbage(frame.compiled.lost[n])
+        value = garbage(frame.compiled.unbound[n])
         return PossiblyUnbound(value, np.ones((1, 1, 1, 1), bool), frame.code.flow.lines[n.id])
 
-    def checked(self, v: PossiblyUnbound, n: ast.Name, m: Mask):
+    def bound(self, v: PossiblyUnbound, n: ast.Name, m: Mask):
         """The value of a variable that some lanes never assigned: none of them may be here."""
         lacking = v.unbound if m.array is None else v.unbound & m.array
         if lacking.any():

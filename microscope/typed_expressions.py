@@ -30,7 +30,7 @@ class Missing(KernelError):
     """A variable has no type: it may get one in the next pass."""
 
 
-class Known(NamedTuple):
+class Folded(NamedTuple):
     """A number that the compiler knows a variable to have; one for each assignment.
 
     What a comparison has given is known where it is a condition, and nowhere else.
@@ -40,8 +40,8 @@ class Known(NamedTuple):
     compared: bool = False
 
 
-def known_of(name: str) -> str:
-    """Where the variables keep what is `Known` of one: no name of Python's."""
+def folded_name(name: str) -> str:
+    """Where the variables keep what is `Folded` of one: no name of Python's."""
     return f"{name}="
 
 
@@ -113,6 +113,13 @@ class TypedExpressions(Statements):
             self.seen[key], self.changed = v, True
         return v
 
+    def phi(self, name: str, incoming: list, n: ast.AST):
+        """A stand-in for the type that all values have in common which come together."""
+        v, *others = incoming
+        for other in others:
+            v = self.unify(v, other, n, name)
+        return v
+
     def unify(self, a, b, n: ast.AST, name: str):
         """A stand-in for the type that two values have in common."""
         if a is b:
@@ -151,43 +158,43 @@ class TypedExpressions(Statements):
 
     # -- numbers that the compiler knows
 
-    def known(self, n: ast.expr) -> bool | None:
+    def folded_test(self, n: ast.expr) -> bool | None:
         """The truth of a condition that the compiler decides: it never looks at the other way."""
         if not isinstance(n, ast.Compare):
-            found = self.env.get(known_of(n.id)) if isinstance(n, ast.Name) else None
-            v = self.fixed(n) if found is None else found.number
+            entry = self.env.get(folded_name(n.id)) if isinstance(n, ast.Name) else None
+            v = self.folded(n) if entry is None else entry.number
             return None if v is MISSING else bool(v)
-        sides = [self.fixed(x) for x in (n.left, *n.comparators)]
+        sides = [self.folded(x) for x in (n.left, *n.comparators)]
         links = [
             None if a is MISSING or b is MISSING else bool(self.compare(op, a, b, n))
             for op, a, b in zip(n.ops, sides, sides[1:], strict=False)
         ]
         return False if False in links else None if None in links else True
 
-    def decided(self, n: ast.expr) -> bool | None:
+    def folded_condition(self, n: ast.expr) -> bool | None:
         """Which way a condition goes with what is known here, if anything is."""
         if isinstance(n, ast.BoolOp):
             ends = isinstance(n.op, ast.Or)
-            outcomes = [self.decided(x) for x in n.values]
+            outcomes = [self.folded_condition(x) for x in n.values]
             return ends if ends in outcomes else None if None in outcomes else not ends
         if isinstance(n, ast.UnaryOp) and isinstance(n.op, ast.Not):
-            way = self.decided(n.operand)
-            return None if way is None else not way
-        return self.known(n)
+            outcome = self.folded_condition(n.operand)
+            return None if outcome is None else not outcome
+        return self.folded_test(n)
 
-    def fixed(self, n: ast.expr):
+    def folded(self, n: ast.expr):
         """A number, a text or None that the compiler knows; `MISSING` if it does not."""
         code = self.frame.code
         if isinstance(n, ast.IfExp):
-            way = self.decided(n.test)
-            return MISSING if way is None else self.fixed(n.body if way else n.orelse)
-        if isinstance(n, ast.Name) and known_of(n.id) in self.env:
-            found = self.env[known_of(n.id)]
-            return MISSING if found.compared else found.number
+            outcome = self.folded_condition(n.test)
+            return MISSING if outcome is None else self.folded(n.body if outcome else n.orelse)
+        if isinstance(n, ast.Name) and folded_name(n.id) in self.env:
+            entry = self.env[folded_name(n.id)]
+            return MISSING if entry.compared else entry.number
         if isinstance(n, ast.Name) and n.id in code.parameters:
             return None if self.env.get(n.id, MISSING) is None else MISSING
         if isinstance(n, ast.Name) and n.id in code.flow.once:
-            return self.fixed(code.flow.once[n.id])
+            return self.folded(code.flow.once[n.id])
         if isinstance(n, ast.Constant):
             return values.literal(n.value)
         if not isinstance(n, ast.Name) or n.id in code.locals:  # nor an attribute such as math.pi
@@ -235,14 +242,14 @@ class TypedExpressions(Statements):
         if isinstance(n, ast.BoolOp):
             return self.conditions(n)
         if isinstance(n, ast.UnaryOp) and isinstance(n.op, ast.Not):
-            way = self.condition(n.operand)
-            return None if way is None else not way
+            outcome = self.condition(n.operand)
+            return None if outcome is None else not outcome
         try:
             self.tested(n)
         except Missing as error:
             self.errors.append(error)
             return None
-        return self.known(n)
+        return self.folded_test(n)
 
     def conditions(self, n: ast.BoolOp) -> bool | None:
         self.compiled.unified[n] = values.BOOL
@@ -271,7 +278,7 @@ class TypedExpressions(Statements):
         if lost and not early and self.final and n.id not in self.untyped:
             _, v = self.first.get(n.id, (END, MISSING))
             if v is not MISSING:
-                self.compiled.lost[n] = type_of(v)
+                self.compiled.unbound[n] = type_of(v)
                 return v
         if lost or early:
             raise Missing(
@@ -303,42 +310,40 @@ class TypedExpressions(Statements):
         return self.noted(n, v) if isinstance(n, ast.AugAssign) else v
 
     def evaluate_bool(self, n: ast.BoolOp, m: Mask):
-        ends, found = isinstance(n.op, ast.Or), []
+        ends, incoming = isinstance(n.op, ast.Or), []
         for x in n.values:
-            v, way = self.tested(x), self.known(x)
-            if way is not (not ends) or x is n.values[-1]:
-                found.append(v)
-            if way is ends:
+            v, outcome = self.tested(x), self.folded_test(x)
+            if outcome is not (not ends) or x is n.values[-1]:
+                incoming.append(v)
+            if outcome is ends:
                 break
-        return self.joined(n, found)
+        return self.unified(n, incoming)
 
     def evaluate_ternary(self, n: ast.IfExp, m: Mask):
         known = self.condition(n.test)
         sides = [n.body] if known is True else [n.orelse] if known is False else [n.body, n.orelse]
-        found, lacking = [], None
+        incoming, lacking = [], None
         for x in sides:  # a side that has no type yet leaves it to the other
             try:
-                found.append(self.evaluate(x, m))
+                incoming.append(self.evaluate(x, m))
             except Missing as error:
                 self.errors.append(error)
                 lacking = error
-        if not found:
+        if not incoming:
             raise lacking
-        return self.joined(n, found)
+        return self.unified(n, incoming)
 
-    def joined(self, n: ast.expr, found: list):
+    def unified(self, n: ast.expr, incoming: list):
         """A stand-in for an expression that has one of several values."""
-        v = found[0]
-        for other in found[1:]:
-            v = self.unify(v, other, n, ast.unparse(n))
+        v = self.phi(ast.unparse(n), incoming, n)
         self.compiled.unified[n] = type_of(v)
         return v
 
     def evaluate_compare(self, n: ast.Compare, m: Mask):
         sides = [n.left, *n.comparators]
-        found = [self.evaluate(x, m) for x in sides]
+        operands = [self.evaluate(x, m) for x in sides]
         result = None
-        for op, left, right in zip(n.ops, found, found[1:], strict=False):
+        for op, left, right in zip(n.ops, operands, operands[1:], strict=False):
             v = self.compare(op, left, right, n)
             result = v if result is None else result & v
         return result
