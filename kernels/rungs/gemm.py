@@ -63,7 +63,7 @@ class Epilogue:
     @property
     def plain(self) -> bool:
         """Whether C = A·B is all."""
-        return (self.bias, self.activation, self.alpha, self.beta) == (None, "", 1, 0)
+        return self.bias is None and (self.activation, self.alpha, self.beta) == ("", 1, 0)
 
 
 
@@ -150,11 +150,8 @@ class GemmProduct(host.Operands):
 
     def _bias(self, bias):
         """The bias, checked."""
-        host.check_array(bias, "bias", 1, tuple(dict.fromkeys(("float32", str(bias.dtype)))))
-        if half.dtype_of(bias) not in ("float32", self.format):
-            raise TypeError(
-                f"bias holds {half.dtype_of(bias)}; expected float32 or {self.format}"
-            )
+        formats = "float32", *(name for name, of in half.DTYPES.items() if of == self.format)
+        host.check_array(bias, "bias", 1, formats)
         if bias.shape != (self.N,):
             raise ValueError(f"bias has shape {bias.shape}; C has {self.N} columns")
         return half.bits(bias)
