@@ -99,8 +99,7 @@ def _planned(A: torch.Tensor, B: torch.Tensor, rung: str) -> torch.Tensor:
     stream = cupy.cuda.ExternalStream(torch.cuda.current_stream(A.device).cuda_stream)
     with cupy.cuda.Device(A.device.index), stream:
         arrays = [
-            cupy.from_dlpack(one.detach().view(BITS.get(one.dtype, one.dtype)))
-            for one in (A, B, C)
+            cupy.from_dlpack(one.detach().view(BITS.get(one.dtype, one.dtype))) for one in (A, B, C)
         ]
         launch = None if rung else chooser.kept(*arrays, "", chooser.PLAIN)
         if launch is None:

@@ -163,7 +163,8 @@ def matrix_descriptor(start: u32, leading: u32):
 
     Rows of A, or of B by columns, have 128 bytes, and 8 of them lie 1024 bytes before the next 8:
     `start` is the address of the first number, `leading` 16. B by rows, or A by columns, comes in
-    panels of 128 bytes (64 columns of B or rows of A, of 16 bits), each a whole number of 8 rows high: `leading` is the bytes from a panel
-    to the next. Tiles lie on 1024-byte boundaries. In bits: start / 16 in 0 to 13, leading / 16 in
-    16 to 29, 1024 / 16 in 32 to 45, the swizzle (1: 128 bytes) in 62 and 63.
+    panels of 128 bytes (64 columns of B or rows of A, of 16 bits), each a whole number of 8 rows
+    high: `leading` is the bytes from a panel to the next. Tiles lie on 1024-byte boundaries. In
+    bits: start / 16 in 0 to 13, leading / 16 in 16 to 29, 1024 / 16 in 32 to 45, the swizzle (1:
+    128 bytes) in 62 and 63.
     """

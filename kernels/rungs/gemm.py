@@ -66,8 +66,6 @@ class Epilogue:
         return self.bias is None and (self.activation, self.alpha, self.beta) == ("", 1, 0)
 
 
-
-
 # ------------------------------------------------------------------------------------ operands
 
 
@@ -102,9 +100,7 @@ class GemmProduct(host.Operands):
         self.epilogue = epilogue = epilogue or Epilogue()
         self.format = half.dtype_of(A)
         if half.dtype_of(B) != self.format:
-            raise TypeError(
-                f"A holds {self.format} and B {half.dtype_of(B)}: make them the same"
-            )
+            raise TypeError(f"A holds {self.format} and B {half.dtype_of(B)}: make them the same")
         *batch_A, self.M, self.K = A.shape
         *batch_B, rows, self.N = B.shape
         if rows != self.K:
@@ -170,7 +166,11 @@ class GemmProduct(host.Operands):
                 self._packed[...] = cupy.asarray(self._result)
         A, B, *bias = inputs
         bias = bias[0] if bias else cupy.zeros(1, np.float32)
-        return *(x if x.ndim == 3 else x[None] for x in (A, B)), bias, (C if C.ndim == 3 else C[None])
+        return (
+            *(x if x.ndim == 3 else x[None] for x in (A, B)),
+            bias,
+            (C if C.ndim == 3 else C[None]),
+        )
 
     @property
     def formats(self) -> dict[str, Any]:

@@ -330,7 +330,7 @@ class GemmF16(HopperRung):
 
     @staticmethod
     def mapped(product, array):
-        """An operand for a tensor map: as it lies, or a copy with its rows on 16-byte boundaries."""
+        """An operand for a tensor map: as it lies, or a copy with rows on 16-byte boundaries."""
         view, turned = lies(array)
         if view is not None:
             return view, turned

@@ -49,7 +49,11 @@ def make_copy(way: str, width: int, BK: int, THREADS: int, PITCH: int):
 
     else:
         ACROSS = width // 4
-        APART, COPIES, ALL = THREADS // ACROSS, cdiv(ACROSS * BK, THREADS), ACROSS * BK % THREADS == 0
+        APART, COPIES, ALL = (
+            THREADS // ACROSS,
+            cdiv(ACROSS * BK, THREADS),
+            ACROSS * BK % THREADS == 0,
+        )
         FOURS = way == "fours"
 
         @cuda.jit(device=True)
@@ -320,7 +324,9 @@ class GemmF32(Rung):
             scales = np.float32(1), np.float32(0)
             formats = {"out_dtype": "float32", "activation": "", "bias": "", "adds": False}
         (A_z, A_row, A_k), (B_z, B_k, B_col), (C_z, C_row, C_col) = (
-            tuple(0 if n == 1 else stride // 4 for n, stride in zip(x.shape, x.strides, strict=True))
+            tuple(
+                0 if n == 1 else stride // 4 for n, stride in zip(x.shape, x.strides, strict=True)
+            )
             for x in (A, B, to)
         )
         wide_C = host.address(to) % 16 == 0 == C_z % 4 == C_row % 4 and to.shape[2] % 4 == 0

@@ -159,9 +159,7 @@ def choose_general(M: int, N: int, K: int, dtype: str = "float32", batch: int = 
     return Choice(rung.name, "numba", options, "reckoned", seconds)
 
 
-def _seconds(
-    rung: Rung, options: Values, M: int, N: int, K: int, dtype: str, batch: int
-) -> float:
+def _seconds(rung: Rung, options: Values, M: int, N: int, K: int, dtype: str, batch: int) -> float:
     """What a general kernel should take: by the pace of the rung with its loop, where recorded."""
     chosen = rung.Options(**options)
     rows = batch * host.cdiv(M, chosen.block_tile[0]) * chosen.block_tile[0] if batch > 1 else M
@@ -170,9 +168,7 @@ def _seconds(
     for engine in ("numba", "cpp"):
         try:
             now, given = here.setting(), like.default(engine)
-            known = versions.version(
-                like, engine, given, now.record, (M, N, K), dtype, now.machine
-            )
+            known = versions.version(like, engine, given, now.record, (M, N, K), dtype, now.machine)
         except LookupError:
             continue
         resident, warps = _resident(used, now.machine.gpu), host.cdiv(used.threads, 32)
@@ -436,9 +432,7 @@ def prepared_general(A, B, out, epilogue: Epilogue, sizes, engine: str):
     left, right, _, _ = operands.arrays
     sums = operands.workspace((1, M, N))
     rung = VERSIONS[found.rung]
-    multiply = rung.prepare(
-        left[0], right[0], sums[0], found.engine, strided=True, **found.options
-    )
+    multiply = rung.prepare(left[0], right[0], sums[0], found.engine, strided=True, **found.options)
     follow = add_parts(operands, sums, 1)
 
     def both() -> None:

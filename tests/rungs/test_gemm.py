@@ -82,7 +82,7 @@ def test_other_tiles(dtype, options):
 @pytest.mark.parametrize("dtype", ("float32", "bfloat16"))
 @pytest.mark.parametrize("split", (1, 3))
 def test_parts_of_k_batches_and_groups(dtype, split):
-    """More parts than steps of K are fewer; a single matrix is multiplied with each of the other."""
+    """More parts than steps of K are fewer; one matrix goes with each of the other operand."""
     tiles = SMALL[dtype][1] | {"split": split}
     A, B = whole(5, 2, 18, 40), whole(6, 2, 40, 12)
     assert np.array_equal(product(A, B, dtype, layout="NT", **tiles), A @ B)
