@@ -282,12 +282,12 @@ def matvec(W, x, out=None, engine="numba", version="vectorized"):
     ----------
     W : array of float32, shape (N, K)
         A NumPy array is copied to the device; CuPy and Numba arrays stay there. Any strides: the
-        Numba kernels follow them, the C++ twins get contiguous copies.
+        Numba kernels follow them, the C++ counterparts get contiguous copies.
     x : array of float32, shape (K,)
     out : array of float32, shape (N,), optional
         Where y goes, on the side where W and x are.
     engine : {"numba", "cpp"}
-        Which of the twins runs; "cpp" needs a GPU.
+        Which of the counterparts runs; "cpp" needs a GPU.
     version : str
         Key of `VERSIONS`.
 

@@ -205,7 +205,7 @@ def total(a, out=None, engine="numba", version="vectorized"):
     out : array of float32, shape (1,), optional
         Where the sum goes, on the side where `a` is.
     engine : {"numba", "cpp"}
-        Which of the twins runs; "cpp" needs a GPU.
+        Which of the counterparts runs; "cpp" needs a GPU.
     version : str
         Key of `VERSIONS`.
 

@@ -131,7 +131,7 @@ class Version:
     sums : callable
         The Numba kernel that adds up the tiles, ``[grid, block](a, sums)``.
     file : str
-        The CUDA C++ file of that kernel's twin.
+        The CUDA C++ file of that kernel's counterpart.
     levels : int
         Additions, at most, that a number goes through on its way to a sum over its tile.
     vector : int
@@ -235,7 +235,7 @@ def scan(a, out=None, engine="numba", version="vectorized"):
     out : array of float32, shape (n,), optional
         Where the sums go, on the side where `a` is.
     engine : {"numba", "cpp"}
-        Which of the twins runs; "cpp" needs a GPU.
+        Which of the counterparts runs; "cpp" needs a GPU.
     version : str
         Key of `VERSIONS`.
 

@@ -160,11 +160,11 @@ def softmax(A, out=None, engine="numba", version="online"):
     ----------
     A : array of float32, shape (M, N)
         A NumPy array is copied to the device; CuPy and Numba arrays stay there. Any strides: the
-        Numba kernels follow them, the C++ twins get contiguous copies.
+        Numba kernels follow them, the C++ counterparts get contiguous copies.
     out : array of float32, shape (M, N), optional
         Where P goes, on the side where A is.
     engine : {"numba", "cpp"}
-        Which of the twins runs; "cpp" needs a GPU.
+        Which of the counterparts runs; "cpp" needs a GPU.
     version : str
         Key of `VERSIONS`.
 
