@@ -176,7 +176,8 @@ class Gradients(forward.Heads):
 
     def launcher(self, causal: bool) -> Callable[[], object]:
         """Return a function that makes the four launches: forward, and three back."""
-        Q, K, V, dO, found = self.arguments()
+        Q, K, V, dO, self.found = self.arguments()
+        dQ, dK, dV = self.found
         heads, N, D, scale = self.heads, self.N, self.D, np.float32(1 / math.sqrt(self.D))
         out, lse = self.workspace((heads, N, D)), self.workspace((heads, N))
         delta, warps = self.workspace((heads, N)), (32, OWN)
@@ -187,9 +188,9 @@ class Gradients(forward.Heads):
                 (32, forward.QUERIES), (Q, K, V, out, lse, scale),
             ),
             prepared(row_dots, host.check_grid(N, heads), (32,), (dO, out, delta)),
-            prepared(make_backward_queries(D, causal), grid, warps, (*again, found[0], scale)),
+            prepared(make_backward_queries(D, causal), grid, warps, (*again, dQ, scale)),
             prepared(
-                make_backward_keys(D, causal), grid, warps, (*again, found[1], found[2], scale)
+                make_backward_keys(D, causal), grid, warps, (*again, dK, dV, scale)
             ),
         ]  # fmt: skip
         return lambda: [launch() for launch in launches]

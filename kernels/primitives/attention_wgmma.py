@@ -36,16 +36,17 @@ HIDDEN = float32(-math.inf)  # the score of a key not seen
 
 
 @cache
-def make_attention_wgmma(D=128, causal=False, dtype="bfloat16"):
+def make_attention_wgmma(D=128, causal=False, dtype="bfloat16", overlap=True, pingpong=True):
     """Return the Numba kernel, launched ``(map_Q, map_K, map_V, O, N, scale)``.
 
     O is a matrix of heads · N rows of D elements; `scale` is that of the scores, times log2(e):
-    powers are of 2.
+    powers are of 2. Without `overlap` a softmax waits for all products of its warpgroup.
     """
     PANELS = D // 64
     TILE = PANELS * PANEL  # bytes of K or V; Q's is as large
     RESULTS = D // 2  # of a thread
-    PINGPONG = D == 128  # products of 64 columns are over too soon
+    PINGPONG = pingpong and D == 128  # products of 64 columns are over too soon
+    PENDING = 1 if overlap else 0  # products that may run beside a softmax
     multiply_keys = ptx.wgmma(KEYS, dtype, transposed_B=False)
     multiply_values = ptx.wgmma(D, dtype, "registers")
     pack = ptx.cvt_rn_bf16x2 if dtype == "bfloat16" else ptx.cvt_rn_f16x2
@@ -224,7 +225,7 @@ def make_attention_wgmma(D=128, causal=False, dtype="bfloat16"):
                 if PINGPONG and (n < last or consumer == 0):  # after the last nobody waits
                     ptx.bar_arrive(2 - consumer, 256)
 
-                ptx.wgmma_wait_group(1, s, SCORES)
+                ptx.wgmma_wait_group(PENDING, s, SCORES)
                 if tid == 0:
                     ptx.mbarrier_arrive(empty_K + 8 * slot)
                 softmax(s, largest, total, rescale, scale)
@@ -279,14 +280,20 @@ def shared_bytes_of(D: int) -> int:
     return 2 * D * (QUERIES + 2 * STAGES * KEYS)
 
 
-def launcher(operands, causal: bool, grid: tuple[int, int]) -> Callable[[], object]:
-    """Return a function that launches the kernel on checked operands (`attention.Heads`)."""
+def launcher(
+    operands, causal: bool, grid: tuple[int, int], **options: bool
+) -> Callable[[], object]:
+    """Return a function that launches the kernel on checked operands (`attention.Heads`).
+
+    `options` are those of `make_attention_wgmma`; the C++ kernel has none.
+    """
     D, asked = operands.D, shared_bytes_of(operands.D)
     *inputs, O = operands.cpp_arguments()  # noqa: E741
     maps = [tensor_map(array, KEYS, 64, operands.format) for array in inputs]
     N, scale = np.int32(operands.N), np.float32(math.log2(math.e) / math.sqrt(D))
     if operands.engine == "numba":
-        kernel, O = make_attention_wgmma(D, causal, operands.format), O.reshape(-1, D)  # noqa: E741
+        kernel = make_attention_wgmma(D, causal, operands.format, **options)
+        O = O.reshape(-1, D)  # noqa: E741
     else:
         macros = {"D": D, "CAUSAL": int(causal), "HALF_C": 1}
         macros["BF16"] = int(operands.format == "bfloat16")
