@@ -65,14 +65,15 @@ def softmaxes(shapes: tuple[tuple[int, int], ...] = SOFTMAX_SHAPES) -> Tables:
     for M, N in shapes:
         A = cupy.random.default_rng(1).standard_normal((M, N), dtype=np.float32)
         P = cupy.empty_like(A)
-        for name, version in softmax.VERSIONS.items():
+        fitting = [softmax.Registers(N)] if N <= softmax.MOST_COLUMNS else []
+        for version in (*softmax.VERSIONS.values(), *fitting):
             for engine in ("numba", "cpp"):
                 P.fill(np.nan)
                 launch = version.launcher(A, P, engine)
                 found = time_launch(launch)
                 speed = 8 * M * N / found.median
                 rows.append({
-                    "version": name, "engine": engine, "M": M, "N": N, "bytes": 8 * M * N,
+                    "version": version.name, "engine": engine, "M": M, "N": N, "bytes": 8 * M * N,
                     "seconds": probes.timing(found), "bytes_per_second": speed,
                     "share_of_copy": round(speed / copy, 4), "correct": softmax_is_right(A, P),
                 })  # fmt: skip
