@@ -16,6 +16,7 @@ import numpy as np
 
 from kernels import host
 from kernels.engine import cuda, float32
+from kernels.engine.vector import unrolled
 from kernels.host import cdiv
 from kernels.host.follow import prepared
 from kernels.primitives.softmax import ALL, LOWEST
@@ -50,17 +51,21 @@ def make_decode(D, GROUP):
                 d = lane + 32 * j
                 q[g, j] = Q[head * GROUP + g, d] * scale if d < D else float32(0)
                 acc[g, j] = float32(0)
+            unrolled()
+        unrolled()
 
         for key in range(split * span + warp, min(K.shape[1], (split + 1) * span), WARPS):
             for j in range(EACH):
                 d = lane + 32 * j
                 k[j] = K[head, key, d] if d < D else float32(0)
                 v[j] = V[head, key, d] if d < D else float32(0)
+            unrolled()
             # One key and its value, loaded once, serve all queries of the group.
             for g in range(GROUP):
                 score = float32(0)
                 for j in range(EACH):
                     score += q[g, j] * k[j]
+                unrolled()
                 for offset in (16, 8, 4, 2, 1):
                     score += cuda.shfl_xor_sync(ALL, score, offset)
                 above = max(largest[g], score)
@@ -69,6 +74,8 @@ def make_decode(D, GROUP):
                 largest[g], total[g] = above, total[g] * rescale + weight
                 for j in range(EACH):
                     acc[g, j] = acc[g, j] * rescale + weight * v[j]
+                unrolled()
+            unrolled()
 
         # The warps merge what they have: it is the online softmax once more.
         for g in range(GROUP):
@@ -76,6 +83,7 @@ def make_decode(D, GROUP):
                 tops[warp, 0], tops[warp, 1] = largest[g], total[g]
             for j in range(EACH):
                 parts[warp, lane + 32 * j] = acc[g, j]
+            unrolled()
             cuda.syncthreads()
             if warp == 0:
                 above, whole = LOWEST, float32(0)
@@ -93,6 +101,7 @@ def make_decode(D, GROUP):
                     summary[head * GROUP + g, split, 0] = above
                     summary[head * GROUP + g, split, 1] = whole
             cuda.syncthreads()
+        unrolled()
 
     return decode
 

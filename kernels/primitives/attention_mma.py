@@ -38,7 +38,8 @@ def make_attention_mma(D=64, causal=False, dtype="bfloat16"):
     @cuda.jit(device=True, inline="always")
     def place(tile, row, chunk):
         # Chunk c of row r lies at c ^ r % 8: no bank conflicts, as in `mma`.
-        return uint32(tile + row * ROW + 16 * (chunk ^ row % 8))
+        turned = uint32(uint32(chunk) ^ uint32(uint32(row) % 8))
+        return uint32(tile + uint32(uint32(row) * ROW) + uint32(16 * turned))
 
     @cuda.jit(device=True, inline="always")
     def load_rows(tile, source, row0, N, tid):
@@ -54,9 +55,9 @@ def make_attention_mma(D=64, causal=False, dtype="bfloat16"):
     def attention_mma(Q, K, V, O, N, scale):  # noqa: E741
         tiles = cuda.shared.array(0, uint8, alignment=128)
         sK = ptx.shared_address(tiles)
-        sV = sK + TILE
-        tid = cuda.threadIdx.x
-        lane, warp = tid % 32, tid // 32
+        sV = uint32(sK + TILE)
+        tid = uint32(cuda.threadIdx.x)
+        lane, warp = uint32(tid % 32), uint32(tid // 32)
         head, first = cuda.blockIdx.y, cuda.blockIdx.x * QUERIES
         start = uint64(head * N) * uint64(ROW)
         from_K, from_V = ptx.global_address(K) + start, ptx.global_address(V) + start
