@@ -11,7 +11,7 @@ from typing import Any
 
 #: Names, by the module that defines them.
 NAMES = {
-    "chapters.ch08_tensor_cores.widgets.pipeline_player": ("pipeline_player",),
+    "kernels.lab.widgets.pipeline_player": ("pipeline_player",),
     "kernels.basics.units": ("percent", "quantity", "size"),
     "kernels.engine.device": ("device", "where"),
     "microscope": ("trace",),
@@ -26,6 +26,7 @@ NAMES = {
     "kernels.host": ("cdiv",),
     "kernels.host.tiles": ("registers_of",),
     "kernels.host.tma": ("tensor_map",),
+    "kernels.lab.measuring": ("measure",),
     "kernels.lab.plots.requests": ("describe", "request_picture"),
     "kernels.measure.anywhere": ("launch", "trace_rung"),
     "kernels.measure.occupancy": ("occupancy",),
