@@ -348,7 +348,7 @@ def test_a_form_is_there_once_its_section_is_laid_out(browser, book, idle):
     page = browser.new_page()
     if not idle:
         page.add_init_script("window.requestIdleCallback = () => {}")
-    page.goto((book / "chapters/ch05_memory_access/05-memory-access.html").as_uri())
+    page.goto((book / "chapters/ch07_register_tiling/07-register-tiling.html").as_uri())
     every = page.eval_on_selector_all(".predict", "(all) => all.map(({ id }) => id)")
     first = page.eval_on_selector_all("form.guess", FORMS)
     assert first == every[: len(first)]
