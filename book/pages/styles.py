@@ -26,8 +26,12 @@ RELATIVE = re.compile(r"""(url\(\s*["']?)(?!data:|#|/|https?:)([^"')]+)""")
 WORD = re.compile(r"-?[A-Za-z_][\w-]*")
 ATTRIBUTE = re.compile(r"""\b(?:class|id)=(?:"([^"]*)"|'([^']*)'|([^\s>"']+))""")
 DARK = re.compile(r"""html\[data-theme="?dark"?\]""")
-#: What Bootstrap's script names for pages that have it; none of ours does.
-ABSENT = re.compile(r"(?:carousel|offcanvas|popover|toast|modal)(?:-|$)")
+#: What the scripts of Bootstrap and the theme name for pages that have it; none of ours does.
+ABSENT = re.compile(
+    r"(?:carousel|offcanvas|popover|toast|modal|dropstart|dropend|dropup|bd-header-announcement"
+    r"|version-switcher|pst-button-link|pst-sidebar-collapse|pst-squeeze"
+    r"|pst-(?:collapse|expand)-sidebar|margin-caption)(?:[-_]|$)|sidebar$"
+)
 VARIABLE = re.compile(r"--[\w-]+")
 SET = re.compile(r"""(?<=[{;\s])(--[\w-]+)\s*:(?:"[^"]*"|'[^']*'|[^;{}"'])*(?:;|(?=\}))""")
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)

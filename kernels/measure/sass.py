@@ -23,6 +23,7 @@ from typing import Any
 
 from kernels.engine import cupy
 from kernels.engine.device import device
+from microscope import cuda as interpreter
 
 __all__ = [
     "Instruction", "Loop", "SassError", "code_of", "disassemble", "functions", "inner_loop",
@@ -57,8 +58,10 @@ def code_of(kernel: Any) -> bytes:
     Raises
     ------
     SassError
-        For a kernel that is not compiled yet, or was not compiled for a GPU.
+        For a kernel that is not compiled yet, or runs in the interpreter.
     """
+    if isinstance(kernel, interpreter.Kernel):
+        raise SassError(f"{kernel.__name__} has no machine code: it needs an NVIDIA GPU")
     if hasattr(kernel, "overloads"):  # of Numba: one for each list of types
         compiled = list(kernel.overloads.values())
         if not compiled:

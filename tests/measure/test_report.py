@@ -174,7 +174,6 @@ def test_the_record_of_an_unknown_gpu_is_shown(capsys, recorded, monkeypatch):
         ("profile naive --tile 8", "naive has no option 'tile'"),
         ("profile tiled --json /dev/null/x.json", "cannot write to the folder /dev/null"),
         ("profile", "Missing argument 'RUNG'"),
-        ("profile mma --engine numba", "mma is not written for engine 'numba': use 'cpp'"),
     ],
 )
 def test_bad_input_is_one_line(capsys, recorded, line, told):

@@ -16,7 +16,7 @@ from tests.lab.widgets import keys
 from tests.lab.widgets.redraws import MOST, redraw_share
 
 PROFILES = [(width, mode) for width in (1280, 390) for mode in ("light", "dark")]
-SLIDER = keys.Slider("Tile", "tile", 2)
+SLIDER = keys.Slider("K", "shape", [2048, 2048, 4096], 3)
 STILLS = [
     Calculator(),
     Calculator(rung="tiled", engine="cpp", tile=0, shape=[128, 8192, 8192]),

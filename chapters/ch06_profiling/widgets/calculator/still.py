@@ -10,11 +10,8 @@ from kernels.lab.widgets.stills import ENGINES, Table
 
 
 def still(state: dict[str, Any]) -> Iterable[Table]:
-    own = [
-        version
-        for version in state["versions"]
-        if (version["rung"], version["engine"]) == (state["rung"], state["engine"])
-    ]
+    of_rung = [version for version in state["versions"] if version["rung"] == state["rung"]]
+    own = [version for version in of_rung if version["engine"] == state["engine"]] or of_rung
     if not own:
         return
     shown = own[min(state["tile"], len(own) - 1)]
