@@ -58,7 +58,7 @@ def description(doctree: nodes.document) -> str:
 
 
 def skips(body: Tag) -> list[tuple[str, str]]:
-    """Where the first stops of the Tab key lead: a page's text, and its first cell, with their names."""
+    """Where the first stops of the Tab key lead, and its name: a page's text, its first cell."""
     found = [(body.section["id"], "the text")] if body.section else []
     cell = body.select_one("section section div.cell:not(.tag_hide-input)")
     if cell:

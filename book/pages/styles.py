@@ -125,13 +125,10 @@ def slim(static: Path, name: str, names: set[str]) -> str:
 
 
 def without_idle(text: str, read: set[str]) -> str:
-    """A sheet without the variables that neither it nor `read`, what pages and scripts name, reads."""
-    while True:
-        asked = read | set(re.findall(r"var\(\s*(--[\w-]+)", text))
-        left = SET.sub(lambda one: one[0] if one[1] in asked else "", text)
-        if left == text:
-            return text
-        text = left
+    """A sheet without the variables that nothing reads: not it, nor pages and scripts (`read`)."""
+    asked = read | set(re.findall(r"var\(\s*(--[\w-]+)", text))
+    left = SET.sub(lambda one: one[0] if one[1] in asked else "", text)
+    return text if left == text else without_idle(left, read)
 
 
 def _kept(rule: Node, names: set[str] | None) -> Iterator[str]:

@@ -95,11 +95,17 @@ def less(record: records.Record) -> dict[str, Any]:
         for row in record.rows("timings", rung=rung, engine=engine, options=options,
                                dtype="float32", M=SIZE, N=SIZE, K=SIZE, correct=True)
     ]  # fmt: skip
-    wgsl = [row for size in SIZES for row in fastest(record, size)] if "webgpu" in record.tables else []
+    wgsl = (
+        [row for size in SIZES for row in fastest(record, size)]
+        if "webgpu" in record.tables
+        else []
+    )
     return {
         "provenance": {key: record.provenance[key] for key in ("gpu", "date")},
         "device": {key: record.device.get(key) for key in ("sms", "clock", "fp32_peak")},
-        "levels": [dict(row) for row in record.tables.get("levels", ()) if row["level"] == "shared"],
+        "levels": [
+            dict(row) for row in record.tables.get("levels", ()) if row["level"] == "shared"
+        ],
         "timings": [shown(row) for row in timings],
         "webgpu": [shown(row) for row in wgsl],
     }

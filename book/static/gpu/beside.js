@@ -13,7 +13,10 @@
   const named = { ...titles, ...Object.fromEntries(rungs.map(({ name, title }) => [name, title])) };
 
   const rowsOf = ({ webgpu, timings }) =>
-    [webgpu, timings].filter(Array.isArray).flat().filter((row) => named[row?.rung] && LANGUAGES[row.engine] && row.correct !== false);
+    [webgpu, timings]
+      .filter(Array.isArray)
+      .flat()
+      .filter((row) => named[row?.rung] && LANGUAGES[row.engine] && row.correct !== false);
   const sizeOf = ({ M, N, K }) => (M === N && N === K ? M : 0);
   const speedOf = ({ M, N, K, seconds }) => (2 * M * N * K) / seconds.median;
 

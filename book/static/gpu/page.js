@@ -3,8 +3,18 @@
 (() => {
   "use strict";
 
-  const { Refusal, breathe, complete, fault, keep: keepResult, missing, open, standing, verdict, wording } =
-    window.yourGpu;
+  const {
+    Refusal,
+    breathe,
+    complete,
+    fault,
+    keep: keepResult,
+    missing,
+    open,
+    standing,
+    verdict,
+    wording,
+  } = window.yourGpu;
   const { clamp, draw, make, makeTable, numberFault, percent, quantity, short } = window.tileByTile.common;
   const { rungs, prologue, fma, copy } = JSON.parse(document.getElementById("gpu-rungs").textContent);
 

@@ -441,7 +441,11 @@ function drawShared({ M, N, K, T, row, col, moment, own, barriers, names, hatch 
       parts.push(label(x0 + size / 2, y0 + size + 14, "pale: zero-fill past the edge", { class: "small" }));
     const part = moment.tiles[0] === moment.tiles[1] ? "" : " (part)";
     const holds = newest < 0 ? "nothing yet" : `tile ${newest} of ${name}${part}`;
-    const told = first && (first.from < 0 ? "read before it’s there" : `read: ${first.from < first.t ? "still" : "already"} tile ${first.from}`);
+    const told =
+      first &&
+      (first.from < 0
+        ? "read before it’s there"
+        : `read: ${first.from < first.t ? "still" : "already"} tile ${first.from}`);
     parts.push(label(x0 + size / 2, 16, `s${name}: ${told ?? holds}`, { class: told ? "strong stale-name" : null }));
     if (act.do === "multiply") {
       parts.push(
