@@ -29,7 +29,7 @@ def fold(body: Tag) -> None:
         "html.parser",
     ).details
     terms[0].insert_before(fold)
-    set_up = body.find("div", class_="cell")  # it shows nothing, and runs with whatever needs it
-    if set_up and not set_up.select_one(".cell_output") and set_up.parent is fold.parent:
-        terms.append(set_up)
+    set_up = fold.parent.find_all("div", class_="tag_hide-input", recursive=False)
+    # What shows nothing runs with whatever needs it.
+    terms += [cell for cell in set_up if not cell.select_one(".cell_output")]
     fold.extend(part.extract() for part in terms)
