@@ -122,8 +122,8 @@
   }
 
   function show() {
-    const mine = results[0] && Math.max(...rowsOf(results[0]).map(sizeOf));
-    const all = [...results, ...recorded].flatMap((record) => columns(record, mine || 2048));
+    const size = (results[0]?.webgpu && sizeOf(results[0].webgpu[0])) || 2048;
+    const all = [...results, ...recorded].flatMap((record) => columns(record, size));
     const shown = Object.keys(named).filter((rung) => all.some(({ best }) => best[rung]));
     // A rung in WGSL alone stands behind the one that it follows.
     const place = (rung) => Object.keys(titles).indexOf(follows[rung] ?? rung);
