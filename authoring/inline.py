@@ -160,6 +160,12 @@ class Source:
         said = f"{what} per FMA: {rung}, {ENGINE_TITLES[engine]}, 2048³"
         return Figure(getattr(budget.counts, what), "", (row,), said)
 
+    def stall(self, reason: str, rung: str, engine: str = "numba", **options: Any) -> Figure:
+        """The share of a warp's time that it spends on one of the profiler's stall reasons."""
+        row, _ = self._profile(rung, engine, options)
+        said = f"time of a warp, {reason.replace('_', ' ')}: {rung}, {ENGINE_TITLES[engine]}, 2048³"
+        return Figure(row["stalls"][reason] / sum(row["stalls"].values()), "%", (row,), said)
+
     def cell(self, name: str, pattern: str) -> Figure:
         """What the first group of a pattern finds in the output of a cell of the page."""
         cell = next((cell for cell in self._cells if cell.get("id") == name), None)

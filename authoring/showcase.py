@@ -35,6 +35,7 @@ def tables(record: Record) -> str:
         "GFLOP/s in fp32 and, in brackets, the share of cuBLAS, timed alternately with it. Each "
         "rung has the fastest of its measured tiles; the naive kernels have blocks of 32 × 32.",
         by_size(record, "float32"),
+        *in_turn(record),
     ]
     shapes = by_shape(record)
     if shapes:
@@ -47,6 +48,22 @@ def tables(record: Record) -> str:
             parts += [f"Tensor cores: A and B in {name}{sums}.", by_size(record, dtype)]
     parts.append(f"Medians. {record.caption(*record.rows('timings'))}")
     return "\n\n".join(parts)
+
+
+def in_turn(record: Record) -> list[str]:
+    """Why a share may differ from the ratio of two speeds: how far cuBLAS's own varied."""
+    cubes = [
+        row for row in record.rows("timings", dtype="float32")
+        if row.M == row.N == row.K and "cublas_gflops" in row
+    ]  # fmt: skip
+    if not cubes:
+        return []
+    least = min(row.M for row in cubes)
+    speeds = [row.cublas_gflops for row in cubes if row.M == least]
+    return [
+        f"At {least}³, cuBLAS itself varied from {min(speeds):,.0f} to {max(speeds):,.0f} GFLOP/s "
+        "between the rungs' runs, so a share may differ from the ratio of two speeds in this table."
+    ]
 
 
 def by_size(record: Record, dtype: str) -> str:

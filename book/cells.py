@@ -35,7 +35,9 @@ def kernel_text(name: str, root: Path = ROOT) -> str:
         raise KernelNotFound(f"kernel {name!r}: there is no file {path}")
     source = (root / path).read_text(encoding="utf-8")
     functions = {
-        node.name: node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)
+        node.name: node
+        for node in ast.parse(source).body
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     }
     if function not in functions:
         there = ", ".join(functions) or "none"

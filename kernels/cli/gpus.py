@@ -63,7 +63,7 @@ def _predicted(plan: Schedule, known: Record, dtype: str, itemsize: int) -> str:
     found = predict(plan, recorded.machine(known, dtype), itemsize)
     return (
         f"{quantity(found.seconds, 's')}: {quantity(found.arithmetic, 's')} of arithmetic, "
-        f"{quantity(found.traffic, 's')} of traffic, of which {quantity(found.exposed, 's')} shows"
+        f"{quantity(found.traffic, 's')} of traffic, {quantity(found.exposed, 's')} of it exposed"
     )
 
 

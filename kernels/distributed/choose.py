@@ -105,4 +105,4 @@ def _why(prediction: Prediction, plan: Schedule) -> str:
     if prediction.exposed < 0.01 * prediction.seconds:
         return "all traffic hides behind arithmetic"
     shown = quantity(prediction.exposed, "s")
-    return f"{shown} of its traffic shows, the least of all"
+    return f"{shown} of its traffic is exposed, the least of all"

@@ -7,12 +7,14 @@ The slowest rank decides each part of a step.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from math import sqrt
 from typing import NamedTuple
 
-from kernels.distributed.schedule import Move, Schedule, Step, nbytes
+from kernels.distributed.schedule import Move, Schedule, Step, Tile, nbytes
 
-__all__ = ["Machine", "Prediction", "predict"]
+__all__ = ["Machine", "Prediction", "broadcast", "collective", "overlapped", "predict"]
 
 
 @dataclass(frozen=True)
@@ -96,14 +98,73 @@ def predict(schedule: Schedule, machine: Machine, itemsize: int = 4) -> Predicti
 
 
 def _moving(moves: tuple[Move, ...], ranks: int, machine: Machine, itemsize: int) -> float:
-    """Seconds until the rank that sends or receives most is done; links work both ways at once."""
-    if not moves:
-        return 0.0
-    sent, received = [0] * ranks, [0] * ranks
+    """Seconds until the rank that sends or receives most is done; links work both ways at once.
+
+    A tile that several ranks get goes from each of them to the next, in pieces.
+    """
+    chains: dict[tuple[Tile, int], list[int]] = {}
     for move in moves:
-        sent[move.source] += nbytes(move.tile, itemsize)
-        received[move.to] += nbytes(move.tile, itemsize)
-    return machine.latency + max(sent + received) / machine.bandwidth
+        chains.setdefault((move.tile, move.source), []).append(move.to)
+    sent, received, start = [0] * ranks, [0] * ranks, 0.0
+    for (tile, source), chain in chains.items():
+        size = nbytes(tile, itemsize)
+        for here, there in zip([source, *chain], chain, strict=False):
+            sent[here] += size
+            received[there] += size
+        alone = broadcast(size, len(chain), machine)
+        start = max(start, alone - size / machine.bandwidth)
+    return start + max(sent + received) / machine.bandwidth
+
+
+def broadcast(size: int, receivers: int, machine: Machine) -> float:
+    """Seconds until a chain of ranks has passed on `size` bytes, in the best number of pieces.
+
+    With s pieces and h receivers it takes s + h - 1 steps of one piece each.
+    """
+    if not receivers:
+        return 0.0
+    whole, latency = size / machine.bandwidth, machine.latency
+    pieces = sqrt((receivers - 1) * whole / latency) if latency else float("inf")
+    if pieces <= 1:
+        return receivers * (latency + whole)
+    return whole + (receivers - 1) * latency + 2 * sqrt((receivers - 1) * latency * whole)
+
+
+#: Steps of a ring for each collective, as multiples of p - 1; each moves a p-th of the array.
+ROUNDS = {"all_reduce": 2, "reduce_scatter": 1, "all_gather": 1, "all_to_all": 1}
+
+
+def collective(kind: str, size: int, ranks: int, machine: Machine) -> float:
+    """Seconds of a collective from latency and bandwidth: in each step, every rank sends a part.
+
+    Parameters
+    ----------
+    kind : str
+        ``"all_reduce"``, ``"reduce_scatter"``, ``"all_gather"``, ``"all_to_all"``: p - 1 steps
+        with a p-th of the array each, twice as many for the first. Or ``"exchange"``: one step.
+    size : int
+        Bytes of the whole array: of each rank's sum, or of all gathered parts together.
+    ranks : int
+    machine : Machine
+    """
+    if ranks == 1:
+        return 0.0
+    if kind == "exchange":
+        return machine.latency + size / machine.bandwidth
+    steps = ROUNDS[kind] * (ranks - 1)
+    return steps * (machine.latency + size / ranks / machine.bandwidth)
+
+
+def overlapped(products: Sequence[float], transfers: Sequence[float]) -> Prediction:
+    """Products and transfers in seconds: transfer i waits for product i and for transfer i - 1."""
+    units = link = 0.0
+    timeline: list[Moment] = []
+    for product, transfer in zip(products, transfers, strict=True):
+        begin, units = units, units + product
+        send = max(link, units)
+        link = send + transfer
+        timeline.append(Moment((begin, begin), (begin, units), (send, link)))
+    return Prediction(sum(products), sum(transfers), link, tuple(timeline))
 
 
 def _multiplying(step: Step, machine: Machine) -> float:

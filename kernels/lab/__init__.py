@@ -26,6 +26,7 @@ NAMES = {
     "kernels.host": ("cdiv",),
     "kernels.host.tiles": ("registers_of",),
     "kernels.host.tma": ("tensor_map",),
+    "kernels.lab.measuring": ("measure",),
     "kernels.lab.plots.requests": ("describe", "request_picture"),
     "kernels.measure.anywhere": ("launch", "trace_rung"),
     "kernels.measure.occupancy": ("occupancy",),

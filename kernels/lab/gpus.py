@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from kernels.basics.units import quantity
 from kernels.distributed.algorithms import ALGORITHMS, schedule
 from kernels.distributed.choose import choose_algorithm as choose
-from kernels.distributed.cost import Machine, predict
+from kernels.distributed.collectives import Mismatch, Ranks, Simulated
+from kernels.distributed.cost import Machine, broadcast, collective, overlapped, predict
 from kernels.distributed.grid import Grid
 from kernels.distributed.machine import count
 from kernels.distributed.machine import links as links_here
@@ -15,9 +18,22 @@ from kernels.records.distributed import load_gpus, machine, speed_up
 from kernels.records.record import Record, Row
 
 __all__ = [
-    "ALGORITHMS", "Grid", "Machine", "best", "choose", "count", "links", "load_gpus", "machine",
-    "predict", "schedule", "simulate", "speed_up", "told",
+    "ALGORITHMS", "Grid", "Machine", "Mismatch", "best", "broadcast", "choose", "collective",
+    "count", "group", "links", "load_gpus", "machine", "overlapped", "predict", "schedule",
+    "simulate", "speed_up", "told",
 ]  # fmt: skip
+
+
+def group(ranks: int, **options: Any) -> Ranks:
+    """So many ranks: on this machine's GPUs over NCCL if it has as many, else simulated.
+
+    `options` are those of `kernels.distributed.nccl_ranks.Nccl`.
+    """
+    if count() < ranks:
+        return Simulated(ranks)
+    from kernels.distributed.nccl_ranks import Nccl
+
+    return Nccl(ranks, **options)
 
 
 def links(record: Record) -> dict[tuple[int, int], str]:

@@ -67,6 +67,16 @@ def test_what_cannot_be_read_is_named(name, told):
         evaluate(name, SOURCE)
 
 
+def test_a_stall_is_a_share_of_a_warps_time():
+    source = Source(records.load(records.DEFAULT_GPU))
+    row = records.load(records.DEFAULT_GPU).row(
+        "profiles", rung="tiled", engine="numba", M=2048, tile=16
+    )
+    share = evaluate('stall("barrier", "tiled", tile=16)', source)
+    assert share.number == row["stalls"]["barrier"] / sum(row["stalls"].values())
+    assert (share.unit, share.rows) == ("%", (row,))
+
+
 def test_a_row_that_is_not_recorded_is_named():
     with pytest.raises(RecordError, match="tile=8"):
         evaluate('speed("tiled", tile=8)', SOURCE)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
-from kernels.lab.pages import address_of
+from kernels.lab import widgets
+from kernels.lab.pages import address_of, has_quiz
 from tests.colours import contrast
+from tests.lab.widgets import keys
 from tests.pages import CHAPTERS, MOUNT, PAGES, lay_out, mount_all, settle
 
 FIGURES = ".widget:not([data-kind='Quiz'], [data-kind='Micro'])"
@@ -15,7 +18,27 @@ SMALL = ".widget[data-kind='Micro']"
 #: A page with two figures far from each other, a roofline and what a warp touches.
 TWO_FIGURES = "chapters/ch03_naive/03-naive"
 SECTIONS = ".bd-article > section > section"
-PROFILES = [(width, mode) for width in (1280, 390) for mode in ("light", "dark")]
+OVERFLOW = "document.documentElement.scrollWidth - innerWidth"
+#: The accessibility engine.
+AXE = Path(__file__).parent / "vendor" / "axe-core" / "axe.min.js"
+RUN_AXE = """async () => {
+    const rules = { "target-size": { enabled: true } }; // new in WCAG 2.2, so axe wants to be asked
+    const options = { resultTypes: ["violations"], rules, preload: false }; // from a file none can
+    const { violations } = await axe.run(document, options);
+    const where = ({ target }) => target.join(" ");
+    // A section that the browser still passes over has no places: it is judged once it is laid out.
+    const passedOver = (node) => {
+        const found = document.querySelector(where(node));
+        return found && !found.checkVisibility({ contentVisibilityAuto: true });
+    };
+    return violations.flatMap(({ id, nodes }) => nodes.filter((node) => !passedOver(node))
+        .map((node) => `${id}: ${where(node)}`));
+}"""
+SHIFTS = """window.moved = 0;
+new PerformanceObserver((list) => list.getEntries().forEach(({ value, sources }) => {
+    const list = ({ node }) => node?.parentElement?.closest(".bd-sidebar-secondary"); // it unfolds
+    if (!sources.every(list)) moved += value;
+})).observe({ type: "layout-shift", buffered: true });"""
 
 
 class Listener:
@@ -37,16 +60,72 @@ class Listener:
         return [url for url in self.asked if not url.startswith(ours)]
 
 
-@pytest.mark.parametrize(("width", "mode"), PROFILES)
+def kinds(book, name: str) -> list[str]:
+    """The widgets that a page shows."""
+    return re.findall(r'data-kind="(\w+)"', (book / f"{name}.html").read_text("utf-8"))
+
+
+def test_every_kind_of_widget_is_used_on_some_page(book):
+    shown = {name: kinds(book, address_of(name)) for name in CHAPTERS}
+    used = {kind for found in shown.values() for kind in found}
+    assert used == {*widgets.__all__}
+    assert [name for name in CHAPTERS if "Quiz" in shown[name]] == list(filter(has_quiz, CHAPTERS))
+
+
+@pytest.mark.parametrize(("width", "mode"), keys.PROFILES)
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_is_silent_and_fits(browser, book, name, width, mode):
+def test_a_page_is_read_to_its_end_and_used_by_keys(browser, book, name, width, mode):
+    """One visit: it scrolls and nothing moves, fits, pleases axe, and its widgets take keys."""
     page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=mode)
     listener = Listener(page)
+    page.add_init_script(SHIFTS)
     page.goto((book / f"{name}.html").as_uri(), wait_until="load")
-    settle(page)
-    assert (listener.errors, listener.foreign) == ([], [])
-    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
     assert page.get_attribute("html", "data-theme") == mode
+    scroll_through(page)
+    if name in map(address_of, CHAPTERS):
+        assert page.evaluate("moved") < 0.005
+    assert page.locator(".widget:not([data-mounted])").count() == 0
+    lay_out(page)
+    assert page.evaluate(OVERFLOW) <= 0
+    page.add_script_tag(path=AXE)
+    assert page.evaluate(RUN_AXE) == []
+    play(page, kinds(book, name))
+    assert page.evaluate(OVERFLOW) <= 0
+    assert (listener.errors, listener.foreign) == ([], [])
+    page.close()
+
+
+def scroll_through(page) -> None:
+    """Turn the wheel to the end of a page, as a reader does."""
+    page.mouse.move(page.viewport_size["width"] / 2, 450)
+    rest = "document.documentElement.scrollHeight - innerHeight - scrollY"
+    while page.evaluate(rest) > 2:
+        page.mouse.wheel(0, 700)
+        settle(page)
+
+
+def play(page, shown: list[str]) -> None:
+    """Use each kind of widget of a page by keys alone, as it stands there."""
+    page.locator(".guess .show").evaluate_all("(all) => all.forEach((show) => show.click())")
+    for kind in shown:
+        page.evaluate("document.querySelectorAll('details.hide').forEach((d) => { d.open = true })")
+        keys.tests_of(kind).by_keys(page.locator(f".widget[data-kind={kind}] .tile-widget").first)
+    assert page.locator(".tile-widget").count() == len(shown)
+
+
+def test_axe_finds_nothing_before_most_of_a_page_is_laid_out(browser, book):
+    page = browser.new_page(viewport={"width": 390, "height": 900})
+    page.goto((book / f"{TWO_FIGURES}.html").as_uri())
+    page.add_script_tag(path=AXE)
+    assert page.evaluate(RUN_AXE) == []
+    page.close()
+
+
+def test_axe_finds_a_mistake(browser):
+    page = browser.new_page()
+    page.set_content("<html lang='en'><title>t</title><main><h1>t</h1><img src='data:,'></main>")
+    page.add_script_tag(path=AXE)
+    assert page.evaluate(RUN_AXE) == ["image-alt: img"]
     page.close()
 
 
@@ -280,29 +359,6 @@ def test_a_form_is_there_once_its_section_is_laid_out(browser, book, idle):
     else:
         page.locator(f"#{every[-1]}").evaluate("(box) => box.scrollIntoView()")
         page.locator(f"#{every[-1]} form").wait_for(state="visible")
-    page.close()
-
-
-SHIFTS = """window.moved = 0;
-new PerformanceObserver((list) => list.getEntries().forEach(({ value, sources }) => {
-    const list = ({ node }) => node?.parentElement?.closest(".bd-sidebar-secondary"); // it unfolds
-    if (!sources.every(list)) moved += value;
-})).observe({ type: "layout-shift", buffered: true });"""
-
-
-@pytest.mark.parametrize("width", [390, 1280])
-@pytest.mark.parametrize("name", CHAPTERS)
-def test_nothing_moves_while_a_page_loads_and_is_read(browser, book, name, width):
-    page = browser.new_page(viewport={"width": width, "height": 900})
-    page.add_init_script(SHIFTS)
-    page.goto((book / f"{address_of(name)}.html").as_uri())
-    page.mouse.move(width / 2, 450)
-    rest = "document.documentElement.scrollHeight - innerHeight - scrollY"
-    while page.evaluate(rest) > 2:
-        page.mouse.wheel(0, 700)
-        settle(page)
-    assert page.locator(".widget:not([data-mounted])").count() == 0
-    assert page.evaluate("moved") < 0.005
     page.close()
 
 

@@ -321,7 +321,7 @@ def test_a_guess_is_a_hollow_bar_as_long_as_it_says(visit, book):
 
 
 def test_guesses_are_hollow_rings_in_a_chart_of_lines(visit):
-    page = visit("09-many-gpus")
+    page = visit("09-many-gpus-deeper")
     box, rings = "#predict-layouts-md", page.locator("[data-guess^='predict-layouts-md ']")
     shown = rings.locator("visible=true")
     assert rings.count() == 3 and shown.count() == 0

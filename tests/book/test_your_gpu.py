@@ -12,8 +12,8 @@ from kernels import records
 from kernels.budget import ladder
 from kernels.rungs.order import LADDER as RUNGS
 from kernels.rungs.webgpu.ladder import SHADERS, Choice
-from tests.book.test_axe import AXE, RUN
-from tests.book.test_browser import PROFILES, SHIFTS, Listener
+from tests.book.test_browser import AXE, RUN_AXE, SHIFTS, Listener
+from tests.lab.widgets.keys import PROFILES
 from tests.pages import settle
 
 PAGE = "chapters/your-gpu.html"
@@ -221,7 +221,7 @@ def test_the_ladder_is_climbed_by_keys_and_the_guess_is_compared_and_kept(visit)
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
     assert (listener.errors, listener.foreign) == ([], [])
     page.add_script_tag(path=AXE)
-    assert page.evaluate(RUN) == []
+    assert page.evaluate(RUN_AXE) == []
     page.reload()
     assert page.input_value(f"{LADDER} [name=tiled]") == "5"
 

@@ -43,11 +43,10 @@ def test_outputs_are_those_stored(path, engine, record_property):
     )
 
 
-@pytest.mark.parametrize("host", hosts.EXTREMES, ids=lambda host: host.name)
 @pytest.mark.parametrize("path", SENSITIVE, ids=lambda path: path.stem)
-def test_outputs_do_not_depend_on_the_processor(path, host):
-    """`make test-hosts` runs every chapter on more of them."""
-    found = compare(path, host.environment)
+def test_outputs_do_not_depend_on_the_processor(path):
+    """On the oldest: the test above ran on this one. `make test-hosts` runs them on many."""
+    found = compare(path, hosts.EXTREMES[0].environment)
     assert found.right, f"{', '.join(found.cells)}: {found.told[-6000:]}"
 
 

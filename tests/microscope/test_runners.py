@@ -97,7 +97,7 @@ SANITIZER = """========= COMPUTE-SANITIZER
 =========
 @end 40 wrong
 ========= Barrier error detected. Divergent thread(s) in block.
-=========     at cudapy::original_2[abi:v1]+0x30 in o.py:3
+=========     at cudapy::mutant_2[abi:v1]+0x30 in o.py:3
 =========
 ========= RACECHECK SUMMARY: 1 hazard displayed (1 error, 0 warnings)
 """
@@ -108,12 +108,12 @@ def test_sanitizer_reports():
     assert found == {
         12: {"Invalid __global__ read of size 4 bytes": 2},
         40: {"Error: race write and read": 1},
-        -2: {"Barrier error detected. Divergent thread(s) in block.": 1},
+        2: {"Barrier error detected. Divergent thread(s) in block.": 1},
     }
 
 
 def test_tools_of_a_crashed_process(monkeypatch):
-    """A mutant that ends its process is tried again alone; another process takes the others."""
+    """A kernel that ends its process is tried again alone; another process takes the others."""
     heard = {
         "1 2 3": "@begin 1\n@end 1 right\n@begin 2\n",
         "2": "@begin 2\n",
@@ -130,6 +130,6 @@ def test_tools_of_a_crashed_process(monkeypatch):
     )
     monkeypatch.setattr(sanitize, "_survive", lambda: ())
     monkeypatch.setattr(sanitize, "_listen", listen)
-    text, ends = sanitize.sandbox("memcheck", [1, 2, 3])
+    text, ends = sanitize.sandbox("memcheck", [1, 2, 3], "a.module")
     assert ends == {1: "right", 2: "crashed", 3: "wrong"}
     assert text.count("@begin") == 4

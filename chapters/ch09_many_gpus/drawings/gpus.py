@@ -16,7 +16,10 @@ from kernels.lab.plots.errors import LOOKS
 from kernels.lab.plots.palette import HATCH, INK, MEMORY, PALETTE, THREAD, C
 from kernels.lab.plots.picture import figure
 
-__all__ = ["gpu_links", "holdings", "link_times", "received", "speed_ups"]
+__all__ = [
+    "collective_times", "column_then_row", "gpu_links", "holdings", "link_times", "received",
+    "scaling", "speed_ups",
+]  # fmt: skip
 
 
 def gpu_links(gpus: int, paths: Mapping[tuple[int, int], str], memory: str, speed: str) -> Figure:
@@ -122,9 +125,11 @@ def link_times(predictions: Mapping[str, Prediction], overlapped: Mapping[str, b
                 moving = (now, now + moving[1] - moving[0])
                 working = (moving[1], moving[1] + working[1] - working[0])
                 now = working[1]
-            _bar(ax, place, -0.2, moving, "thread", "//")
+            for on_the_link in (moving, moment.sums):
+                _bar(ax, place, -0.2, on_the_link, "thread", "//")
+                last = max(last, on_the_link[1])
             _bar(ax, place, 0.2, working, "C", HATCH["C"])
-            last = max(last, working[1], moving[1])
+            last = max(last, working[1])
         ticks.append(title)
     ax.set_yticks(range(len(ticks)), ticks, fontsize=9)
     ax.set(xlim=(0, 1.02e3 * last), ylim=(len(ticks) - 0.45, -0.75))
@@ -142,6 +147,83 @@ def _bar(
     if end > start:
         ax.barh(place + shift, 1e3 * (end - start), 0.36, left=1e3 * start, color=PALETTE[role],
                 alpha=0.5, edgecolor=INK, linewidth=0.6, hatch=hatch)  # fmt: skip
+
+
+def column_then_row(ranks: int, rank: int = 0) -> Figure:
+    """The two products of a layer, cut among GPUs; one GPU's part is filled.
+
+    Parameters
+    ----------
+    ranks : int
+    rank : int
+        The GPU whose parts are filled.
+    """
+    fig, ax = figure(7.2, 2.3)
+    ax.set_axis_off()
+    ax.set(xlim=(0, 17.6), ylim=(5.0, -0.9), aspect="equal")
+    # Name, meaning of its colour, left edge, height, width, cut along.
+    shapes = (
+        ("X", "A", 0.0, 3.0, 2.0, None), ("W₁", "B", 3.0, 2.0, 4.0, "columns"),
+        ("hidden", "tile", 8.0, 3.0, 4.0, "columns"), ("W₂", "B", 13.0, 4.0, 2.0, "rows"),
+        ("Y", "C", 15.6, 3.0, 2.0, None),
+    )  # fmt: skip
+    for name, role, left, high, wide, along in shapes:
+        look = dict(edgecolor=PALETTE[role], linewidth=1.2)
+        filled = dict(facecolor=(PALETTE[role], 0.55), hatch=HATCH[role], **look)
+        parts = ranks if along else 1
+        for part in range(parts):
+            over, down = (wide / parts, high) if along == "columns" else (wide, high / parts)
+            corner = (left + part * over * (along == "columns"), part * down * (along == "rows"))
+            mine = not along or part == rank
+            ax.add_patch(Rectangle(corner, over, down, **(filled if mine else look | {"fill": 0})))
+        ax.text(left + wide / 2, -0.3, name, ha="center", va="center", fontsize=9)
+    for x, sign in ((2.5, "·"), (7.5, "→"), (12.5, "·"), (15.3, "=")):
+        ax.text(x, 1.5, sign, ha="center", va="center", fontsize=11)
+    ax.text(7.5, 0.85, "GELU", ha="center", va="center", fontsize=7.5)
+    ax.text(16.6, 3.6, f"one of {ranks}\npartial sums", ha="center", va="center", fontsize=8.5)
+    return fig
+
+
+def collective_times(sizes: Sequence[int], curves: Mapping[str, Sequence[float]]) -> Figure:
+    """Seconds of a collective over the bytes of its array, on logarithmic axes.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Bytes.
+    curves : dict of str to sequence of float
+        By name: seconds at each size. At most five.
+    """
+    fig, ax = figure(5.0, 3.2)
+    for (name, seconds), (line, role) in zip(curves.items(), LOOKS, strict=False):
+        ax.loglog(sizes, [1e6 * each for each in seconds], line, color=PALETTE[role],
+                  label=name, markersize=4)  # fmt: skip
+    ax.set_xlabel("bytes to add up on each GPU")
+    ax.set_ylabel("all-reduce, µs")
+    ax.grid(True, which="major")
+    ax.legend(fontsize=8.5)
+    return fig
+
+
+def scaling(counts: Sequence[int], curves: Mapping[str, Sequence[float]]) -> Figure:
+    """Speed-up over one GPU by the number of GPUs, with the ideal as a dashed line.
+
+    Parameters
+    ----------
+    counts : sequence of int
+    curves : dict of str to sequence of float
+        By name: the speed-up at each number.
+    """
+    fig, ax = figure(4.8, 3.2)
+    _curves(ax, counts, curves)
+    ax.plot(counts, counts, color=INK, linewidth=1, linestyle="--", label="ideal")
+    ax.set_yscale("log", base=2)
+    ax.set_yticks(counts, counts, fontsize=9)
+    ax.minorticks_off()
+    ax.legend(fontsize=8.5)
+    ax.set_xlabel("GPUs")
+    ax.set_ylabel("speed-up over one GPU")
+    return fig
 
 
 def received(counts: Sequence[int], curves: Mapping[str, Sequence[float | None]]) -> Figure:

@@ -11,6 +11,52 @@ def _received(name: str, gpus: str, itemsize: int) -> int:
     return schedule(name, SIZE, SIZE, SIZE, gpus).received(0, itemsize)
 
 
+RING = NumberExercise(
+    name="cost-of-a-ring",
+    title="what an all-reduce takes on eight GPUs",
+    hints=(
+        "There are p - 1 steps to add up and p - 1 to pass on: 14 on 8 GPUs.",
+        "In each step, a GPU waits α and then sends an eighth of the array.",
+        "It takes 14 · (α + size / 8 / β), and 14 eighths of the array are sent.",
+    ),
+    after="Short arrays cost latency, which grows with the GPUs; long ones cost bandwidth, which"
+    " hardly does.",
+    answers={"short_us": 140.28, "long_us": 2940, "sent": 1_120_000_000},
+    mistakes={
+        ("short_us", 20.28): "the latency is in every one of the 14 steps",
+        ("short_us", 70.14): "that's a reduce-scatter; the totals go round once more",
+        ("long_us", 22540): "each step sends an eighth of the array, not all of it",
+        ("long_us", 1470): "that's a reduce-scatter; the totals go round once more",
+        ("long_us", 2810): "each of the 14 steps begins with a latency",
+        ("sent", 560_000_000): "that's a reduce-scatter; the totals go round once more",
+        ("sent", 1_280_000_000): "a GPU never sends its own eighth back to itself",
+        ("sent", 640_000_000): "seven eighths are sent twice",
+    },
+    allowance=0.001,
+)
+
+TOKENS = NumberExercise(
+    name="tokens-that-hide",
+    title="how many tokens hide the gradients",
+    hints=(
+        "A weight takes two products in the backward pass: 4 FLOP per token.",
+        "Its gradient is one number. A ring sends it 2 (p - 1) / p times: once on 2 GPUs, twice on"
+        " very many.",
+        "tokens · 4 / FLOP/s = times sent · bytes per number / bytes per second.",
+    ),
+    after="The width of the layer cancels. Only FLOP/s over bytes per second counts, so GPUs that"
+    " multiply faster over the same link need a larger batch.",
+    answers={"two": 1000, "many": 2000, "many_fp32": 4000},
+    mistakes={
+        ("two", 2000): "on two GPUs, a ring sends each gradient once",
+        ("two", 500): "a gradient in bf16 has two bytes",
+        ("many", 1000): "on very many GPUs, a ring sends each gradient twice",
+        ("many", 4000): "the backward pass multiplies twice: 4 FLOP per weight and token",
+        ("many_fp32", 2000): "a gradient in fp32 has four bytes",
+    },
+    allowance=0.01,
+)
+
 TRAFFIC = NumberExercise(
     name="into-one-gpu",
     title="what sixteen GPUs receive",
@@ -66,9 +112,9 @@ SCALING = NumberExercise(
     hints=(
         "The speed-up is the time on one GPU over the time on all of them; the efficiency is the "
         "speed-up over the number of GPUs.",
-        "On four GPUs, the arithmetic takes 20 ms, and 5 ms of traffic shows.",
+        "On four GPUs, the arithmetic takes 20 ms, and 5 ms of traffic is exposed.",
         "With four times the rows, each GPU has as much arithmetic as one had before, and the "
-        "same B to fetch.",
+        "same B to receive.",
     ),
     after="The same traffic costs a fifth of the time of the small product, and a seventeenth of"
     " the large one's. Before you add GPUs, ask whether the problem will grow with them.",

@@ -20,6 +20,9 @@ from typing import NamedTuple
 from kernels.lab import widgets
 from tests.pages import settle
 
+#: Where widgets are looked at: what fits does not depend on the colours.
+PROFILES = [(1280, "light"), (390, "dark")]
+
 
 class Slider(NamedTuple):
     """A slider, the trait behind it, and what that is after one arrow key to the right."""

@@ -15,7 +15,6 @@ from kernels.rungs.order import LADDER
 from tests.lab.widgets import keys
 from tests.lab.widgets.redraws import MOST, redraw_share
 
-PROFILES = [(width, mode) for width in (1280, 390) for mode in ("light", "dark")]
 SLIDER = keys.Slider("K", "shape", [2048, 2048, 4096], 3)
 STILLS = [
     Calculator(),
@@ -80,7 +79,7 @@ def test_the_axis_is_logarithmic(formulas):
     assert found == pytest.approx([0, 0, 100, 200, 300, 300])
 
 
-@pytest.mark.parametrize(("width", "mode"), PROFILES)
+@pytest.mark.parametrize(("width", "mode"), keys.PROFILES)
 def test_it_is_silent_and_fits(mounted, widget, width, mode):
     shown = mounted(widget, width=width, mode=mode)
     shown.page.click("summary")

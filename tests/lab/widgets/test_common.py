@@ -11,7 +11,7 @@ OWN = ("Calculator", "Micro", "Quiz", "Roofline", "TilePlayer")
 TESTS = {kind: keys.tests_of(kind) for kind in widgets.__all__ if kind not in OWN}
 
 
-@pytest.mark.parametrize(("width", "mode"), [(1280, "light"), (390, "dark")])
+@pytest.mark.parametrize(("width", "mode"), keys.PROFILES)
 @pytest.mark.parametrize("kind", TESTS)
 def test_it_is_silent_and_fits(mounted, kind, width, mode):
     shown = mounted(TESTS[kind].WIDEST, width=width, mode=mode)

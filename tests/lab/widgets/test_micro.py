@@ -22,7 +22,6 @@ from tests.pages import of_chapters
 FIGURES = of_chapters("figures")
 
 SLIDER = keys.Slider("TM, rows", "at", [4, 3], 4)
-PROFILES = [(width, mode) for width in (1280, 390) for mode in ("light", "dark")]
 ROW = Grid(0, 0, 1, 6)
 
 
@@ -121,7 +120,7 @@ def test_nothing_moves_when_the_script_takes_over(browser, name):
     page.close()
 
 
-@pytest.mark.parametrize(("width", "mode"), PROFILES)
+@pytest.mark.parametrize(("width", "mode"), keys.PROFILES)
 def test_keys_change_the_picture_and_the_sentence(mounted, width, mode):
     page = mounted(shown(), width=width, mode=mode)
     widget = page.page.locator(".tile-widget")

@@ -19,7 +19,6 @@ from kernels.lab.widgets.stills import still
 ROOT = Path(__file__).parents[3]
 QUIZZES = [path.stem for path in pages.paths() if pages.has_quiz(path.stem)]
 KEY = "tile-by-tile.progress"
-PROFILES = [(width, mode) for width in (1280, 390) for mode in ("light", "dark")]
 OPTIONS = [
     {"text": "`a`", "right": False, "why": "No: <b>not</b> so."},
     {"text": "b", "right": True, "why": "`b` it is."},
@@ -156,14 +155,6 @@ def made() -> Quiz:
     quiz = Quiz("01-hardware")
     quiz.chapter, quiz.questions = "x", QUESTIONS
     return quiz
-
-
-@pytest.mark.parametrize(("width", "mode"), PROFILES)
-@pytest.mark.parametrize("name", QUIZZES)
-def test_it_is_silent_and_fits(mounted, name, width, mode):
-    shown = mounted(Quiz(name), width=width, mode=mode)
-    assert (shown.errors, shown.foreign, shown.overflow) == ([], [], 0)
-    assert shown.page.locator(".quiz li").count() == len(load(name))
 
 
 def test_an_answer_says_whether_it_is_right_and_why(mounted):

@@ -13,7 +13,6 @@ from tests.lab.widgets import keys
 from tests.lab.widgets.redraws import MOST, redraw_share
 from tests.records import synthetic
 
-PROFILES = [(width, mode) for width in (1280, 390) for mode in ("light", "dark")]
 SLIDER = keys.Slider("Intensity", "intensity", 2**-1.75, shown=-1.75)
 STILLS = [
     Roofline(intensity=8.0),
@@ -83,7 +82,7 @@ def test_the_number_of_every_recorded_point_can_be_read(mounted, width, counted)
     assert (met, hidden) == ([], [])
 
 
-@pytest.mark.parametrize(("width", "mode"), PROFILES)
+@pytest.mark.parametrize(("width", "mode"), keys.PROFILES)
 def test_it_is_silent_and_fits(mounted, recorded, width, mode):
     widget = mounted(Roofline(), width=width, mode=mode)
     widget.page.click("summary")

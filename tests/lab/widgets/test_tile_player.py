@@ -13,7 +13,6 @@ from tests.lab.widgets import keys
 from tests.lab.widgets.redraws import MOST, redraw_share
 from tests.records import synthetic
 
-PROFILES = [(width, mode) for width in (1280, 390) for mode in ("light", "dark")]
 SLIDER = keys.Slider("Moment", "step", 1)
 STILLS = [
     TilePlayer(M=13, N=7, K=19, tile=8, speeds={}),
@@ -55,7 +54,7 @@ def rows(page, heading: str) -> dict[str, list[str]]:
     }
 
 
-@pytest.mark.parametrize(("width", "mode"), PROFILES)
+@pytest.mark.parametrize(("width", "mode"), keys.PROFILES)
 def test_it_is_silent_fits_and_has_the_ledger(mounted, width, mode):
     widget = mounted(TilePlayer(M=13, N=11, K=21, tile=8), width=width, mode=mode)
     assert (widget.errors, widget.foreign, widget.overflow) == ([], [], 0)

@@ -80,11 +80,14 @@ function times(settings) {
     link = 0,
     units = 0;
   for (const [number, ranks] of steps.entries()) {
-    const bytes = ranks.map(() => [0, 0]);
+    const bytes = ranks.map(() => [0, 0]),
+      last = new Map(); // by tile: who passes it on
     ranks.forEach(({ came }, rank) => {
       for (const { tile, source } of came) {
+        const key = JSON.stringify(tile);
         bytes[rank][0] += area(tile) * settings.itemsize;
-        bytes[source][1] += area(tile) * settings.itemsize;
+        bytes[last.get(key) ?? source][1] += area(tile) * settings.itemsize;
+        last.set(key, rank);
       }
       received[rank] += bytes[rank][0];
     });
@@ -269,7 +272,7 @@ function render({ model, el }) {
     const one = (2 * size ** 3) / (settings.flops * 1e12),
       gpus = p * q,
       speedup = one / found.seconds,
-      shows = found.seconds - found.arithmetic;
+      exposed = found.seconds - found.arithmetic;
     const senders = steps[step][0].came.map(({ tile, source }) => `${tile.matrix} from GPU ${source}`);
     const first = senders.length ? `GPU 0 gets ${senders.join(" and ")}` : "GPU 0 has what it needs";
     image.setAttribute(
@@ -277,7 +280,7 @@ function render({ model, el }) {
       `${gpus} GPUs in step ${step} of ${steps.length}, each with its tiles of A, B and C; below, link and arithmetic over time.`,
     );
     host.say(
-      `${NAMES[settings.algorithm]}, step ${step + 1} of ${steps.length}: ${first}. ${quantity(found.arithmetic, "s")} of arithmetic and ${quantity(found.traffic, "s")} of traffic take ${quantity(found.seconds, "s")} together; ${quantity(Math.max(0, shows), "s")} of the traffic shows. That's ${speedup.toFixed(2)} times one GPU.`,
+      `${NAMES[settings.algorithm]}, step ${step + 1} of ${steps.length}: ${first}. ${quantity(found.arithmetic, "s")} of arithmetic and ${quantity(found.traffic, "s")} of traffic take ${quantity(found.seconds, "s")} together; ${quantity(Math.max(0, exposed), "s")} of the traffic is exposed. That's ${speedup.toFixed(2)} times one GPU.`,
     );
     host.table(
       ["quantity", "value"],
