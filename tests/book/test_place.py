@@ -121,7 +121,7 @@ def test_a_chapter_opens_with_its_idea(opened):
     first = page.locator(".bd-article > section > p:not(:has(a))").first
     assert first.bounding_box()["y"] < 844
     terms = page.locator("details.terms")
-    assert "45 minutes" in terms.locator("summary").inner_text()
+    assert "45 minutes" in terms.locator("summary").first.inner_text()
     assert not terms.locator("p").first.is_visible()
     assert "# set-up" in terms.locator(".cell pre").first.text_content()
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
