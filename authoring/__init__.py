@@ -2,5 +2,5 @@
 
 Nothing that a page runs imports it. `notebooks` executes chapters, `reading` counts what they ask
 of a reader, `showcase` and `factcheck` write a record's figures into pages; `python -m kernels`
-has the commands.
+runs its commands as a program.
 """

@@ -1,11 +1,13 @@
 """Cut the fonts of the pages from their packages on npm: `make fonts` (needs npm and uv).
 
 What is kept is committed, as are the scripts of book/vendor.py. Each font is cut to the letters
-that the course writes, and given a name of its own, as its licence asks of what was changed.
+that the course writes, and given a name of its own, as its licence asks of what was changed. How
+wide the letters of pictures are is kept beside it, since reading a font takes a package more.
 """
 
 from __future__ import annotations
 
+import json
 import shutil
 import tempfile
 from dataclasses import dataclass
@@ -18,6 +20,7 @@ from fontTools.varLib.instancer import instantiateVariableFont
 from book.vendor import ROOT, Package, fetch
 
 FOLDER = ROOT / "book" / "static" / "fonts"
+WIDTHS = ROOT / "book" / "pages" / "widths.json"
 ASCII = "".join(map(chr, range(0x20, 0x7F)))
 TEXT = ASCII + "\xa0§°²³µ·¹×÷äéöü–—‘’“”…Σγπ⁰⁴⁵⁶⁷⁸⁹⁻₀₁₂₃₄←→−√≤≥≈≠"
 #: What headings, tables, figures and buttons write.
@@ -98,8 +101,20 @@ def cut(font: TTFont, kept: Cut) -> TTFont:
     return font
 
 
+def widths(font: TTFont) -> dict[str, dict[str, float]]:
+    """How wide each letter of a font is, a share of its size, at the weights that pictures use."""
+    em, found = font["head"].unitsPerEm, {}
+    for weight in (400, 700):
+        glyphs = font.getGlyphSet(location={"wght": weight})
+        found[str(weight)] = {
+            chr(code): round(glyphs[name].width / em, 3)
+            for code, name in sorted(font.getBestCmap().items())
+        }
+    return found
+
+
 def main() -> None:
-    """Replace the fonts of the pages and their licences."""
+    """Replace the fonts of the pages, their licences, and the widths of the letters of pictures."""
     FOLDER.mkdir(exist_ok=True)
     for package, cuts in CUTS.items():
         with tempfile.TemporaryDirectory() as folder:
@@ -109,6 +124,8 @@ def main() -> None:
                 cut(TTFont(source / kept.file), kept).save(path)
                 print(f"{path.relative_to(ROOT)}: {path.stat().st_size} bytes")
             shutil.copy(source / LICENCES[package], FOLDER / f"LICENSE-{package.name}.txt")
+    text = json.dumps(widths(TTFont(FOLDER / "sans.woff2")), ensure_ascii=False)
+    WIDTHS.write_text(text + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ class Compiled:
         Type of a ternary, of ``and`` and ``or``.
     widened : dict of AST to type
         Type of an expression that has another one by its operands alone.
-    lost : dict of Name to type
+    unbound : dict of Name to type
         Where a name is read that was assigned further up, on branches only that no thread takes.
     calls : dict of Call to Compiled
         Which version of a device function a call means.
@@ -56,7 +56,7 @@ class Compiled:
     again: dict[ast.stmt, Types] = field(default_factory=dict)
     unified: dict[ast.expr, object] = field(default_factory=dict)
     widened: dict[ast.AST, object] = field(default_factory=dict)
-    lost: dict[ast.Name, object] = field(default_factory=dict)
+    unbound: dict[ast.Name, object] = field(default_factory=dict)
     calls: dict[ast.Call, Compiled] = field(default_factory=dict)
     constants: dict[ast.expr, object] = field(default_factory=dict)
     written: set[tuple[int, ...]] = field(default_factory=set)

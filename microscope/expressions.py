@@ -1,4 +1,8 @@
-"""Expressions: one method a construct."""
+"""Expressions as Numba compiles them: one method a construct.
+
+They mean the same while types are inferred and while threads run, which `typed_expressions` and
+`lane_expressions` make of them: what follows one way only is theirs.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ import ast
 import difflib
 import math
 import types
+from abc import ABC, abstractmethod
 from enum import Enum
 
 import numpy as np
@@ -13,20 +18,19 @@ import numpy as np
 from . import functions, groups, intrinsics, memory, names, ptx, source, values
 from .access import Memory
 from .device_arrays import DeviceArray, Interface, from_interface
-from .errors import KernelError, OutOfBounds, Unsupported, raised
+from .errors import KernelError, OutOfBounds, Unsupported
 from .iterables import Range
 from .lanes import Mask
-from .memory import Array, Buffer
+from .memory import Array
 from .session import Frame
-from .sites import Kind, Problem
-from .variables import MISSING, PossiblyUnbound, convert, garbage, select, type_of
-from .wording import describe, describe_value
+from .variables import MISSING, type_of
+from .wording import describe_value
 
 TUPLE_LIMIT = 1000  # parts; Numba's compiler gives up earlier
 
 
-class Expressions:
-    """The side of a runner that computes values.
+class Expressions(ABC):
+    """What expressions mean, for the values of lanes and for stand-ins of types.
 
     Attributes
     ----------
@@ -47,17 +51,37 @@ class Expressions:
         self.problem, self.lane_count = memory.problem, memory.lane_count
         self.array_of = memory.array_of
 
+    # -- what differs between values and types
+
+    @abstractmethod
     def evaluate(self, n, m: Mask):
         """The value of an expression in the active lanes; other lanes hold anything."""
-        hoisted = self.frame.hoisted
-        if hoisted and n in hoisted:
-            return hoisted[n]
-        handler = self.EXPRESSIONS.get(type(n))
-        if handler is None:
-            raise Unsupported(n.lineno, f"{describe(n)} cannot be used in a kernel")
-        v = handler(self, n, m)
-        widened = self.frame.compiled.widened
-        return convert(widened[n], v) if widened and n in widened else v
+
+    @abstractmethod
+    def evaluate_name(self, n: ast.Name, m: Mask):
+        """A variable of the function, or a name from outside."""
+
+    @abstractmethod
+    def evaluate_bool(self, n: ast.BoolOp, m: Mask):
+        """``and`` and ``or``: the right side counts only where the left one leaves it open."""
+
+    @abstractmethod
+    def evaluate_compare(self, n: ast.Compare, m: Mask):
+        """Comparisons; in a chain each counts only where those before it hold."""
+
+    @abstractmethod
+    def evaluate_ternary(self, n: ast.IfExp, m: Mask):
+        """``a if c else b``."""
+
+    @abstractmethod
+    def item_of(self, a: tuple, index: tuple, m: Mask, n):
+        """``t[i]``: an item of a tuple, or a part of it."""
+
+    @abstractmethod
+    def must_be_known(self, v, n: ast.expr) -> None:
+        """Refuse a number that the compiler must know, and does not."""
+
+    # -- names and constants
 
     def evaluate_constant(self, n: ast.Constant, m: Mask):
         constants = self.frame.compiled.constants
@@ -65,48 +89,6 @@ class Expressions:
         if v is MISSING:
             v = constants[n] = values.literal(n.value)
         return v
-
-    def evaluate_name(self, n: ast.Name, m: Mask):
-        v = self.frame.env.get(n.id, MISSING)
-        if v is not MISSING:
-            return self.checked(v, n, m) if type(v) is PossiblyUnbound else v
-        if n in self.frame.compiled.lost:
-            return self.checked(self.lost(n), n, m)
-        if n.id in self.frame.code.locals:
-            raise KernelError(f"line {n.lineno}: {n.id} is used before any thread gives it a value")
-        v = self.constant(n)
-        return intrinsics.coordinate(self, v) if isinstance(v, names.Coordinate) else v
-
-    def lost(self, n: ast.Name) -> PossiblyUnbound:
-        """A variable that no thread has assigned."""
-        frame = self.frame
-        value = garbage(frame.compiled.lost[n])
-        return PossiblyUnbound(value, np.ones((1, 1, 1, 1), bool), frame.code.flow.lines[n.id])
-
-    def checked(self, v: PossiblyUnbound, n: ast.Name, m: Mask):
-        """The value of a variable that some lanes never assigned: none of them may be here."""
-        lacking = v.unbound if m.array is None else v.unbound & m.array
-        if lacking.any():
-            self.never_assigned(v, lacking, n)
-        return v.value
-
-    def never_assigned(self, v, lacking: np.ndarray, n: ast.Name) -> None:
-        """Note lanes that read a variable to which only others, or none, have given a value."""
-        block, thread, _ = self.lanes.first(lacking)
-        message = (
-            f"thread {thread} of block {block} reads {n.id}, which it has never assigned: line "
-            f"{v.line} "
-            "does so for other threads only, or for none; give it a value on every way here"
-        )
-        problem = Problem(
-            Kind.UNINITIALISED,
-            line=n.lineno,
-            other_line=v.line,
-            block=block,
-            thread=thread,
-            message=message,
-        )
-        self.problem((Kind.UNINITIALISED, n), problem, self.lane_count(lacking))
 
     def constant(self, n):
         """What a name from outside the function means, or an attribute of one."""
@@ -168,6 +150,13 @@ class Expressions:
             n = n.value
         return isinstance(n, ast.Name) and n.id not in self.frame.code.locals
 
+    def outer(self, n: ast.Name):
+        """What a name from outside the function is worth here."""
+        v = self.constant(n)
+        return intrinsics.coordinate(self, v) if isinstance(v, names.Coordinate) else v
+
+    # -- operators
+
     def evaluate_tuple(self, n, m: Mask):
         return small_tuple(tuple(self.evaluate(x, m) for x in n.elts), n)
 
@@ -181,30 +170,10 @@ class Expressions:
             if type(a) is tuple and type(b) is tuple and op is ast.Add:
                 return small_tuple(a + b, n)
             raise self.no_operation(n, a, b)
-        if self.session.debug and op in (ast.Div, ast.FloorDiv, ast.Mod):
-            self.check_divisor(n, b, m)
         try:
-            v = values.binary(op, a, b)
+            return values.binary(op, a, b)
         except (KeyError, TypeError):
             raise self.no_operation(n, a, b) from None
-        if self.tracer is not None and v.dtype.kind == "f":
-            self.tracer.count_flops(v.dtype, m.n, n.lineno)
-        return v
-
-    def check_divisor(self, n, b, m: Mask) -> None:
-        """A division by zero ends the run, as it does on a GPU under ``debug=True``."""
-        zero = b == 0
-        if m.array is not None:
-            zero = zero & m.array
-        if np.any(zero):
-            block, thread, _ = self.lanes.first(
-                np.asarray(zero).reshape(np.shape(zero) or (1,) * 4)
-            )
-            raise raised(
-                ZeroDivisionError,
-                f"line {n.lineno}: {ast.unparse(n)} divides by zero in thread {thread} of block "
-                f"{block}",
-            )
 
     @staticmethod
     def no_operation(n, a, b) -> Unsupported:
@@ -224,41 +193,6 @@ class Expressions:
                 raise Unsupported(n.lineno, f"{ast.unparse(n)}: ~ takes integers")
             return values.inverted(v)
         return v.astype(values.wide(v.dtype))
-
-    def evaluate_bool(self, n: ast.BoolOp, m: Mask):
-        """``and`` and ``or``: the right side runs only in lanes that need it."""
-        is_and = isinstance(n.op, ast.And)
-        v = self.evaluate(n.values[0], m)
-        for x in n.values[1:]:
-            condition = values.truth(v)
-            yes, no = self.lanes.split(condition, m)
-            need = yes if is_and else no
-            if need is None:
-                break
-            other = self.evaluate(x, need)
-            if need is m:
-                v = other
-            elif v.dtype == other.dtype == values.BOOL:
-                v = (v & other) if is_and else (v | other)
-            else:
-                t = self.frame.compiled.unified[n]
-                v, other = convert(t, v), convert(t, other)
-                v = np.where(condition, other, v) if is_and else np.where(condition, v, other)
-        return convert(self.frame.compiled.unified[n], v)
-
-    def evaluate_compare(self, n: ast.Compare, m: Mask):
-        """Comparisons; in a chain each runs only in lanes where those before it hold."""
-        left, result = self.evaluate(n.left, m), None
-        for op, x in zip(n.ops, n.comparators, strict=True):
-            if result is not None:
-                m, _ = self.lanes.split(values.truth(result), m)
-                if m is None:
-                    return result
-            right = self.evaluate(x, m)
-            v = self.compare(op, left, right, n)
-            result = v if result is None else result & v
-            left = right
-        return result
 
     def compare(self, op: ast.cmpop, left, right, n: ast.Compare):
         """One comparison."""
@@ -322,18 +256,6 @@ class Expressions:
         lengths = np.int64(len(left)), np.int64(len(right))
         return result | same & values.COMPARISONS[type(op)](*lengths)
 
-    def evaluate_ternary(self, n: ast.IfExp, m: Mask):
-        """``a if c else b``: each side runs only in its lanes."""
-        condition = values.truth(self.evaluate(n.test, m))
-        yes, no = self.lanes.split(condition, m)
-        t = self.frame.compiled.unified[n]
-        if no is None:
-            return convert(t, self.evaluate(n.body, m))
-        if yes is None:
-            return convert(t, self.evaluate(n.orelse, m))
-        a, b = convert(t, self.evaluate(n.body, yes)), convert(t, self.evaluate(n.orelse, no))
-        return select(yes.array, a, b, n)
-
     def evaluate_subscript(self, n: ast.Subscript, m: Mask):
         if self.is_constant(n.value) and isinstance(n.slice, ast.Constant):
             owner = self.constant(n.value)
@@ -395,24 +317,16 @@ class Expressions:
             return self.item_of(v, index, m, n)
         return self.memory.load(v, index, m, n)
 
-    def item_of(self, a: tuple, index: tuple, m: Mask, n):
-        """``t[i]``: an item of a tuple, or a part of it."""
+    def known_item(self, a: tuple, index: tuple, n):
+        """``t[i]`` where all threads agree on `i`."""
         i = index[0]
         if isinstance(i, slice):
             parts = (i.start, i.stop, i.step)
             return a[slice(*(None if x is None else int(x) for x in parts))]
         self.check_item(a, index, n)
-        if not isinstance(i, np.ndarray):
-            if -len(a) <= int(i) < len(a):
-                return a[int(i)]
-            raise OutOfBounds(f"line {n.lineno}: index {int(i)} of a tuple of {len(a)}")
-        i, bad = self.memory.wrap(i, len(a), m, n, Array(_items(len(a)), 0, (len(a),), (1,)))
-        if bad is not None:
-            raise OutOfBounds(f"line {n.lineno}: {ast.unparse(n)} is outside a tuple of {len(a)}")
-        found = a[0]
-        for k, item in enumerate(a[1:], 1):
-            found = select(i == k, item, found, n)
-        return found
+        if -len(a) <= int(i) < len(a):
+            return a[int(i)]
+        raise OutOfBounds(f"line {n.lineno}: index {int(i)} of a tuple of {len(a)}")
 
     def check_item(self, a: tuple, index: tuple, n) -> None:
         if len(index) != 1 or not values.is_value(index[0]) or index[0].dtype.kind not in "iu":
@@ -432,9 +346,6 @@ class Expressions:
         return self.evaluate(n, m)
 
     # -- calls
-
-    def must_be_known(self, v, n: ast.expr) -> None:
-        """Refuse a number that the compiler must know, and does not."""
 
     def callee(self, n):
         """What a call calls, or None if it is found only by evaluating it."""
@@ -527,23 +438,14 @@ class Expressions:
     EXPRESSIONS = {
         ast.Lambda: evaluate_lambda,
         ast.Constant: evaluate_constant,
-        ast.Name: evaluate_name,
         ast.Tuple: evaluate_tuple,
         ast.List: evaluate_tuple,
         ast.BinOp: evaluate_binary,
         ast.UnaryOp: evaluate_unary,
-        ast.BoolOp: evaluate_bool,
-        ast.Compare: evaluate_compare,
-        ast.IfExp: evaluate_ternary,
         ast.Subscript: evaluate_subscript,
         ast.Attribute: evaluate_attribute,
         ast.Call: evaluate_call,
     }
-
-
-def _items(n: int) -> Buffer:
-    """The items of a tuple as if they were an array, for messages."""
-    return Buffer("the tuple", "local", np.dtype(np.int64), n, np.empty(0), 0, (n,), (1,))
 
 
 def small_tuple(t: tuple, n) -> tuple:

@@ -12,14 +12,12 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
 from . import flow, functions, groups, intrinsics, memory, ptx, signatures, values
-from .abstract_memory import AbstractMemory, sample_array, stand_in
 from .compiled import Compiled
-from .errors import KernelError, Unsupported
+from .errors import Unsupported
 from .expressions import is_device_function
 from .iterables import Elements, Enumerate, Tuple, Zip, iterable
 from .lanes import Mask
@@ -27,15 +25,15 @@ from .limits import LIMITS
 from .memory import Array
 from .session import Frame, Session
 from .source import Code, code_of, unrolled
-from .statements import Statements
+from .typed_expressions import Folded, Missing, TypedExpressions, folded_name
+from .typed_memory import TypedMemory, sample_array, stand_in
 from .values import Literal
 from .variables import MISSING, item_at, type_of
-from .wording import describe, describe_value
+from .wording import describe
 
 Env = dict | None  # None where no thread can come
 ANYTHING = replace(LIMITS, shared_bytes=1 << 62)
 PASSES = 100  # more than any kernel needs
-END = (1 << 31, 0)  # behind the last line
 
 
 def compile_kernel(code: Code, arguments: list) -> Compiled:
@@ -56,26 +54,7 @@ def compile_kernel(code: Code, arguments: list) -> Compiled:
     return inference.compiled
 
 
-class Missing(KernelError):
-    """A variable has no type: it may get one in the next pass."""
-
-
-class Known(NamedTuple):
-    """A number that the compiler knows a variable to have; one for each assignment.
-
-    What a comparison has given is known where it is a condition, and nowhere else.
-    """
-
-    number: object
-    compared: bool = False
-
-
-def known_of(name: str) -> str:
-    """Where the variables keep what is `Known` of one: no name of Python's."""
-    return f"{name}="
-
-
-class TypeInference(Statements):
+class TypeInference(TypedExpressions):
     """Goes through one function.
 
     Parameters
@@ -96,26 +75,14 @@ class TypeInference(Statements):
         session = Session((1, 1, 1), (1, 1, 1), None, 0, ANYTHING)
         if stack:
             session = stack[0].session
-        super().__init__(AbstractMemory(session, origins, compiled.written))
-        self.memory: AbstractMemory
-        self.compiled, self.stack = compiled, stack
-        self.frame = Frame(compiled, env)
+        super().__init__(TypedMemory(session, origins, compiled.written), Frame(compiled, env))
+        self.stack = stack
         declared = compiled.declared
         self.result = values.sample(declared) if isinstance(declared, np.dtype) else MISSING
         self.loops: list[tuple[list[Env], list[Env]]] = []  # variables at each break and continue
         self.key = (declared, *map(type_of, env.values()))
         self.versions: dict[tuple, TypeInference] = stack[0].versions if stack else {}
-        self.seen: dict[object, object] = {}  # what each expression and each join has been
         self.backs: dict[ast.stmt, dict[str, list]] = {}  # what the last pass sent to a loop's head
-        self.first: dict[str, tuple] = {}  # where each variable is assigned first, and what it is
-        self.errors: list[KernelError] = []
-        self.untyped: set[str] = set()  # variables whose assignment has failed
-        self.changed = False
-        self.final = False  # a variable that is not there by now never will be
-
-    @property
-    def env(self) -> dict:
-        return self.frame.env
 
     def run(self) -> None:
         """Go through the whole function until no type changes."""
@@ -139,20 +106,6 @@ class TypeInference(Statements):
                 "return",
             )
         self.compiled.result = None if self.result is MISSING else type_of(self.result)
-
-    def widened(self, key, v):
-        """A stand-in for all types that something has had: they only ever widen."""
-        if isinstance(v, tuple):
-            return values.rebuilt(v, (self.widened((key, k), x) for k, x in enumerate(v)))
-        if not values.is_value(v):
-            return v
-        old = self.seen.get(key, v)
-        d = np.promote_types(old.dtype, v.dtype)
-        if d != v.dtype or type(v) is Literal and not (type(old) is Literal and old == v):
-            v = values.sample(d)
-        if key not in self.seen or (d, type(v)) != (old.dtype, type(old)):
-            self.seen[key], self.changed = v, True
-        return v
 
     # -- statements
 
@@ -182,107 +135,26 @@ class TypeInference(Statements):
                     self.note_first(target, MISSING)
         return True
 
-    def assigned_number(self, s: ast.stmt) -> Known | None:
+    def assigned_number(self, s: ast.stmt) -> Folded | None:
         """The number that a statement assigns, if the compiler knows it."""
         if not isinstance(s, ast.Assign) or not all(isinstance(x, ast.Name) for x in s.targets):
             return None
         if isinstance(s.value, ast.Compare) and len(s.value.ops) == 1:
-            way = self.known(s.value)
-            return None if way is None else Known(way, compared=True)
-        number = self.fixed(s.value)
-        return None if number is MISSING else Known(number)
+            outcome = self.folded_test(s.value)
+            return None if outcome is None else Folded(outcome, compared=True)
+        number = self.folded(s.value)
+        return None if number is MISSING else Folded(number)
 
-    def remember(self, s: ast.stmt, number: Known | None) -> None:
+    def remember(self, s: ast.stmt, number: Folded | None) -> None:
         """Keep what the compiler knows of the variables that a statement assigns."""
         for name in flow.assigned(s):
             if number is None:
-                self.env.pop(known_of(name), None)
+                self.env.pop(folded_name(name), None)
             else:
-                self.env[known_of(name)] = number
-
-    def condition(self, n: ast.expr) -> bool | None:
-        """Check a condition; which way it goes, if the compiler knows it.
-
-        Each part of ``and`` and ``or`` is a branch of its own: what stands behind one whose way is
-        known is never looked at.
-        """
-        if isinstance(n, ast.BoolOp):
-            return self.conditions(n)
-        if isinstance(n, ast.UnaryOp) and isinstance(n.op, ast.Not):
-            way = self.condition(n.operand)
-            return None if way is None else not way
-        try:
-            self.tested(n)
-        except Missing as error:
-            self.errors.append(error)
-            return None
-        return self.known(n)
-
-    def conditions(self, n: ast.BoolOp) -> bool | None:
-        self.compiled.unified[n] = values.BOOL
-        ends = isinstance(n.op, ast.Or)
-        outcomes = []
-        for x in n.values:
-            outcomes.append(self.condition(x))
-            if outcomes[-1] is ends:
-                return ends
-        return None if None in outcomes else not ends
-
-    def tested(self, n: ast.expr):
-        """The value of an expression that must be a number."""
-        v = self.evaluate(n, self.lanes.all)
-        if not values.is_value(v):
-            raise Unsupported(
-                n.lineno, f"{ast.unparse(n)}: a condition is a number, not {describe_value(v)}"
-            )
-        return v
-
-    def known(self, n: ast.expr) -> bool | None:
-        """The truth of a condition that the compiler decides: it never looks at the other way."""
-        if not isinstance(n, ast.Compare):
-            found = self.env.get(known_of(n.id)) if isinstance(n, ast.Name) else None
-            v = self.fixed(n) if found is None else found.number
-            return None if v is MISSING else bool(v)
-        sides = [self.fixed(x) for x in (n.left, *n.comparators)]
-        links = [
-            None if a is MISSING or b is MISSING else bool(self.compare(op, a, b, n))
-            for op, a, b in zip(n.ops, sides, sides[1:], strict=False)
-        ]
-        return False if False in links else None if None in links else True
-
-    def decided(self, n: ast.expr) -> bool | None:
-        """Which way a condition goes with what is known here, if anything is."""
-        if isinstance(n, ast.BoolOp):
-            ends = isinstance(n.op, ast.Or)
-            outcomes = [self.decided(x) for x in n.values]
-            return ends if ends in outcomes else None if None in outcomes else not ends
-        if isinstance(n, ast.UnaryOp) and isinstance(n.op, ast.Not):
-            way = self.decided(n.operand)
-            return None if way is None else not way
-        return self.known(n)
-
-    def fixed(self, n: ast.expr):
-        """A number, a text or None that the compiler knows; `MISSING` if it does not."""
-        code = self.frame.code
-        if isinstance(n, ast.IfExp):
-            way = self.decided(n.test)
-            return MISSING if way is None else self.fixed(n.body if way else n.orelse)
-        if isinstance(n, ast.Name) and known_of(n.id) in self.env:
-            found = self.env[known_of(n.id)]
-            return MISSING if found.compared else found.number
-        if isinstance(n, ast.Name) and n.id in code.parameters:
-            return None if self.env.get(n.id, MISSING) is None else MISSING
-        if isinstance(n, ast.Name) and n.id in code.flow.once:
-            return self.fixed(code.flow.once[n.id])
-        if isinstance(n, ast.Constant):
-            return values.literal(n.value)
-        if not isinstance(n, ast.Name) or n.id in code.locals:  # nor an attribute such as math.pi
-            return MISSING
-        v = self.constant(n)
-        return v if isinstance(v, (np.generic, str, type(None))) else MISSING
+                self.env[folded_name(name)] = number
 
     def branch(self, s: ast.If) -> bool:
-        late = self.late(s.test)
+        prunes_late = self.prunes_late(s.test)
         known, before = self.condition(s.test), self.env
         branches = []
         for taken, body in ((True, s.body), (False, s.orelse)):
@@ -292,22 +164,22 @@ class TypeInference(Statements):
             if self.block(body):
                 branches.append(self.env)
         reached = self.join(self.compiled.after, s, self.frame.code.flow.after[s], before, branches)
-        return self.unreached(s, late) if reached and known is not None else reached
+        return self.check_pruned(s, prunes_late) if reached and known is not None else reached
 
-    def late(self, n: ast.expr) -> bool:
+    def prunes_late(self, n: ast.expr) -> bool:
         """Say whether constants alone do not decide a test, for which Numba joins no branches."""
-        env, once = self.env, {known_of(name) for name in self.frame.code.flow.once}
-        self.frame.env = {k: v for k, v in env.items() if type(v) is not Known or k in once}
-        way = self.decided(n)
+        env, once = self.env, {folded_name(name) for name in self.frame.code.flow.once}
+        self.frame.env = {k: v for k, v in env.items() if type(v) is not Folded or k in once}
+        outcome = self.folded_condition(n)
         self.frame.env = env
-        return way is None or any(isinstance(x, ast.IfExp) for x in ast.walk(n))
+        return outcome is None or any(isinstance(x, ast.IfExp) for x in ast.walk(n))
 
-    def unreached(self, s: ast.stmt, late: bool) -> bool:
-        """Refuse variables that are assigned only on a branch that Numba left out `late`.
+    def check_pruned(self, s: ast.stmt, prunes_late: bool) -> bool:
+        """Refuse variables that are assigned only on a branch that Numba left out late.
 
         It has joined the branches by then, and finds nothing there from which to take a type.
         """
-        lacking = self.frame.code.flow.after[s] - self.env.keys() if late else ()
+        lacking = self.frame.code.flow.after[s] - self.env.keys() if prunes_late else ()
         for name in sorted(lacking):
             what = f"{name} is assigned here only where no thread comes: assign it further up"
             self.errors.append(Missing(f"line {s.lineno}: {what}"))
@@ -318,46 +190,17 @@ class TypeInference(Statements):
         self.frame.env = before
         if not branches:
             return False
-        for key in map(known_of, flow.assigned(s)):
+        for key in map(folded_name, flow.assigned(s)):
             first, *others = (branch.get(key) for branch in branches)
             before.pop(key, None)
             if first is not None and all(other is first for other in others):
                 before[key] = first
         for name in sorted(names):
-            found = [branch[name] for branch in branches if name in branch]
-            if found:
-                before[name] = self.widened(("after", s, name), self.agreed(name, found, s))
+            incoming = [branch[name] for branch in branches if name in branch]
+            if incoming:
+                before[name] = self.widened(("after", s, name), self.phi(name, incoming, s))
         into[s] = {name: type_of(before[name]) for name in sorted(names) if name in before}
         return True
-
-    def agreed(self, name: str, found: list, s: ast.stmt):
-        """A stand-in for the type that all of some values have in common."""
-        v = found[0]
-        for other in found[1:]:
-            v = self.unify(v, other, s, name)
-        return v
-
-    def unify(self, a, b, n: ast.AST, name: str):
-        """A stand-in for the type that two values have in common."""
-        if a is b:
-            return a
-        if values.is_value(a) and values.is_value(b):
-            if type(a) is Literal and type(b) is Literal and a == b:
-                return a
-            return values.sample(np.promote_types(a.dtype, b.dtype))
-        if isinstance(a, tuple) and isinstance(b, tuple) and values.same_kind(a, b):
-            return values.rebuilt(a, (self.unify(x, y, n, name) for x, y in zip(a, b, strict=True)))
-        if isinstance(a, Array) and isinstance(b, Array) and (a.dtype, a.ndim) == (b.dtype, b.ndim):
-            if a.buffer is b.buffer:
-                return a if a.strides == b.strides else b
-            array = sample_array(a if not a.contiguous else b)
-            self.memory.derive(array, a, b)
-            return array
-        raise Unsupported(
-            n.lineno,
-            f"{name} would be {describe_value(a)} in some threads and {describe_value(b)} in "
-            "others: give it one type",
-        )
 
     def for_loop(self, s: ast.For) -> bool:
         items = iterable(self.evaluate(s.iter, self.lanes.all), s.iter)
@@ -381,20 +224,6 @@ class TypeInference(Statements):
                 return tuple(self.item(inner, n) for inner in items.inners)
         return values.sample(items.counter)
 
-    def one_of(self, items: tuple, n: ast.expr):
-        """A stand-in for any item of a tuple: they must have one type."""
-        if not items:
-            raise Unsupported(n.lineno, f"{ast.unparse(n)}: the tuple is empty")
-        kinds = {str(type_of(x)) for x in items}
-        if len(kinds) > 1 and not all(type(x) is Literal for x in items):
-            what = ", ".join(dict.fromkeys(map(describe_value, items)))
-            raise Unsupported(
-                n.lineno,
-                f"{ast.unparse(n)}: the items must have one type to be taken in turn, and are "
-                f"{what}: convert them, as in float32(...)",
-            )
-        return self.plain(items[0])
-
     def while_loop(self, s: ast.While) -> bool:
         """Go through a loop; its first test is one of its own, of which more may be known.
 
@@ -402,13 +231,13 @@ class TypeInference(Statements):
         first test, of which no more is known then.
         """
         flow = self.frame.code.flow
-        entered = None if s in flow.continued else self.decided(s.test)
+        entered = None if s in flow.continued else self.folded_condition(s.test)
         if entered is False:
-            late = self.late(s.test)
+            prunes_late = self.prunes_late(s.test)
             self.condition(s.test)
             branches = [self.env] if not s.orelse or self.block(s.orelse) else []
             reached = self.join(self.compiled.after, s, flow.after[s], self.env, branches)
-            return self.unreached(s, late) if reached else False
+            return self.check_pruned(s, prunes_late) if reached else False
         return self.loop(s, lambda: self.condition(s.test) is not True, entered is True)
 
     def loop(self, s: ast.For | ast.While, head, entered: bool = False) -> bool:
@@ -418,14 +247,14 @@ class TypeInference(Statements):
         """
         compiled, live = self.compiled, self.frame.code.flow
         for name in flow.assigned(s):
-            self.env.pop(known_of(name), None)
+            self.env.pop(folded_name(name), None)
         before, back = self.env, self.backs.get(s, {})
         known = {}
         for name in sorted(live.head[s]):
             branches = [before[name]] if name in before else []
             branches += back.get(name, [])
             if branches:
-                known[name] = self.widened(("head", s, name), self.agreed(name, branches, s))
+                known[name] = self.widened(("head", s, name), self.phi(name, branches, s))
         self.frame.env = before | known
         ends = head()
         breaks: list[Env] = []
@@ -448,10 +277,10 @@ class TypeInference(Statements):
             if isinstance(s, ast.While):  # compiled code tests again behind the body
                 first = [] if entered else [before]
                 for name in sorted(live.after[s] | live.orelse[s]):
-                    found = [branch[name] for branch in (*first, *continues) if name in branch]
-                    if found:
+                    incoming = [branch[name] for branch in (*first, *continues) if name in branch]
+                    if incoming:
                         self.env[name] = self.widened(
-                            ("exit", s, name), self.agreed(name, found, s)
+                            ("exit", s, name), self.phi(name, incoming, s)
                         )
             if not s.orelse or self.block(s.orelse):
                 branches = [*breaks, self.env]
@@ -528,117 +357,6 @@ class TypeInference(Statements):
     }
 
     # -- expressions
-
-    def evaluate(self, n, m: Mask):
-        return self.noted(n, super().evaluate(n, m))
-
-    def binary(self, n, a, b, m: Mask):
-        v = super().binary(n, a, b, m)
-        return self.noted(n, v) if isinstance(n, ast.AugAssign) else v
-
-    def noted(self, n: ast.AST, v):
-        """A value with all types that this piece of source has had."""
-        wide = self.widened(n, v)
-        if type_of(wide) != type_of(v):
-            self.compiled.widened[n] = type_of(wide)
-        return wide
-
-    @classmethod
-    def plain(cls, v):
-        """A value whose numbers the compiler has forgotten."""
-        if isinstance(v, tuple):
-            return values.rebuilt(v, map(cls.plain, v))
-        return np.int64(v) if type(v) is Literal else v
-
-    def evaluate_constant(self, n: ast.Constant, m: Mask):
-        v = super().evaluate_constant(n, m)
-        return Literal(v) if type(v) is np.int64 else v
-
-    def constant(self, n):
-        return self.literal(super().constant(n))
-
-    def literal(self, v):
-        """A constant whose numbers the compiler knows."""
-        if isinstance(v, tuple):
-            return values.rebuilt(v, map(self.literal, v))
-        return Literal(v) if type(v) is np.int64 else v
-
-    def evaluate_name(self, n: ast.Name, m: Mask):
-        code = self.frame.code
-        lost, early = n.id in code.locals and n.id not in self.env, n in code.flow.early
-        if lost and not early and self.final and n.id not in self.untyped:
-            _, v = self.first.get(n.id, (END, MISSING))
-            if v is not MISSING:
-                self.compiled.lost[n] = type_of(v)
-                return v
-        if lost or early:
-            raise Missing(
-                f"line {n.lineno}: {n.id} is used before any thread gives it a value: assign it "
-                "further up"
-            )
-        return super().evaluate_name(n, m)
-
-    def store_name(self, target: ast.Name, v) -> None:
-        super().store_name(target, v)
-        if values.is_value(v):
-            v = self.widened(("stored", target), self.plain(v))
-            self.note_first(target, v)
-
-    def note_first(self, target: ast.Name, v) -> None:
-        """Keep the type of a variable's first assignment, which is that of reads before any.
-
-        Where all threads come to an assignment, Numba begins a new variable.
-        """
-        place = target.lineno, target.col_offset
-        first, known = self.first.get(target.id, (END, MISSING))
-        if place < self.frame.code.flow.renewed.get(target.id, END) and place <= first:
-            self.first[target.id] = place, known if v is MISSING and place == first else v
-
-    def evaluate_bool(self, n: ast.BoolOp, m: Mask):
-        ends, found = isinstance(n.op, ast.Or), []
-        for x in n.values:
-            v, way = self.tested(x), self.known(x)
-            if way is not (not ends) or x is n.values[-1]:
-                found.append(v)
-            if way is ends:
-                break
-        return self.joined(n, found)
-
-    def evaluate_ternary(self, n: ast.IfExp, m: Mask):
-        known = self.condition(n.test)
-        sides = [n.body] if known is True else [n.orelse] if known is False else [n.body, n.orelse]
-        found, lacking = [], None
-        for x in sides:  # a side that has no type yet leaves it to the other
-            try:
-                found.append(self.evaluate(x, m))
-            except Missing as error:
-                self.errors.append(error)
-                lacking = error
-        if not found:
-            raise lacking
-        return self.joined(n, found)
-
-    def joined(self, n: ast.expr, found: list):
-        """A stand-in for an expression that has one of several values."""
-        v = found[0]
-        for other in found[1:]:
-            v = self.unify(v, other, n, ast.unparse(n))
-        self.compiled.unified[n] = type_of(v)
-        return v
-
-    def evaluate_compare(self, n: ast.Compare, m: Mask):
-        sides = [n.left, *n.comparators]
-        found = [self.evaluate(x, m) for x in sides]
-        result = None
-        for op, left, right in zip(n.ops, found, found[1:], strict=False):
-            v = self.compare(op, left, right, n)
-            result = v if result is None else result & v
-        return result
-
-    def contains(self, left, right, n):
-        if isinstance(right, tuple):
-            self.one_of(right, n)
-        return super().contains(left, right, n)
 
     def evaluate_call(self, n: ast.Call, m: Mask):
         target = self.callee(n.func)
@@ -728,31 +446,7 @@ class TypeInference(Statements):
         self.memory.derive(array, *(item_at(given, path) for path in paths))
         return array
 
-    EXPRESSIONS = Statements.EXPRESSIONS | {
-        ast.Constant: evaluate_constant,
-        ast.Name: evaluate_name,
-        ast.BoolOp: evaluate_bool,
-        ast.IfExp: evaluate_ternary,
-        ast.Compare: evaluate_compare,
-        ast.Call: evaluate_call,
-    }
-
-    # -- what depends on numbers that are not known yet
-
-    def item_of(self, a: tuple, index: tuple, m: Mask, n):
-        if type(index[0]) is Literal or isinstance(index[0], slice):
-            return super().item_of(a, index, m, n)
-        self.check_item(a, index, n)
-        return self.one_of(a, n)
-
-    def must_be_known(self, v, n: ast.expr) -> None:
-        for x in v if isinstance(v, tuple) else (v,):
-            if type(x) is not Literal:
-                raise Unsupported(
-                    n.lineno,
-                    f"{ast.unparse(n)} must be known when the kernel is compiled: use a number, a "
-                    "global, or a kernel made by a function",
-                )
+    EXPRESSIONS = TypedExpressions.EXPRESSIONS | {ast.Call: evaluate_call}
 
 
 def _has_literal(v) -> bool:

@@ -11,15 +11,15 @@ from __future__ import annotations
 import ast
 
 from . import signatures, values
-from .access import Memory
 from .compiled import Compiled
 from .errors import KernelError, StopRun, raised
 from .iterables import iterable
+from .lane_expressions import LaneExpressions
+from .lane_memory import LaneMemory
 from .lanes import Lanes, Mask
 from .repetition import Repetition
 from .session import Frame, Loop, Session
 from .sites import Kind, Problem
-from .statements import Statements
 from .variables import Join, PossiblyUnbound, convert, select
 from .waiting import Waiting, parts
 
@@ -27,7 +27,7 @@ HOPELESS = 12_000  # trips of a loop that nothing can end: enough to see what el
 ENOUGH = ", or use more threads and fewer iterations"
 
 
-class Runner(Statements):
+class Runner(LaneExpressions):
     """Runs one group of lanes through a kernel.
 
     Parameters
@@ -44,7 +44,7 @@ class Runner(Statements):
     """
 
     def __init__(self, session: Session, lanes: Lanes, shared: dict):
-        super().__init__(Memory(session, lanes, shared))
+        super().__init__(LaneMemory(session, lanes, shared))
         self.exited: Mask | None = None
         self.depth = 0
         limits = session.limits
@@ -231,7 +231,7 @@ class Runner(Statements):
         self.problem((Kind.ENDLESS_LOOP, s), problem, m.n)
         raise StopRun
 
-    SIMPLE = Statements.SIMPLE | {
+    SIMPLE = LaneExpressions.SIMPLE | {
         ast.Return: returns,
         ast.Break: breaks,
         ast.Continue: continues,

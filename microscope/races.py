@@ -42,7 +42,7 @@ class Race(NamedTuple):
     second_thread: int
 
 
-class Access(NamedTuple):
+class LoggedAccess(NamedTuple):
     """One access of many lanes."""
 
     site: Site
@@ -51,7 +51,7 @@ class Access(NamedTuple):
     lanes: Lanes
 
 
-def _alike(a: Access, b: Access) -> bool:
+def _alike(a: LoggedAccess, b: LoggedAccess) -> bool:
     """Say whether two accesses are the same lanes' to the same cells."""
     return (
         a.site is b.site
@@ -87,13 +87,13 @@ class ArrayRaces:
     ):
         self.buffer, self.report = buffer, report
         self.threads = warps_per_block * WARP
-        self.log: list[Access] = []
+        self.log: list[LoggedAccess] = []
         self.logged = 0
         self.tables: tuple[Table, Table, Table] = ({}, {}, {})
         self.found = 0
-        self.clean: list[list[Access]] = []  # what lay between two barriers lately, without a race
+        self.clean: list[list[LoggedAccess]] = []  # between two barriers, lately
 
-    def note(self, access: Access) -> None:
+    def note(self, access: LoggedAccess) -> None:
         """Log an access."""
         self.log.append(access)
         self.logged += access.mask.n

@@ -9,7 +9,7 @@ import numpy as np
 
 from .lanes import Lanes, Mask
 from .memory import Buffer
-from .races import GRID_LEVEL, WARP_LEVEL, Access, ArrayRaces, Race
+from .races import GRID_LEVEL, WARP_LEVEL, ArrayRaces, LoggedAccess, Race
 from .requests import Cost, global_cost, shared_cost
 from .sites import LINE, SECTOR, WARP, ArraySeen, Kind, Problem, Request, Site
 from .trace import Trace
@@ -129,7 +129,7 @@ class Tracer:
         if buffer in self.races:
             for some in cells if width > 1 else [cells]:
                 for unit in self._units(buffer, some):
-                    self.races[buffer].note(Access(site, unit, mask, lanes))
+                    self.races[buffer].note(LoggedAccess(site, unit, mask, lanes))
         if self.fenced and space == "global" and op != "load":
             self._tell(op, mask, lanes)
 

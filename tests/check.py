@@ -36,8 +36,9 @@ OF_PAGES = (
 )  # fmt: skip
 #: Tests of every exercise, whose ids name it.
 OF_EXERCISES = tuple(f"tests/lab/exercises/test_{name}.py" for name in ("answers", "cells"))
-#: Seconds after which no further test starts: a page of text, and anything else.
-PAGE, OTHER = 8, 25
+#: Seconds from the first test after which no further one starts: a page of text, and anything else.
+#: To find the tests takes some seconds more; on a busy machine longer, and as many still run.
+PAGE, OTHER = 4, 20
 #: What `--all` runs: the unit tests, the interpreter's shorter ones, one chapter.
 ALL = [
     *map(str, sorted(Path(__file__).parent.glob("test_*.py"))),
@@ -209,7 +210,7 @@ class Budget:
     """A plugin that starts no test once the time is up, and says how many it left."""
 
     def __init__(self, seconds: float, chosen: list[str]) -> None:
-        self.until = time.monotonic() + seconds
+        self.seconds, self.until = seconds, None
         self.order = {test.partition(" ")[0]: place for place, test in enumerate(chosen)}
         self.pages = {
             file: {c.partition(" ")[2] for c in chosen if c.startswith(f"{file} ")}
@@ -237,6 +238,7 @@ class Budget:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item) -> bool | None:
+        self.until = self.until or time.monotonic() + self.seconds
         if time.monotonic() < self.until:
             return None
         self.left += 1

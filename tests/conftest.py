@@ -2,6 +2,8 @@
 
 `pytest -m gpu` runs them all, and only them, on a machine with an NVIDIA GPU. `make test` shares
 the files of tests out among two processes; those on a GPU have the machine to themselves even then.
+Of a function marked ``sampled(n)`` those processes run every n-th case; named on the command line
+(``make test ARGS=tests/lab/exercises/test_answers.py``) or found by `make check`, all run.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 import fcntl
 import os
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -62,7 +65,9 @@ def pytest_runtest_protocol(item):
         return (yield)
 
 
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
+    if hasattr(config, "workerinput"):
+        sample(config, items)
     gpu_tests = [item for item in items if item.get_closest_marker("gpu")]
     if not gpu_tests:
         return
@@ -71,6 +76,18 @@ def pytest_collection_modifyitems(items):
     if why_cpu:
         for item in gpu_tests:
             item.add_marker(pytest.mark.skip(reason=f"needs an NVIDIA GPU: {why_cpu}"))
+
+
+def sample(config, items) -> None:
+    """Leave out what many near-equal cases of a function say once more."""
+    number, left = Counter(), set()
+    for item in items:
+        if marker := item.get_closest_marker("sampled"):
+            if number[item.function] % marker.args[0]:
+                left.add(item)
+            number[item.function] += 1
+    items[:] = [item for item in items if item not in left]
+    config.hook.pytest_deselected(items=list(left))
 
 
 @pytest.fixture(scope="session")

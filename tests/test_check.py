@@ -99,10 +99,17 @@ def test_the_nearest_come_first_and_the_rest_is_left_when_the_time_is_up():
     budget.pytest_collection_modifyitems(SimpleNamespace(hook=hook), items)
     assert [item.nodeid for item in items] == [ids[3], ids[1], ids[0]]
     assert budget.pytest_runtest_protocol(items[0]) is None and budget.left == 0
-    budget.until = 0
+    budget.until = 1
     assert budget.pytest_runtest_protocol(items[0]) is True and budget.left == 1
 
 
 def test_every_path_of_the_whole_check_is_there():
     for path in (*check.ALWAYS, check.FLOORS, *check.OF_PAGES, *check.ALL):
         assert (check.ROOT / path.removeprefix("--ignore=").partition("::")[0]).exists(), path
+
+
+def test_the_time_begins_with_the_first_test():
+    budget, spent = check.Budget(60, []), check.Budget(-1, [])
+    assert budget.until is None
+    assert budget.pytest_runtest_protocol(None) is None and budget.until
+    assert spent.pytest_runtest_protocol(None) and spent.left == 1

@@ -1,7 +1,7 @@
 """Who may import whom: nothing imports upwards or in a circle; the microscope needs NumPy alone.
 
 The floors are the folders of ``kernels/``, above the microscope. The chapters stand on the library,
-the authors' tools on both, and the command line on all. ``python -m tests.test_floors`` draws them.
+the authors' tools on all. ``python -m tests.test_floors`` draws them.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ FLOORS = [
     ("budget",),
     ("tuning",),
     ("lab",),
+    ("cli",),
     *((chapter,) for chapter in CHAPTERS),
     ("authoring",),
-    ("cli",),
 ]
 #: The face of the course, above all floors.
 FACE = ("kernels", "kernels.__main__")

@@ -7,17 +7,20 @@ apart; a picture whose letters are still too small is wider than the page, and s
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from itertools import pairwise
+from pathlib import Path
 
 from bs4 import Tag
 
 GROWN = 1.2
 #: Letters from `SMALL` on may become `RAISED` on a phone, in a picture's own units.
 SMALL, RAISED = 8, 11.2
-#: Characters by their width, a share of their letters' size; all others have the last one.
-WIDTHS = {"ijl.,:;'|()[] -": 0.31, "fIrt": 0.37, "mwMW%": 0.84, "ABCDGHKNOPQRTUVXYZ": 0.6, "": 0.52}
+#: How wide each letter of the pages is, a share of its size, by weight: `make fonts` measures them.
+WIDTHS = json.loads(Path(__file__).with_name("widths.json").read_text("utf-8"))
+BOLD = "font-weight: 700"
 #: Pixels that the smallest letters have on a phone.
 LETTERS = 11
 
@@ -53,11 +56,9 @@ def dress(body: Tag) -> None:
 
 
 def wide(text: Tag, size: float) -> float:
-    """How wide a text is at most, in the units of its picture."""
-    return size * sum(
-        next(share for those, share in WIDTHS.items() if letter in those or not those)
-        for letter in text.text.strip()
-    )
+    """How wide a text is in its picture; a letter that the font lacks is as wide as its size."""
+    letters = WIDTHS["700" if BOLD in text["style"] else "400"]
+    return size * sum(letters.get(letter, 1) for letter in text.text.strip())
 
 
 def crowded(picture: Tag) -> bool:

@@ -32,7 +32,7 @@ def changed(make: Callable[..., Any], before: str, after: str) -> Callable[..., 
     name = f"<{make.__name__}, changed {next(_numbers)}>"
     source = source.replace(before, after)
     linecache.cache[name] = len(source), None, source.splitlines(keepends=True), name
-    scope = dict(make.__globals__)
+    scope = dict(inspect.unwrap(make).__globals__)
     exec(compile(source, name, "exec"), scope)
     return scope[make.__name__]
 

@@ -8,15 +8,14 @@ import traceback
 import click
 
 from kernels.basics.errors import foreseen, one_line
+from kernels.cli.authored import pages, readme, record
 from kernels.cli.bench import bench
 from kernels.cli.calibrate import calibrate
 from kernels.cli.compare import compare
 from kernels.cli.explain import explain
 from kernels.cli.info import info
-from kernels.cli.pages import pages, readme
 from kernels.cli.parameters import WAY_OUT
 from kernels.cli.profile import profile
-from kernels.cli.record import record
 from kernels.cli.run import run
 from kernels.cli.trace import trace
 from kernels.cli.tune import tune_rung
@@ -49,8 +48,8 @@ for command in COMMANDS:
     cli.add_command(command)
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run the command line; an error is one line on stderr, and with `DEBUG` a traceback before.
+def main(arguments: list[str] | None = None, commands: click.Group = cli) -> int:
+    """Run a command line; an error is one line on stderr, and with `DEBUG` a traceback before.
 
     Returns
     -------
@@ -60,14 +59,14 @@ def main(arguments: list[str] | None = None) -> int:
     arguments = sys.argv[1:] if arguments is None else arguments
     debug, arguments = DEBUG in arguments, [each for each in arguments if each != DEBUG]
     try:
-        cli.main(arguments, prog_name="python -m kernels", standalone_mode=False)
-        return 0
+        done = commands.main(
+            arguments, prog_name="python -m kernels", standalone_mode=False, obj=debug
+        )
+        return done or 0
     except (KeyboardInterrupt, click.Abort) as error:
         told = "interrupted: no chapter and no record was changed"
         stopped = [e for e in (error, error.__cause__) if isinstance(e, Interrupted)]
         told, code = (str(stopped[0]) if stopped else told), 130
-    except click.exceptions.Exit as leave:
-        return leave.exit_code
     except click.exceptions.NoArgsIsHelpError as error:
         print(error.format_message())
         return 0

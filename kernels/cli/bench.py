@@ -14,9 +14,10 @@ from kernels import records
 from kernels.basics import files
 from kernels.basics.units import quantity
 from kernels.budget import comparison
+from kernels.cli.authored import author
 from kernels.cli.console import busy, near, out
 from kernels.cli.parameters import Grids
-from kernels.cli.recording import kept, measured, measured_gpus, write_front_pages
+from kernels.cli.recording import kept, measured, measured_gpus
 from kernels.distributed.grid import Grid
 from kernels.measure import host_bench
 from kernels.measure.distributed import run as distributed
@@ -59,7 +60,7 @@ def bench(
     kept(only).unlink(missing_ok=True)
     out.print(f"recorded in {near(path)}", markup=False)
     if folder is None:
-        write_front_pages(records.read(path))
+        raise click.exceptions.Exit(author("readme", "--gpu", path.stem))
 
 
 def _compare_the_ladder(folder: Path, only: str) -> None:

@@ -11,8 +11,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from kernels.basics.files import ROOT
 
-# `notebooks` and `showcase` are imported where they are used: Jupyter and Matplotlib take seconds
-# to load, and only recording needs them.
 out = Console(highlight=False, soft_wrap=True)
 
 

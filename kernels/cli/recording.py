@@ -1,4 +1,4 @@
-"""What `bench` and `record` share: measure all, and write the front pages."""
+"""What `bench` and `record` share: to measure all that a record holds."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from kernels import records
 from kernels.basics import files
-from kernels.cli.console import near, out, progress
+from kernels.cli.console import progress
 from kernels.distributed import machine
 from kernels.distributed.grid import Grid
 from kernels.measure.bench import plan, run, short
@@ -58,17 +58,3 @@ def measured_gpus(gpus: int, folder: Path | None) -> Path:
             bar.update(task, description=name, completed=done, total=total)
 
         return distributed.measured(gpus, about, device_facts(), folder, report)
-
-
-def write_front_pages(record: records.Record) -> None:
-    """Write the record's figures into the front pages and the fact-check."""
-    # Jupyter and Matplotlib take seconds to load, and only recording needs them.
-    from authoring import factcheck, inline, reading, showcase
-
-    written = (*showcase.write(record), *inline.write(), *reading.say(), reading.write())
-    for path in written:
-        out.print(f"written: {near(path)}")
-    try:
-        out.print(f"written: {near(factcheck.write(record))}")
-    except records.RecordError as error:
-        out.print(f"the fact-check keeps its figures: {error}", markup=False)

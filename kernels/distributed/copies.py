@@ -15,7 +15,7 @@ from itertools import permutations
 from typing import Any
 
 from kernels.distributed import machine
-from kernels.distributed.engine import Engine
+from kernels.distributed.executor import Executor
 from kernels.distributed.schedule import Move, Product, Schedule, Tile
 from kernels.distributed.simulation import gathered
 from kernels.distributed.store import Store
@@ -27,7 +27,7 @@ __all__ = ["Copies"]
 Key = tuple[str, int, int]  #: what was queued, in which step, for which rank
 
 
-class Copies(Engine):
+class Copies(Executor):
     """The ranks' arrays on their GPUs, and the streams.
 
     Parameters

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from kernels.distributed import machine, simulation
-from kernels.distributed.engine import Engine
+from kernels.distributed.executor import Executor
 from kernels.distributed.processes import Team
 from kernels.distributed.schedule import Move, Product, Schedule, Tile
 from kernels.distributed.store import Store
@@ -55,17 +55,17 @@ class Mailbox:
         for rank in others:
             self.receive(rank)
 
-    def engine(self, job: Any, plan: Schedule) -> MailboxEngine:
-        return MailboxEngine(self, plan, job)
+    def executor(self, job: Any, plan: Schedule) -> MailboxExecutor:
+        return MailboxExecutor(self, plan, job)
 
-    def block(self, engine: Engine) -> np.ndarray:
-        return engine.stores[self.team.rank].C
+    def block(self, executor: Executor) -> np.ndarray:
+        return executor.stores[self.team.rank].C
 
     def close(self) -> None:
         """Nothing is open between messages."""
 
 
-class MailboxEngine(Engine):
+class MailboxExecutor(Executor):
     """One rank's part of a schedule, with NumPy."""
 
     def __init__(self, mailbox: Mailbox, schedule: Schedule, job: Any) -> None:

@@ -12,7 +12,7 @@ from time import monotonic, sleep
 from typing import Any
 
 from kernels.distributed import machine
-from kernels.distributed.engine import Engine
+from kernels.distributed.executor import Executor
 from kernels.distributed.local import multiplier
 from kernels.distributed.processes import Team
 from kernels.distributed.schedule import Move, Product, Schedule, Tile
@@ -89,18 +89,18 @@ class Nccl:
             self.communicator.recv(array.data.ptr, array.nbytes, nccl.NCCL_UINT8, source, stream)
         nccl.groupEnd()
 
-    def engine(self, job: Any, plan: Schedule) -> NcclEngine:
-        return NcclEngine(self, plan, job)
+    def executor(self, job: Any, plan: Schedule) -> NcclExecutor:
+        return NcclExecutor(self, plan, job)
 
-    def block(self, engine: Engine) -> Any:
-        return engine.stores[self.team.rank].C.get()
+    def block(self, executor: Executor) -> Any:
+        return executor.stores[self.team.rank].C.get()
 
     def close(self) -> None:
         """Leave the group."""
         self.communicator.abort()
 
 
-class NcclEngine(Engine):
+class NcclExecutor(Executor):
     """One rank's part of a schedule, on its GPU."""
 
     def __init__(self, group: Nccl, schedule: Schedule, job: Any) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from kernels.distributed.engine import Engine
+from kernels.distributed.executor import Executor
 from kernels.distributed.schedule import Move, Product, Schedule, Tile
 from kernels.distributed.store import Store
 from kernels.host import half
@@ -20,7 +20,7 @@ __all__ = ["Simulation", "simulate"]
 
 
 @dataclass
-class Simulation(Engine):
+class Simulation(Executor):
     """A run in turn; afterwards `C` is the product, `sent` and `received` count bytes by rank."""
 
     schedule: Schedule

@@ -15,7 +15,7 @@ import numpy as np
 
 from kernels.distributed import lock, processes
 from kernels.distributed.algorithms import schedule
-from kernels.distributed.engine import Engine
+from kernels.distributed.executor import Executor
 from kernels.distributed.grid import Grid
 from kernels.distributed.processes import Team
 from kernels.distributed.simulation import gathered
@@ -70,11 +70,11 @@ class Found:
 
 
 class Transport(Protocol):
-    """How ranks talk: it makes engines, and lets all ranks wait for each other."""
+    """How ranks talk: it makes executors, and lets all ranks wait for each other."""
 
-    def engine(self, job: Job, plan: Any) -> Engine: ...
+    def executor(self, job: Job, plan: Any) -> Executor: ...
     def barrier(self) -> None: ...
-    def block(self, engine: Engine) -> Any: ...
+    def block(self, executor: Executor) -> Any: ...
     def close(self) -> None: ...
 
 
@@ -128,20 +128,20 @@ def do(team: Team, link: Transport, job: Job) -> Found:
     """One job: the product once, checked by whoever reads the block, then timed."""
     A, B = job.matrix("A"), job.matrix("B")
     plan = schedule(job.algorithm, A.shape[0], B.shape[1], A.shape[1], job.grid, job.pieces)
-    engine = link.engine(job, plan)
-    for store in engine.stores.values():
-        engine.fill(store, A, B)
+    executor = link.executor(job, plan)
+    for store in executor.stores.values():
+        executor.fill(store, A, B)
     link.barrier()
-    engine.run()
+    executor.run()
     link.barrier()
-    np.save(Path(job.folder) / f"C{team.rank}.npy", link.block(engine))
+    np.save(Path(job.folder) / f"C{team.rank}.npy", link.block(executor))
     seconds = []
     for _ in range(job.repeats):
         link.barrier()
         start = perf_counter()
         for _ in range(job.batch):
-            engine.run()
+            executor.run()
         link.barrier()
         seconds.append((perf_counter() - start) / job.batch)
     runs = 1 + job.repeats * job.batch
-    return Found(seconds, engine.sent // runs, engine.received // runs)
+    return Found(seconds, executor.sent // runs, executor.received // runs)

@@ -11,7 +11,7 @@ from typing import Any
 
 #: Names, by the module that defines them.
 NAMES = {
-    "chapters.ch08_tensor_cores.widgets.pipeline_player": ("pipeline_player",),
+    "kernels.lab.widgets.pipeline_player": ("pipeline_player",),
     "kernels.basics.units": ("percent", "quantity", "size"),
     "kernels.engine.device": ("device", "where"),
     "microscope": ("trace",),

@@ -139,7 +139,7 @@ attention(const Half *__restrict__ Q, const Half *__restrict__ K, const Half *__
                 }
 
         // Weights. A thread has two rows of every 16; the four threads of a row agree on its
-        // maximum, and fade what was added under the old one.
+        // maximum, and rescale what was added under the old one.
         #pragma unroll
         for (int t = 0; t < TALL; ++t)
             #pragma unroll
@@ -150,10 +150,10 @@ attention(const Half *__restrict__ Q, const Half *__restrict__ K, const Half *__
                     above = fmaxf(above, fmaxf(s[t][j][2 * r], s[t][j][2 * r + 1]));
                 above = fmaxf(above, __shfl_xor_sync(0xFFFFFFFF, above, 1));
                 above = fmaxf(above, __shfl_xor_sync(0xFFFFFFFF, above, 2));
-                const float fade = power_of_2((largest[t][r] - above) * scale);
+                const float rescale = power_of_2((largest[t][r] - above) * scale);
                 const float shift = above * scale;
                 largest[t][r] = above;
-                total[t][r] *= fade;
+                total[t][r] *= rescale;
                 #pragma unroll
                 for (int i = 0; i < KEYS / 4; ++i) {
                     float &score = s[t][i / 2][2 * r + i % 2];
@@ -162,7 +162,7 @@ attention(const Half *__restrict__ Q, const Half *__restrict__ K, const Half *__
                 }
                 #pragma unroll
                 for (int i = 0; i < D / 4; ++i)
-                    o[t][i / 2][2 * r + i % 2] *= fade;
+                    o[t][i / 2][2 * r + i % 2] *= rescale;
             }
 
         // Results. The scores of two blocks of 8 keys lie in registers as a fragment of A does.

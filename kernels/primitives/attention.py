@@ -1,7 +1,7 @@
 """Fused attention: softmax(Q·Kᵀ/√D)·V, tile by tile, without ever storing the N×N matrix.
 
 In Numba, `make_attention` shows the idea on any GPU in float32: a warp owns one query. Its CUDA
-C++ twin runs on tensor cores from Ampere on, with 16-bit operands and 16 queries for each warp.
+C++ counterpart runs on tensor cores from Ampere on, with 16-bit operands and 16 queries per warp.
 Hopper has kernels of its own, in both languages: `kernels.primitives.attention_wgmma`.
 """
 
@@ -26,13 +26,16 @@ HIDDEN = float32(-math.inf)  #: the score of a key that a query does not see
 
 
 @cache
-def make_attention(D, causal):
-    """Return the Numba kernel for heads of D elements, launched ``(Q, K, V, out, scale)``."""
+def make_two_pass(D):
+    """Return the kernel that computes the scores twice, launched ``(Q, K, V, out, scale)``.
+
+    The first pass finds each query's largest score, the second adds up weights and weighted values.
+    """
     EACH = cdiv(D, 32)  # elements of a result that a lane adds up
     WIDTH, PITCH = 32 * EACH, D + 1  # the odd pitch spreads a column of K over the banks
 
     @cuda.jit
-    def attention(Q, K, V, out, scale):
+    def two_pass(Q, K, V, out, scale):
         sQ = cuda.shared.array((QUERIES, D), float32)
         sK = cuda.shared.array((KEYS, PITCH), float32)
         sV = cuda.shared.array((KEYS, WIDTH), float32)
@@ -45,15 +48,82 @@ def make_attention(D, causal):
         largest, total = LOWEST, float32(0)
         for j in range(EACH):
             acc[j] = float32(0)
+        for second in range(2):
+            for key0 in range(uint32(0), N, uint32(KEYS)):
+                for i in range(warp, uint32(KEYS), uint32(QUERIES)):
+                    inside = key0 + i < N
+                    for d in range(lane, uint32(D), uint32(32)):
+                        sK[i, d] = K[head, key0 + i, d] if inside else float32(0)
+                    if second:
+                        for d in range(lane, uint32(WIDTH), uint32(32)):
+                            sV[i, d] = V[head, key0 + i, d] if inside and d < D else float32(0)
+                cuda.syncthreads()
+
+                # A lane computes the score of its key: in either pass the same.
+                score = float32(0)
+                for d in range(D):
+                    score += sQ[warp, d] * sK[lane, d]
+                if key0 + lane >= N:
+                    score = HIDDEN
+                if second:
+                    weight = math.exp(score - largest)
+                    total += weight  # of the lane's own keys; added up at the end
+                    # Now a lane owns columns of V: each key's weight goes to all lanes.
+                    for k in range(KEYS):
+                        w = cuda.shfl_sync(ALL, weight, k)
+                        for j in range(EACH):
+                            acc[j] += w * sV[k, lane + uint32(32 * j)]
+                else:
+                    for offset in (16, 8, 4, 2, 1):
+                        score = max(score, cuda.shfl_xor_sync(ALL, score, offset))
+                    largest = max(largest, score)
+                # The tiles must not be replaced before every warp has used them.
+                cuda.syncthreads()
+
+        for offset in (16, 8, 4, 2, 1):
+            total += cuda.shfl_xor_sync(ALL, total, offset)
+        for j in range(EACH):
+            d = lane + uint32(32 * j)
+            if query < N and d < D:
+                out[head, query, d] = acc[j] / total
+
+    return two_pass
+
+
+@cache
+def make_attention(D, causal, GROUP=1):
+    """Return the Numba kernel for heads of D elements, launched ``(Q, K, V, out, lse, scale)``.
+
+    `GROUP` heads of Q share one of K and V. `lse` gets, for each query, the logarithm of the sum of
+    the exponentials of its scores: all that the backward pass needs of them.
+    """
+    EACH = cdiv(D, 32)  # elements of a result that a lane adds up
+    WIDTH, PITCH = 32 * EACH, D + 1  # the odd pitch spreads a column of K over the banks
+
+    @cuda.jit
+    def attention(Q, K, V, out, lse, scale):
+        sQ = cuda.shared.array((QUERIES, D), float32)
+        sK = cuda.shared.array((KEYS, PITCH), float32)
+        sV = cuda.shared.array((KEYS, WIDTH), float32)
+        acc = cuda.local.array(EACH, float32)
+        lane, warp = uint32(cuda.threadIdx.x), uint32(cuda.threadIdx.y)
+        head, first = uint32(cuda.blockIdx.y), uint32(cuda.blockIdx.x * QUERIES)
+        query, N = first + warp, uint32(Q.shape[1])
+        shared_head = head // uint32(GROUP)  # of K and V
+        for d in range(lane, uint32(D), uint32(32)):
+            sQ[warp, d] = Q[head, query, d] * scale if query < N else float32(0)
+        largest, total = LOWEST, float32(0)
+        for j in range(EACH):
+            acc[j] = float32(0)
         # Beyond the block's last query, a causal mask hides every key.
         end = min(N, first + uint32(QUERIES)) if causal else N
         for key0 in range(uint32(0), end, uint32(KEYS)):
             for i in range(warp, uint32(KEYS), uint32(QUERIES)):
                 inside = key0 + i < N
                 for d in range(lane, uint32(D), uint32(32)):
-                    sK[i, d] = K[head, key0 + i, d] if inside else float32(0)
+                    sK[i, d] = K[shared_head, key0 + i, d] if inside else float32(0)
                 for d in range(lane, uint32(WIDTH), uint32(32)):
-                    sV[i, d] = V[head, key0 + i, d] if inside and d < D else float32(0)
+                    sV[i, d] = V[shared_head, key0 + i, d] if inside and d < D else float32(0)
             cuda.syncthreads()
 
             # A lane computes the score of its key.
@@ -64,17 +134,17 @@ def make_attention(D, causal):
             if key >= N or (causal and key > query):
                 score = HIDDEN
 
-            # The running maximum may have grown: fade what was added under the old one.
+            # The running maximum may have grown: rescale what was added under the old one.
             above = score
             for offset in (16, 8, 4, 2, 1):
                 above = max(above, cuda.shfl_xor_sync(ALL, above, offset))
             above = max(largest, above)
-            fade = math.exp(largest - above)
+            rescale = math.exp(largest - above)
             weight = math.exp(score - above)
             largest = above
-            total = total * fade + weight  # of the lane's own keys; added up at the end
+            total = total * rescale + weight  # of the lane's own keys; added up at the end
             for j in range(EACH):
-                acc[j] *= fade
+                acc[j] *= rescale
 
             # Now a lane owns columns of V: each key's weight goes to all lanes.
             for k in range(KEYS):
@@ -90,11 +160,13 @@ def make_attention(D, causal):
             d = lane + uint32(32 * j)
             if query < N and d < D:
                 out[head, query, d] = acc[j] / total
+        if query < N and lane == 0:
+            lse[head, query] = largest + math.log(total)
 
     return attention
 
 
-# ---------------------------------------------------------------------------------- the twin
+# -------------------------------------------------------------------------------- the C++ kernel
 
 
 @dataclass(frozen=True)
@@ -134,21 +206,26 @@ WAYS_OUT = {
     4: "float32 takes 16 to 128: split a head, or fill it up with zeros",
     2: "16 bits take 64 and 128: fill it up with zeros, or use float32 and engine='numba'",
 }
-NEEDS = (8, 0)  #: the least compute capability with the twin's instructions
+NEEDS = (8, 0)  #: the least compute capability with the counterpart's instructions
 
 
 class Heads(host.Operands):
-    """The operands Q, K, V and O, each of `heads` × `N` × `D` elements."""
+    """The operands Q, K, V and O, each of `heads` × `N` × `D` elements.
+
+    In float32, K and V may have fewer heads than Q: `group` heads of Q share each of theirs.
+    """
 
     def __init__(self, Q, K, V, out=None, engine="numba"):
         host.check_engine(engine)
         for name, array in (("Q", Q), ("K", K), ("V", V)):
             check_format(array, name, engine)
             host.check_array(array, name, 3, FORMATS[engine])
-            if array.shape != Q.shape or array.dtype != Q.dtype:
+            same = array.shape == Q.shape or (name != "Q" and are_grouped(Q, K, V))
+            if not same or array.dtype != Q.dtype:
                 raise ValueError(
                     f"Q is {described(Q)} and {name} is {described(array)}: make them the same"
                 )
+        self.group = len(Q) // len(K) if len(Q) else 1
         self._sizes = self.heads, self.N, self.D = Q.shape
         if self.D not in SIZES[Q.dtype.itemsize]:
             raise ValueError(f"head size {self.D} is not supported: {WAYS_OUT[Q.dtype.itemsize]}")
@@ -180,6 +257,14 @@ def check_format(array, name: str, engine: str) -> None:
             f"{name} holds float32; engine 'cpp' takes float16 or bfloat16:"
             " use engine='numba', or convert it"
         )
+
+
+def are_grouped(Q, K, V) -> bool:
+    """Whether K and V have alike fewer heads than Q, in float32, and as many for each."""
+    return (
+        K.shape == V.shape and K.ndim == 3 and K.shape[1:] == Q.shape[1:]
+        and str(Q.dtype) == "float32" and 0 < len(K) and len(Q) % len(K) == 0
+    )  # fmt: skip
 
 
 def described(array) -> str:
@@ -223,9 +308,10 @@ def launcher(
             hopper.check_gpu(device().compute_capability, "use engine='cpp', or float32")
             grid = launch(operands.heads, operands.N, hopper.QUERIES)
             return hopper.launcher(operands, causal, grid)
-        kernel = make_attention(operands.D, causal)
+        kernel = make_attention(operands.D, causal, operands.group)
         grid = launch(operands.heads, operands.N)
-        return prepared(kernel, grid, (32, QUERIES), (*operands.arguments(), scale))
+        lse = operands.workspace((operands.heads, operands.N))
+        return prepared(kernel, grid, (32, QUERIES), (*operands.arguments(), lse, scale))
     if takes_wgmma(wgmma, tiles):
         grid = launch(operands.heads, operands.N, hopper.QUERIES)
         return hopper.launcher(operands, causal, grid)
@@ -243,7 +329,7 @@ def launcher(
 
 
 def takes_wgmma(wgmma: int | None, tiles: dict[str, int]) -> bool:
-    """Whether Hopper's twin runs: if asked for, or where it can and no `Tiles` are asked for."""
+    """Whether Hopper's kernel runs: if asked for, or where it can and no `Tiles` are asked for."""
     capability = device().compute_capability
     if wgmma is None:
         return not tiles and hopper.runs_on(capability)
@@ -269,6 +355,7 @@ def attention(Q, K, V, out=None, causal=False, engine="numba", wgmma=None, **til
     ----------
     Q, K, V : array, shape (heads, N, D)
         All heads of all sequences of a batch, one after the other; N positions, D elements each.
+        In float32 K and V may have fewer: consecutive heads of Q share one of theirs.
         Of float32, D from 16 to 128, in Numba; of float16 or bfloat16 (as uint16, or of ml_dtypes)
         D 64 or 128, in C++, and for Hopper in Numba. NumPy arrays are copied to the device; any
         strides.
@@ -315,6 +402,7 @@ def flops(heads: int, N: int, D: int, causal: bool = False) -> int:
 
 def exact(Q, K, V, causal=False) -> np.ndarray:
     """Return the attention of NumPy arrays of floats in float64."""
+    K, V = (np.repeat(array, len(Q) // len(array), axis=0) for array in (K, V))
     weights, V = _weights(Q, K, causal)[0], np.asarray(V, np.float64)
     return weights @ V
 
@@ -323,8 +411,8 @@ def error_bound(Q, K, V, causal=False, unit=0.0) -> np.ndarray:
     """Return how far each element of a result may be off the exact one.
 
     A score is a sum of D products; its rounding is a relative error of the weight, and so is that
-    of the distance to the maximum. A weight fades once for each tile, and N of them are added.
-    64 roundings are left for exponentials and the division.
+    of the distance to the maximum. A weight is rescaled once per tile, and N of them are added. 64
+    roundings are left for exponentials and the division.
 
     Parameters
     ----------
@@ -334,6 +422,7 @@ def error_bound(Q, K, V, causal=False, unit=0.0) -> np.ndarray:
     unit : float
         The rounding of weights and results to 16 bits: 2⁻¹¹ for float16, 2⁻⁸ for bfloat16.
     """
+    K, V = (np.repeat(array, len(Q) // len(array), axis=0) for array in (K, V))
     P, distance, size = _weights(Q, K, causal)
     V, (N, D) = abs(np.asarray(V, np.float64)), Q.shape[1:]
     tiles = cdiv(N, KEYS)

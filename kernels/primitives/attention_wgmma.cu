@@ -1,8 +1,9 @@
 // Fused attention on Hopper (sm_90a): the tiles of `attention.cu`, now copied by the TMA unit and
 // multiplied by wgmma. A block owns 128 queries of one head: a producer fills two rings with tiles
 // of K and V, and each of two consumers, warpgroups of 64 queries, empties them.
-// Products and softmax overlap twice. While a tile's values are added up, a consumer weighs the
-// scores of the next. And with heads of 128 the consumers take turns: one multiplies, one weighs.
+// Products and softmax overlap twice. While a tile's values are added up, a consumer takes the
+// softmax of the next one's scores. And with heads of 128 the consumers alternate (ping-pong): one
+// multiplies while the other has its softmax.
 // Q, K, V and O hold heads × N × D numbers of 16 bits; the maps have three dimensions, so that
 // what lies beyond a head's last row comes as zeros, not as the next head.
 
@@ -16,7 +17,7 @@ constexpr int GROUP = 4;                         // heads whose K and V share L2
 constexpr int CONSUMERS = QUERIES / 64, THREADS = 128 * (1 + CONSUMERS);
 constexpr int PANEL = KEYS * 128;                // bytes: 64 columns of a tile
 constexpr int TILE = D / 64 * PANEL;             // of K or V; Q's is as large
-constexpr bool TURNS = D == 128;                 // products of 64 columns are over too soon
+constexpr bool PINGPONG = D == 128;                 // products of 64 columns are over too soon
 #define HIDDEN __int_as_float(0xFF800000)        // minus infinity: the score of a key not seen
 static_assert(QUERIES == KEYS, "one tile has all keys that a block has to hide");
 
@@ -35,7 +36,7 @@ __device__ inline void load_rows(unsigned to, const TensorMap &map, int row, int
 // As soon as a slot of the ring is empty, fill it.
 __device__ inline void refill(Tiles &ring, const TensorMap &map, int row, int head)
 {
-    barrier_wait(ring.empty(), ring.parity ^ 1);
+    barrier_wait(ring.empty(), ring.phase ^ 1);
     load_rows(ring.tile(), map, row, head, ring.full());
     ring.advance();
 }
@@ -43,7 +44,7 @@ __device__ inline void refill(Tiles &ring, const TensorMap &map, int row, int he
 // Start the product of 64 queries with all keys of a tile.
 __device__ inline void start_scores(float (&s)[KEYS / 2], unsigned queries, const Tiles &K)
 {
-    barrier_wait(K.full(), K.parity);
+    barrier_wait(K.full(), K.phase);
     products_begin();
     #pragma unroll
     for (int d = 0; d < D; d += 16) {
@@ -57,7 +58,7 @@ __device__ inline void start_scores(float (&s)[KEYS / 2], unsigned queries, cons
 __device__ inline void start_results(float (&o)[D / 2], const unsigned (&p)[KEYS / 4],
                                      const Tiles &V)
 {
-    barrier_wait(V.full(), V.parity);
+    barrier_wait(V.full(), V.phase);
     products_begin();
     #pragma unroll
     for (int key = 0; key < KEYS; key += 16)
@@ -77,10 +78,10 @@ __device__ inline void hide(float (&s)[KEYS / 2], int query, int key, int N)
     }
 }
 
-// Turn scores into weights. The four threads of a row agree on its maximum; `fade` is what all
-// that was added under the old one has to be multiplied by.
-__device__ inline void weigh(float (&s)[KEYS / 2], float (&largest)[2], float (&total)[2],
-                             float (&fade)[2], float scale)
+// Scores become weights. The four threads of a row agree on its maximum; `rescale` is the factor for
+// all that was added under the old one.
+__device__ inline void softmax(float (&s)[KEYS / 2], float (&largest)[2], float (&total)[2],
+                               float (&rescale)[2], float scale)
 {
     #pragma unroll
     for (int r = 0; r < 2; ++r) {
@@ -90,9 +91,9 @@ __device__ inline void weigh(float (&s)[KEYS / 2], float (&largest)[2], float (&
             above = fmaxf(above, fmaxf(s[j], s[j + 1]));
         above = fmaxf(above, __shfl_xor_sync(0xFFFFFFFF, above, 1));
         above = fmaxf(above, __shfl_xor_sync(0xFFFFFFFF, above, 2));
-        fade[r] = power_of_2((largest[r] - above) * scale);
+        rescale[r] = power_of_2((largest[r] - above) * scale);
         largest[r] = above;
-        total[r] *= fade[r];
+        total[r] *= rescale[r];
         #pragma unroll
         for (int i = 0; i < KEYS / 4; ++i) {
             float &score = s[i / 2 * 4 + 2 * r + i % 2];
@@ -118,8 +119,8 @@ __device__ inline void multiply_rows(float (&o)[D / 2], const float (&factor)[2]
         o[i] *= factor[i % 4 / 2];
 }
 
-// Consumers take turns to ask for products: while those of one run, the other weighs. Barrier
-// 1 + i of the block is for the turn of consumer i.
+// Ping-pong: consumers issue products alternately, and while those of one run, the other has its
+// softmax. Consumer i waits at named barrier 1 + i.
 __device__ inline void wait_for_turn(int consumer)
 {
     asm volatile("bar.sync %0, 256;" :: "r"(1 + consumer) : "memory");
@@ -149,8 +150,8 @@ attention_wgmma(const __grid_constant__ TensorMap map_Q, const __grid_constant__
 {
     extern __shared__ __align__(1024) unsigned char shared[];
     __shared__ __align__(8) unsigned long long barriers[1 + 4 * STAGES];
-    const unsigned sQ = shared_address(shared), there = shared_address(barriers);
-    Tiles K{sQ + TILE, there + 8}, V{K.first + STAGES * TILE, K.barriers + 16 * STAGES};
+    const unsigned sQ = shared_address(shared), full_Q = shared_address(barriers);
+    Tiles K{sQ + TILE, full_Q + 8}, V{K.first + STAGES * TILE, K.barriers + 16 * STAGES};
     const int role = threadIdx.x / 128, tid = threadIdx.x % 128;
     const auto [head, block] = find_work();
     const int first = block * QUERIES, end = CAUSAL ? min(N, first + QUERIES) : N;
@@ -158,7 +159,7 @@ attention_wgmma(const __grid_constant__ TensorMap map_Q, const __grid_constant__
     const int last = (end - 1) / KEYS;
 
     if (threadIdx.x == 0) {
-        barrier_init(there, 1);
+        barrier_init(full_Q, 1);
         K.init(CONSUMERS);
         V.init(CONSUMERS);
         barrier_init_done();
@@ -168,7 +169,7 @@ attention_wgmma(const __grid_constant__ TensorMap map_Q, const __grid_constant__
     if (role == 0) {
         give_registers<40>();
         if (tid == 0) {
-            load_rows(sQ, map_Q, first, head, there);
+            load_rows(sQ, map_Q, first, head, full_Q);
             // Consumers want the keys of the next tile before the values of this one.
             refill(K, map_K, last * KEYS, head);
             for (int tile = last; tile >= 0; --tile) {
@@ -185,38 +186,38 @@ attention_wgmma(const __grid_constant__ TensorMap map_Q, const __grid_constant__
     const int query = first + upper + tid / 32 * 16 + tid % 32 / 4;
     const unsigned queries = sQ + upper * 128;
     float s[KEYS / 2], o[D / 2] = {};
-    float largest[2] = {HIDDEN, HIDDEN}, total[2] = {}, fade[2];
+    float largest[2] = {HIDDEN, HIDDEN}, total[2] = {}, rescale[2];
     unsigned p[KEYS / 4];
 
-    if (TURNS && consumer == 1 && last > 0)
+    if (PINGPONG && consumer == 1 && last > 0)
         pass_turn(consumer);
-    barrier_wait(there, 0);
+    barrier_wait(full_Q, 0);
     start_scores(s, queries, K);
     products_wait<0>(s);
     K.release();
     hide(s, query, last * KEYS + tid % 4 * 2, N);
-    weigh(s, largest, total, fade, scale);
+    softmax(s, largest, total, rescale, scale);
     round_weights(p, s);
 
     for (int tile = last; tile > 0; --tile) {
         // The scores of the next tile, and the results of this one.
-        if (TURNS)
+        if (PINGPONG)
             wait_for_turn(consumer);
         start_scores(s, queries, K);
         start_results(o, p, V);
-        if (TURNS && (tile > 1 || consumer == 0))      // after the last turn nobody waits
+        if (PINGPONG && (tile > 1 || consumer == 0))      // after the last nobody waits
             pass_turn(consumer);
 
         products_wait<1>(s);
         K.release();
-        weigh(s, largest, total, fade, scale);
+        softmax(s, largest, total, rescale, scale);
         settle(s);
-        // This barrier has let us pass before. But the compiler, which would first wait for the
-        // results and then weigh, does not reorder them across it.
-        barrier_wait(V.full(), V.parity);
+        // This phase is over already. But the compiler, which would wait for the results before the
+        // softmax, does not move either across this wait.
+        barrier_wait(V.full(), V.phase);
         products_wait<0>(o);
         V.release();
-        multiply_rows(o, fade);
+        multiply_rows(o, rescale);
         round_weights(p, s);
     }
     start_results(o, p, V);

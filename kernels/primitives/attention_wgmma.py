@@ -2,8 +2,9 @@
 
 For sm_90a. A block owns 128 queries of one head: a producer fills two rings with tiles of K and V,
 and each of two consumers, warpgroups of 64 queries, empties them. Products and softmax overlap
-twice. While a tile's values are added up, a consumer weighs the scores of the next. And with heads
-of 128 the consumers take turns: one multiplies, one weighs.
+twice. While a tile's values are added up, a consumer takes the softmax of the next one's scores.
+And with heads of 128 the consumers alternate (ping-pong): one multiplies while the other has its
+softmax.
 
 Sources: J. Shah and others, *FlashAttention-3: Fast and Accurate Attention with Asynchrony and
 Low-precision*, arXiv:2407.08608; NVIDIA, *PTX ISA*, section on wgmma (register fragments).
@@ -35,16 +36,17 @@ HIDDEN = float32(-math.inf)  # the score of a key not seen
 
 
 @cache
-def make_attention_wgmma(D=128, causal=False, dtype="bfloat16"):
+def make_attention_wgmma(D=128, causal=False, dtype="bfloat16", overlap=True, pingpong=True):
     """Return the Numba kernel, launched ``(map_Q, map_K, map_V, O, N, scale)``.
 
     O is a matrix of heads · N rows of D elements; `scale` is that of the scores, times log2(e):
-    powers are of 2.
+    powers are of 2. Without `overlap` a softmax waits for all products of its warpgroup.
     """
     PANELS = D // 64
     TILE = PANELS * PANEL  # bytes of K or V; Q's is as large
     RESULTS = D // 2  # of a thread
-    TURNS = D == 128  # products of 64 columns are over too soon
+    PINGPONG = pingpong and D == 128  # products of 64 columns are over too soon
+    PENDING = 1 if overlap else 0  # products that may run beside a softmax
     multiply_keys = ptx.wgmma(KEYS, dtype, transposed_B=False)
     multiply_values = ptx.wgmma(D, dtype, "registers")
     pack = ptx.cvt_rn_bf16x2 if dtype == "bfloat16" else ptx.cvt_rn_f16x2
@@ -90,9 +92,9 @@ def make_attention_wgmma(D=128, causal=False, dtype="bfloat16"):
         unrolled()
 
     @cuda.jit(device=True, inline="always")
-    def weigh(s, largest, total, fade, scale):
-        # Turn scores into weights. The four threads of a row agree on its maximum; `fade` is what
-        # all that was added under the old one has to be multiplied by.
+    def softmax(s, largest, total, rescale, scale):
+        # Scores become weights. The four threads of a row agree on its maximum; `rescale` is the
+        # factor for all that was added under the old one.
         for r in range(2):
             above = largest[r]
             for j in range(KEYS // 8):
@@ -100,9 +102,9 @@ def make_attention_wgmma(D=128, causal=False, dtype="bfloat16"):
             unrolled()
             above = max(above, cuda.shfl_xor_sync(ALL, above, 1))
             above = max(above, cuda.shfl_xor_sync(ALL, above, 2))
-            fade[r] = ptx.ex2_approx((largest[r] - above) * scale)
+            rescale[r] = ptx.ex2_approx((largest[r] - above) * scale)
             largest[r] = above
-            shift, sum_ = above * scale, total[r] * fade[r]
+            shift, sum_ = above * scale, total[r] * rescale[r]
             for i in range(KEYS // 4):
                 j = i // 2 * 4 + 2 * r + i % 2
                 s[j] = ptx.ex2_approx(s[j] * scale - shift)
@@ -133,8 +135,8 @@ def make_attention_wgmma(D=128, causal=False, dtype="bfloat16"):
         sK = sQ + TILE
         sV = sK + STAGES * TILE
         # One barrier for Q; for each slot of K and V one that says it is full, one for empty.
-        there = ptx.shared_address(barriers)
-        full_K, full_V = there + 8, there + 8 + 16 * STAGES
+        full_Q = ptx.shared_address(barriers)
+        full_K, full_V = full_Q + 8, full_Q + 8 + 16 * STAGES
         empty_K, empty_V = full_K + 8 * STAGES, full_V + 8 * STAGES
         role, tid = cuda.threadIdx.x // 128, cuda.threadIdx.x % 128
 
@@ -152,7 +154,7 @@ def make_attention_wgmma(D=128, causal=False, dtype="bfloat16"):
         last = (end - 1) // KEYS
 
         if cuda.threadIdx.x == 0:
-            ptx.mbarrier_init(there, 1)
+            ptx.mbarrier_init(full_Q, 1)
             for slot in range(STAGES):
                 ptx.mbarrier_init(full_K + 8 * slot, 1)
                 ptx.mbarrier_init(empty_K + 8 * slot, CONSUMERS)
@@ -164,18 +166,18 @@ def make_attention_wgmma(D=128, causal=False, dtype="bfloat16"):
         if role == 0:
             ptx.setmaxnreg_dec(40)
             if tid == 0:
-                load_rows(sQ, map_Q, first, head, there)
+                load_rows(sQ, map_Q, first, head, full_Q)
                 # Tile n of the way goes to slot n % STAGES, on round n // STAGES of the ring.
                 # Consumers want the keys of the next tile before the values of this one.
                 for n in range(last + 2):
                     if n <= last:
-                        slot, parity = n % STAGES, n // STAGES % 2
-                        ptx.mbarrier_wait_parity(empty_K + 8 * slot, parity ^ 1)
+                        slot, phase = n % STAGES, n // STAGES % 2
+                        ptx.mbarrier_wait_parity(empty_K + 8 * slot, phase ^ 1)
                         row, to = (last - n) * KEYS, sK + slot * TILE
                         load_rows(to, map_K, row, head, full_K + 8 * slot)
                     if n > 0:
-                        slot, parity = (n - 1) % STAGES, (n - 1) // STAGES % 2
-                        ptx.mbarrier_wait_parity(empty_V + 8 * slot, parity ^ 1)
+                        slot, phase = (n - 1) % STAGES, (n - 1) // STAGES % 2
+                        ptx.mbarrier_wait_parity(empty_V + 8 * slot, phase ^ 1)
                         row, to = (last - n + 1) * KEYS, sV + slot * TILE
                         load_rows(to, map_V, row, head, full_V + 8 * slot)
         else:
@@ -189,52 +191,52 @@ def make_attention_wgmma(D=128, causal=False, dtype="bfloat16"):
             p = cuda.local.array((STEPS, 4), uint32)
             largest = cuda.local.array(2, float32)
             total = cuda.local.array(2, float32)
-            fade = cuda.local.array(2, float32)
+            rescale = cuda.local.array(2, float32)
             for i in range(RESULTS):
                 o[i] = float32(0)
             unrolled()
             largest[0], largest[1] = HIDDEN, HIDDEN
             total[0], total[1] = float32(0), float32(0)
 
-            # Consumers take turns to ask for products: while those of one run, the other weighs.
-            # Barrier 1 + i of the block is for the turn of consumer i.
-            if TURNS and consumer == 1 and last > 0:
+            # Ping-pong: consumers issue products alternately, and while those of one run, the other
+            # has its softmax. Consumer i waits at named barrier 1 + i.
+            if PINGPONG and consumer == 1 and last > 0:
                 ptx.bar_arrive(1, 256)
-            ptx.mbarrier_wait_parity(there, 0)
+            ptx.mbarrier_wait_parity(full_Q, 0)
             ptx.mbarrier_wait_parity(full_K, 0)
             start_scores(s, queries, sK)
             ptx.wgmma_wait_group(0, s, SCORES)
             if tid == 0:
                 ptx.mbarrier_arrive(empty_K)
             hide(s, query, last * KEYS + lane % 4 * 2, N)
-            weigh(s, largest, total, fade, scale)
+            softmax(s, largest, total, rescale, scale)
             round_weights(p, s)
 
             for n in range(1, last + 1):
-                slot, parity = n % STAGES, n // STAGES % 2
-                before, parity_V = (n - 1) % STAGES, (n - 1) // STAGES % 2
+                slot, phase = n % STAGES, n // STAGES % 2
+                before, phase_V = (n - 1) % STAGES, (n - 1) // STAGES % 2
                 # The scores of the next tile, and the results of this one.
-                if TURNS:
+                if PINGPONG:
                     ptx.bar_sync(1 + consumer, 256)
-                ptx.mbarrier_wait_parity(full_K + 8 * slot, parity)
+                ptx.mbarrier_wait_parity(full_K + 8 * slot, phase)
                 start_scores(s, queries, sK + slot * TILE)
-                ptx.mbarrier_wait_parity(full_V + 8 * before, parity_V)
+                ptx.mbarrier_wait_parity(full_V + 8 * before, phase_V)
                 start_results(o, p, sV + before * TILE)
-                if TURNS and (n < last or consumer == 0):  # after the last turn nobody waits
+                if PINGPONG and (n < last or consumer == 0):  # after the last nobody waits
                     ptx.bar_arrive(2 - consumer, 256)
 
-                ptx.wgmma_wait_group(1, s, SCORES)
+                ptx.wgmma_wait_group(PENDING, s, SCORES)
                 if tid == 0:
                     ptx.mbarrier_arrive(empty_K + 8 * slot)
-                weigh(s, largest, total, fade, scale)
+                softmax(s, largest, total, rescale, scale)
                 ptx.settle(s, SCORES)
-                # This barrier has let us pass before. But the compiler, which would first wait for
-                # the results and then weigh, does not reorder them across it.
-                ptx.mbarrier_wait_parity(full_V + 8 * before, parity_V)
+                # This phase is over already. But the compiler, which would wait for the results
+                # before the softmax, does not move either across this wait.
+                ptx.mbarrier_wait_parity(full_V + 8 * before, phase_V)
                 ptx.wgmma_wait_group(0, o, RESULTS)
                 if tid == 0:
                     ptx.mbarrier_arrive(empty_V + 8 * before)
-                multiply_rows(o, fade)
+                multiply_rows(o, rescale)
                 round_weights(p, s)
 
             slot = last % STAGES
@@ -245,9 +247,9 @@ def make_attention_wgmma(D=128, causal=False, dtype="bfloat16"):
             for r in range(2):
                 total[r] += cuda.shfl_xor_sync(ALL, total[r], 1)
                 total[r] += cuda.shfl_xor_sync(ALL, total[r], 2)
-                fade[r] = float32(1) / total[r]
+                rescale[r] = float32(1) / total[r]
             unrolled()
-            multiply_rows(o, fade)
+            multiply_rows(o, rescale)
             row = head * N + query
             for j in range(D // 8):
                 col = 8 * j + lane % 4 * 2
@@ -278,14 +280,20 @@ def shared_bytes_of(D: int) -> int:
     return 2 * D * (QUERIES + 2 * STAGES * KEYS)
 
 
-def launcher(operands, causal: bool, grid: tuple[int, int]) -> Callable[[], object]:
-    """Return a function that launches the kernel on checked operands (`attention.Heads`)."""
+def launcher(
+    operands, causal: bool, grid: tuple[int, int], **options: bool
+) -> Callable[[], object]:
+    """Return a function that launches the kernel on checked operands (`attention.Heads`).
+
+    `options` are those of `make_attention_wgmma`; the C++ kernel has none.
+    """
     D, asked = operands.D, shared_bytes_of(operands.D)
     *inputs, O = operands.cpp_arguments()  # noqa: E741
     maps = [tensor_map(array, KEYS, 64, operands.format) for array in inputs]
     N, scale = np.int32(operands.N), np.float32(math.log2(math.e) / math.sqrt(D))
     if operands.engine == "numba":
-        kernel, O = make_attention_wgmma(D, causal, operands.format), O.reshape(-1, D)  # noqa: E741
+        kernel = make_attention_wgmma(D, causal, operands.format, **options)
+        O = O.reshape(-1, D)  # noqa: E741
     else:
         macros = {"D": D, "CAUSAL": int(causal), "HALF_C": 1}
         macros["BF16"] = int(operands.format == "bfloat16")

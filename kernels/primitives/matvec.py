@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-from kernels import host
+from kernels import host, ptx
 from kernels.engine import cuda, cupy, float32
 from kernels.engine.vector import aligned16, load4_guarded, unrolled
 from kernels.host import cdiv, cpp
@@ -18,6 +18,7 @@ from kernels.host.versions import Versions
 from kernels.primitives.reduction import BLOCK, WARPS, sum_of_warp
 
 MOST_VECTORS = 16  #: at once: their sums must fit in a thread's registers
+SPAN = 512  #: columns of X that a block stages at a time
 
 
 @cuda.jit
@@ -94,6 +95,49 @@ def make_thin(VECTORS, ROWS):
         unrolled()  # so that each sum is a register
 
     return matvec_thin
+
+
+@cache
+def make_staged(VECTORS, ROWS):
+    """Return the same kernel with X staged in shared memory: loaded once per block."""
+
+    @cuda.jit
+    def matvec_staged(W, X, Y):
+        tile = cuda.shared.array((VECTORS, SPAN), float32, alignment=16)
+        sX = ptx.shared_address(tile)
+        acc = cuda.local.array((ROWS, VECTORS), float32)
+        w = cuda.local.array((ROWS, 4), float32)
+        lane = cuda.threadIdx.x % 32
+        row0 = (cuda.blockIdx.x * WARPS + cuda.threadIdx.x // 32) * ROWS
+        N, K = W.shape
+        wide = aligned16(W) and aligned16(X)
+        for i in range(ROWS):
+            for m in range(VECTORS):
+                acc[i, m] = float32(0)
+        for k0 in range(0, K, SPAN):
+            # All warps have read the columns before these.
+            cuda.syncthreads()
+            for i in range(4 * cuda.threadIdx.x, VECTORS * SPAN, 4 * BLOCK):
+                m, k = i // SPAN, i % SPAN
+                p, q, r, s = load4_guarded(X, m, k0 + k, wide)
+                ptx.st_shared_v4_f32(sX + 4 * i, p, q, r, s)
+            cuda.syncthreads()
+            for k in range(4 * lane, min(SPAN, K - k0), 128):
+                for i in range(ROWS):
+                    w[i, 0], w[i, 1], w[i, 2], w[i, 3] = load4_guarded(W, row0 + i, k0 + k, wide)
+                for m in range(VECTORS):
+                    p, q, r, s = ptx.ld_shared_v4_f32(sX + 4 * (m * SPAN + k))
+                    for i in range(ROWS):
+                        acc[i, m] += (w[i, 0] * p + w[i, 1] * q) + (w[i, 2] * r + w[i, 3] * s)
+        for i in range(ROWS):
+            for m in range(VECTORS):
+                total = sum_of_warp(acc[i, m])
+                if lane == 0 and row0 + i < N:
+                    Y[m, row0 + i] = total
+            unrolled()
+        unrolled()  # so that each sum is a register
+
+    return matvec_staged
 
 
 # ----------------------------------------------------------------------------------- the versions
@@ -176,9 +220,17 @@ VERSIONS = Versions(
 
 @dataclass(frozen=True)
 class Thin:
-    """The product with M vectors at once, for one M from 1 to `MOST_VECTORS`."""
+    """The product with M vectors at once, for one M from 1 to `MOST_VECTORS`.
+
+    Attributes
+    ----------
+    M : int
+    staged : bool
+        Whether a block stages X in shared memory, or each warp loads it for itself.
+    """
 
     M: int
+    staged: bool = False
 
     @property
     def rows_of_warp(self) -> int:
@@ -188,7 +240,8 @@ class Thin:
     @property
     def kernel(self):
         """The Numba kernel: launch it ``[grid, block](W, X, Y)``."""
-        return make_thin(self.M, self.rows_of_warp)
+        make = make_staged if self.staged else make_thin
+        return make(self.M, self.rows_of_warp)
 
     def launch(self, N: int) -> tuple[tuple[int], tuple[int]]:
         """Return (grid, block) for a matrix of N rows."""
@@ -200,10 +253,11 @@ class Thin:
         return VERSIONS["vectorized"].depth(K)
 
     def model(self, N: int, K: int) -> Model:
-        """Predict the traffic, where 4 divides K: W once, X by every warp."""
+        """Predict the traffic, where 4 divides K: W once, X by every warp (or block)."""
         host.check_sizes(N=N, K=K)
         width = 4 * WARP if K % 4 == 0 else None
-        return _model(N, K, (1, width), width, cdiv(N, self.rows_of_warp), 1, self.M)
+        rows = self.rows_of_warp * (WARPS if self.staged else 1)
+        return _model(N, K, (1, width), width, cdiv(N, rows), 1, self.M)
 
     def launcher(self, W, X, Y, engine: str = "numba") -> Callable[[], object]:
         """Return a function that launches Y = X·Wᵀ on contiguous CuPy arrays."""
@@ -219,7 +273,7 @@ class Thin:
     def twin(self, wide: int = 1):
         """Return the compiled CUDA C++ kernel; `wide` is 1 where 16 bytes may go at once."""
         macros = {"VECTORS": self.M, "ROWS": self.rows_of_warp, "WIDE": wide}
-        return cpp.load("matvec", "matvec_thin", **macros)
+        return cpp.load("matvec", "matvec_staged" if self.staged else "matvec_thin", **macros)
 
 
 def _model(N, K, piece, width, sweeps, stored, M=1) -> Model:
@@ -282,12 +336,12 @@ def matvec(W, x, out=None, engine="numba", version="vectorized"):
     ----------
     W : array of float32, shape (N, K)
         A NumPy array is copied to the device; CuPy and Numba arrays stay there. Any strides: the
-        Numba kernels follow them, the C++ twins get contiguous copies.
+        Numba kernels follow them, the C++ counterparts get contiguous copies.
     x : array of float32, shape (K,)
     out : array of float32, shape (N,), optional
         Where y goes, on the side where W and x are.
     engine : {"numba", "cpp"}
-        Which of the twins runs; "cpp" needs a GPU.
+        Which of the counterparts runs; "cpp" needs a GPU.
     version : str
         Key of `VERSIONS`.
 
@@ -306,7 +360,7 @@ def matvec(W, x, out=None, engine="numba", version="vectorized"):
     return operands.result()
 
 
-def thin(W, X, out=None, engine="numba"):
+def thin(W, X, out=None, engine="numba", staged=False):
     """Return Y = X·Wᵀ for 1 to 16 rows of X, loading W once.
 
     Parameters
@@ -315,6 +369,8 @@ def thin(W, X, out=None, engine="numba"):
         As in `matvec`.
     out : array of float32, shape (M, N), optional
     engine : {"numba", "cpp"}
+    staged : bool
+        As in `Thin`.
 
     Returns
     -------
@@ -326,5 +382,5 @@ def thin(W, X, out=None, engine="numba"):
         One line that names the value, the limit and the way out.
     """
     operands = ThinProduct(W, X, out, engine)
-    Thin(operands.M)._launcher(operands)()
+    Thin(operands.M, staged)._launcher(operands)()
     return operands.result()

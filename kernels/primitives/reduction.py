@@ -1,4 +1,4 @@
-"""The sum of a vector: a tree in shared memory, a tree of shuffles, then 16 bytes per load.
+"""The sum of a vector in five steps: two trees in shared memory, shuffles, more loads, wide loads.
 
 A block adds up its numbers and stores one sum. The next launch adds up those sums, until one is
 left. The order of the additions follows from the vector's length and address alone, so every run,
@@ -12,7 +12,7 @@ import numpy as np
 
 from kernels import host
 from kernels.engine import cuda, float32
-from kernels.engine.vector import aligned16, load4
+from kernels.engine.vector import aligned16, load4, unrolled
 from kernels.host import cdiv, cpp
 from kernels.host.follow import prepared
 from kernels.host.model import WARP, Access, Model
@@ -22,7 +22,26 @@ from kernels.primitives.vector import Vector
 BLOCK = 256  #: threads
 WARPS = BLOCK // WARP
 ALL = 0xFFFFFFFF  #: every lane of the warp takes part
+EACH = 8  #: numbers of a thread of `sum_several`
 MOST_BLOCKS = 1024  #: of a grid that steps over the vector
+
+
+@cuda.jit
+def sum_interleaved(a, sums):
+    s = cuda.shared.array(BLOCK, float32)
+    t = cuda.threadIdx.x
+    i = cuda.blockIdx.x * BLOCK + t
+    s[t] = a[i] if i < a.size else float32(0)
+    # Nobody may read another thread's number before it has been stored.
+    cuda.syncthreads()
+    step = 1
+    while step < BLOCK:
+        if t % (2 * step) == 0:
+            s[t] += s[t + step]
+        cuda.syncthreads()
+        step *= 2
+    if t == 0:
+        sums[cuda.blockIdx.x] = s[0]
 
 
 @cuda.jit
@@ -77,6 +96,20 @@ def sum_shuffled(a, sums):
 
 
 @cuda.jit
+def sum_several(a, sums):
+    start = cuda.blockIdx.x * (BLOCK * EACH) + cuda.threadIdx.x
+    acc = float32(0)
+    # No load needs another's number: all are under way before the first addition.
+    for j in range(EACH):
+        i = start + j * BLOCK
+        acc += a[i] if i < a.size else float32(0)
+    unrolled()
+    acc = sum_of_block(acc)
+    if cuda.threadIdx.x == 0:
+        sums[cuda.blockIdx.x] = acc
+
+
+@cuda.jit
 def sum_vectorized(a, fours, sums):
     start = cuda.blockIdx.x * BLOCK + cuda.threadIdx.x
     step = cuda.gridDim.x * BLOCK
@@ -110,12 +143,15 @@ class Version:
         The Numba kernel: launch it ``[grid, block](*views(a), sums)``.
     vector : int
         Numbers per load: 1, or 4 by a grid of at most `MOST_BLOCKS` blocks that steps over them.
+    each : int
+        Loads of a thread, where their number is fixed.
     """
 
     name: str
     title: str
     kernel: Callable
     vector: int = 1
+    each: int = 1
 
     def views(self, a) -> tuple:
         """Return what the kernel reads: the contiguous vector, and its whole groups of four."""
@@ -123,7 +159,7 @@ class Version:
 
     def launch(self, n: int) -> tuple[tuple[int], tuple[int]]:
         """Return (grid, block) of the launch that adds up n numbers, block by block."""
-        blocks = max(1, cdiv(n, BLOCK * self.vector))
+        blocks = max(1, cdiv(n, BLOCK * self.vector * self.each))
         return host.check_grid(blocks if self.vector == 1 else min(blocks, MOST_BLOCKS)), (BLOCK,)
 
     def passes(self, n: int) -> Iterator[tuple[int, tuple[int]]]:
@@ -144,7 +180,7 @@ class Version:
         """
         own = 0
         for numbers, (blocks,) in self.passes(n):
-            own += 0 if self.vector == 1 else cdiv(numbers, blocks * BLOCK) + 3
+            own += self.each - 1 if self.vector == 1 else cdiv(numbers, blocks * BLOCK) + 3
             own += BLOCK.bit_length() - 1
         return own
 
@@ -188,8 +224,10 @@ class Version:
 
 VERSIONS = Versions(
     "sum",
-    Version("tree", "tree in shared memory", sum_tree),
+    Version("interleaved", "tree, neighbours first", sum_interleaved),
+    Version("tree", "tree, halves first", sum_tree),
     Version("shuffled", "warp shuffles", sum_shuffled),
+    Version("several", f"{EACH} numbers per thread", sum_several, each=EACH),
     Version("vectorized", "16 bytes per load, grid-stride", sum_vectorized, vector=4),
 )
 
@@ -205,7 +243,7 @@ def total(a, out=None, engine="numba", version="vectorized"):
     out : array of float32, shape (1,), optional
         Where the sum goes, on the side where `a` is.
     engine : {"numba", "cpp"}
-        Which of the twins runs; "cpp" needs a GPU.
+        Which of the counterparts runs; "cpp" needs a GPU.
     version : str
         Key of `VERSIONS`.
 

@@ -95,3 +95,80 @@ extern "C" __global__ void scan_vectorized(const float *__restrict__ a,
     const float left = sum_before(v.w) + start;
     store4(out + i, count, make_float4(left + v.x, left + v.y, left + v.z, left + v.w));
 }
+
+// What a tile has published: its own sum, or the sum of everything up to its end.
+constexpr unsigned SUM = 1, PREFIX = 2;
+
+__device__ __forceinline__ unsigned load_acquire(const unsigned *at)
+{
+    unsigned value;
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
+    return value;
+}
+
+// Return the sum of all tiles before this one, in lane 0: a warp calls it, each lane looks at one.
+__device__ float look_back(int tile, const float *sums, const float *prefixes,
+                           const unsigned *states)
+{
+    float before = 0.0f;
+    for (int last = tile - 1; last >= 0; last -= 32) {
+        const int other = last - int(threadIdx.x);
+        unsigned state = PREFIX;
+        float value = 0.0f;
+        if (other >= 0) {
+            do
+                state = load_acquire(states + 1 + other);
+            while (state == 0);
+            value = state == PREFIX ? prefixes[other] : sums[other];
+        }
+        // The nearest prefix ends the search; what lies before it is part of it.
+        const int nearest = __ffs(__ballot_sync(ALL, state == PREFIX)) - 1;
+        if (nearest >= 0 && int(threadIdx.x) > nearest)
+            value = 0.0f;
+        before += sum_of_warp(value);
+        if (nearest >= 0)
+            break;
+    }
+    return before;
+}
+
+extern "C" __global__ void scan_lookback(const float *__restrict__ a, float *sums, float *prefixes,
+                                         unsigned *states, float *__restrict__ out, int n)
+{
+    __shared__ int s_tile;
+    __shared__ float s_sums[2];  // of this tile, and of all before it
+    const int t = threadIdx.x;
+    // Blocks take numbers in the order in which they start, so a tile's predecessors have started.
+    if (t == 0)
+        s_tile = atomicAdd(states, 1u);
+    __syncthreads();
+    const int tile = s_tile;
+    const size_t i = 4 * (size_t(tile) * BLOCK + t);
+    const int count = i < n ? n - i : 0;
+    float4 v = load4(a + i, count);
+    v.y += v.x;
+    v.z += v.y;
+    v.w += v.z;
+    float left = sum_before(v.w);
+    if (t == BLOCK - 1)
+        s_sums[0] = left + v.w;
+    __syncthreads();
+    if (t < 32) {
+        // The fence comes between: whoever sees the state sees the sum as well.
+        if (t == 0 && tile > 0) {
+            sums[tile] = s_sums[0];
+            __threadfence();
+            atomicExch(states + 1 + tile, SUM);
+        }
+        const float before = look_back(tile, sums, prefixes, states);
+        if (t == 0) {
+            prefixes[tile] = before + s_sums[0];
+            __threadfence();
+            atomicExch(states + 1 + tile, PREFIX);
+            s_sums[1] = before;
+        }
+    }
+    __syncthreads();
+    left += s_sums[1];
+    store4(out + i, count, make_float4(left + v.x, left + v.y, left + v.z, left + v.w));
+}

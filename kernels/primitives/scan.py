@@ -1,7 +1,11 @@
-"""Prefix sums, out[i] = a[0] + … + a[i]: in shared memory, by shuffles, then four per thread.
+"""Prefix sums, out[i] = a[0] + … + a[i]: in three launches, and in one with look-back.
 
 Three launches: each block adds up its tile; the sums of the tiles are scanned, in the same way;
-each block scans its tile, beginning with the sum of all tiles before it.
+each block scans its tile, beginning with the sum of all tiles before it. `LOOK_BACK` does it in one
+launch: a block publishes its tile's sum and looks back at those before it.
+
+Source: D. Merrill, M. Garland, *Single-pass Parallel Prefix Scan with Decoupled Look-back*, NVIDIA
+technical report NVR-2016-002.
 """
 
 from collections.abc import Callable
@@ -9,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernels import host
-from kernels.engine import cuda, float32
+from kernels import host, ptx
+from kernels.engine import cuda, cupy, float32, int32, uint32, uint64
 from kernels.engine.vector import aligned16, load4_guarded, store4_guarded
 from kernels.host import cdiv, cpp
 from kernels.host.follow import prepared
@@ -21,6 +25,7 @@ from kernels.primitives.reduction import (
     BLOCK,
     WARPS,
     sum_of_block,
+    sum_of_warp,
     sum_shuffled,
     sum_tree,
 )
@@ -112,6 +117,71 @@ def scan_vectorized(a, before, out):
     store4_guarded(out, 0, i, left + p, left + q, left + r, left + s, wide)
 
 
+#: What a tile has published: its own sum, or the sum of everything up to its end.
+SUM, PREFIX = 1, 2
+
+
+@cuda.jit(device=True)
+def look_back(tile, sums, prefixes, states):
+    """Return the sum of all tiles before this one: a warp calls it, each lane looks at one tile."""
+    lane, before, last = cuda.threadIdx.x, float32(0), tile - 1
+    while last >= 0:
+        other, state, value = last - lane, uint32(PREFIX), float32(0)
+        if other >= 0:
+            published = ptx.global_address(states) + uint64(4) * uint64(1 + other)
+            state = ptx.ld_acquire_gpu_u32(published)
+            while state == 0:
+                state = ptx.ld_acquire_gpu_u32(published)
+            value = prefixes[other] if state == PREFIX else sums[other]
+        # The nearest prefix ends the search; what lies before it is part of it.
+        nearest = cuda.ffs(cuda.ballot_sync(ALL, state == PREFIX)) - 1
+        if nearest >= 0 and lane > nearest:
+            value = float32(0)
+        before += sum_of_warp(value)
+        if nearest >= 0:
+            last = -1
+        else:
+            last -= 32
+    return before  # in lane 0
+
+
+@cuda.jit
+def scan_lookback(a, sums, prefixes, states, out):
+    s_tile = cuda.shared.array(1, int32)
+    s_sums = cuda.shared.array(2, float32)  # of this tile, and of all before it
+    t = cuda.threadIdx.x
+    # Blocks take numbers in the order in which they start, so a tile's predecessors have started.
+    if t == 0:
+        s_tile[0] = cuda.atomic.add(states, 0, 1)
+    cuda.syncthreads()
+    tile = s_tile[0]
+    i = 4 * (tile * BLOCK + t)
+    wide = aligned16(a) and aligned16(out)
+    p, q, r, s = load4_guarded(a, 0, i, wide)
+    q += p
+    r += q
+    s += r
+    left = sum_before(s)
+    if t == BLOCK - 1:
+        s_sums[0] = left + s
+    cuda.syncthreads()
+    if t < 32:
+        # The fence comes between: whoever sees the state sees the sum as well.
+        if t == 0 and tile > 0:
+            sums[tile] = s_sums[0]
+            cuda.threadfence()
+            cuda.atomic.exch(states, 1 + tile, SUM)
+        before = look_back(tile, sums, prefixes, states)
+        if t == 0:
+            prefixes[tile] = before + s_sums[0]
+            cuda.threadfence()
+            cuda.atomic.exch(states, 1 + tile, PREFIX)
+            s_sums[1] = before
+    cuda.syncthreads()
+    left += s_sums[1]
+    store4_guarded(out, 0, i, left + p, left + q, left + r, left + s, wide)
+
+
 # ----------------------------------------------------------------------------------- the versions
 
 
@@ -131,7 +201,7 @@ class Version:
     sums : callable
         The Numba kernel that adds up the tiles, ``[grid, block](a, sums)``.
     file : str
-        The CUDA C++ file of that kernel's twin.
+        The CUDA C++ file of that kernel's counterpart.
     levels : int
         Additions, at most, that a number goes through on its way to a sum over its tile.
     vector : int
@@ -224,6 +294,56 @@ VERSIONS = Versions(
 )  # fmt: skip
 
 
+@dataclass(frozen=True)
+class LookBack:
+    """The scan in one launch.
+
+    Its order of additions depends on which tiles were ready, so bits may differ from run to run.
+    """
+
+    name = "lookback"
+    title = "one launch, with look-back"
+    kernel = staticmethod(scan_lookback)
+    tile = 4 * BLOCK  #: numbers that a block scans
+
+    def launch(self, n: int) -> tuple[tuple[int], tuple[int]]:
+        """Return (grid, block) of the launch that scans n numbers."""
+        host.check_sizes(n=n)
+        return host.check_grid(cdiv(n, self.tile)), (BLOCK,)
+
+    def depth(self, n: int) -> int:
+        """Return the additions, at most, that one of n numbers goes through: tile after tile."""
+        blocks = cdiv(n, self.tile)
+        return 13 + (blocks + 6 if blocks > 1 else 0)
+
+    def workspace(self, n: int) -> tuple:
+        """Return (sums, prefixes, states) on the device; a launch needs states of zeros."""
+        (blocks,), _ = self.launch(n)
+        sums = cupy.empty(blocks, np.float32)
+        return sums, cupy.empty_like(sums), cupy.zeros(1 + blocks, np.int32)
+
+    def launcher(self, a, out, engine: str = "numba") -> Callable[[], object]:
+        """Return a function that scans a CuPy vector `a` into `out`."""
+        host.check_resident(a=a, out=out)
+        return self._launcher(Vector(a, out, engine))
+
+    def _launcher(self, operands: Vector) -> Callable[[], object]:
+        a, out = (x.reshape(1, -1) for x in operands.contiguous())
+        if not operands.n:
+            return lambda: None
+        sums, prefixes, states = self.workspace(operands.n)
+        arrays = a, sums, prefixes, states, out
+        if operands.engine == "cpp":
+            twin = cpp.load("scan", "scan_lookback", WIDE=host.wide(a, out))
+            launch = prepared(twin, *self.launch(operands.n), (*arrays, np.int32(operands.n)))
+        else:
+            launch = prepared(self.kernel, *self.launch(operands.n), arrays)
+        return lambda: (states.fill(0), launch())
+
+
+LOOK_BACK = LookBack()
+
+
 def scan(a, out=None, engine="numba", version="vectorized"):
     """Return the prefix sums of a vector: out[i] = a[0] + … + a[i].
 
@@ -235,20 +355,21 @@ def scan(a, out=None, engine="numba", version="vectorized"):
     out : array of float32, shape (n,), optional
         Where the sums go, on the side where `a` is.
     engine : {"numba", "cpp"}
-        Which of the twins runs; "cpp" needs a GPU.
+        Which of the counterparts runs; "cpp" needs a GPU.
     version : str
-        Key of `VERSIONS`.
+        Key of `VERSIONS`, or "lookback".
 
     Returns
     -------
     array of float32, shape (n,)
-        `out`, or a new array of the kind of `a`. `Version.depth` bounds its error.
+        `out`, or a new array of the kind of `a`. `depth` of the version bounds its error.
 
     Raises
     ------
     TypeError, ValueError, RuntimeError, MemoryError
         One line that names the value, the limit and the way out.
     """
-    chosen, operands = VERSIONS[version], Vector(a, out, engine)
+    chosen = LOOK_BACK if version == LOOK_BACK.name else VERSIONS[version]
+    operands = Vector(a, out, engine)
     chosen._launcher(operands)()
     return operands.result()

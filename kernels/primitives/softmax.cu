@@ -1,6 +1,9 @@
 // Softmax of rows, a block of eight warps for each: three passes, then two with a running
-// maximum and sum.
+// maximum and sum. A short row fits in the registers of a single warp.
 #include "warp.cuh"
+#ifndef EACH
+#define EACH 1
+#endif
 
 constexpr int WARPS = 8, THREADS = 32 * WARPS;
 constexpr float LOWEST = -3.0e38f;  // not minus infinity: the difference of two is no number
@@ -68,4 +71,34 @@ extern "C" __global__ void softmax_online(const float *__restrict__ A, float *__
     total = sum_for_block(total * expf(largest - above), parts);
     for (int col = threadIdx.x; col < N; col += THREADS)
         P[col] = expf(A[col] - above) / total;
+}
+
+// Rows of up to 32 * EACH elements: each is loaded once.
+extern "C" __global__ void softmax_registers(const float *__restrict__ A, float *__restrict__ P,
+                                             int M, int N)
+{
+    const int lane = threadIdx.x % 32, row = blockIdx.x * WARPS + threadIdx.x / 32;
+    // The whole warp has the same row: it stays together.
+    if (row >= M)
+        return;
+    A += size_t(row) * N;
+    P += size_t(row) * N;
+    float x[EACH], largest = LOWEST, total = 0.0f;
+#pragma unroll
+    for (int j = 0; j < EACH; ++j)
+        x[j] = lane + 32 * j < N ? A[lane + 32 * j] : __int_as_float(0xFF800000);
+#pragma unroll
+    for (int j = 0; j < EACH; ++j)
+        largest = fmaxf(largest, x[j]);
+    for (int offset = 16; offset > 0; offset /= 2)
+        largest = fmaxf(largest, __shfl_xor_sync(ALL, largest, offset));
+#pragma unroll
+    for (int j = 0; j < EACH; ++j)
+        total += x[j] = expf(x[j] - largest);  // where there is no element, 0
+    for (int offset = 16; offset > 0; offset /= 2)
+        total += __shfl_xor_sync(ALL, total, offset);
+#pragma unroll
+    for (int j = 0; j < EACH; ++j)
+        if (lane + 32 * j < N)
+            P[lane + 32 * j] = x[j] / total;
 }

@@ -1,18 +1,21 @@
-"""Softmax of rows: three passes over a row, then two with a running maximum and sum.
+"""Softmax of rows: three passes over a row, two with a running maximum, one for short rows.
 
 The softmax of a row x is exp(x - m) / Σ exp(x - m), where m is its largest element: no
-exponential exceeds 1, so none overflows. A block of eight warps takes one row.
+exponential exceeds 1, so none overflows. A block of eight warps takes one row; a row of at most
+1024 elements fits in the registers of a single warp (`Registers`).
 """
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
 from kernels import host
 from kernels.engine import cuda, float32, uint32
-from kernels.host import cpp
+from kernels.engine.vector import unrolled
+from kernels.host import cdiv, cpp
 from kernels.host.model import Access, Model
 from kernels.host.versions import Versions
 
@@ -88,6 +91,43 @@ def softmax_online(A, P):
         P[row, col] = math.exp(A[row, col] - above) / total
 
 
+@cache
+def make_registers(EACH):
+    """Return the kernel for rows of up to 32 · EACH elements, launched ``(A, P)``."""
+
+    @cuda.jit
+    def softmax_registers(A, P):
+        x = cuda.local.array(EACH, float32)
+        lane, N = uint32(cuda.threadIdx.x % 32), uint32(A.shape[1])
+        row = uint32(cuda.blockIdx.x * WARPS + cuda.threadIdx.x // 32)
+        # The whole warp has the same row: it stays together.
+        if row >= A.shape[0]:
+            return
+        largest, total = LOWEST, float32(0)
+        for j in range(EACH):
+            col = lane + uint32(32 * j)
+            x[j] = A[row, col] if col < N else float32(-math.inf)
+        unrolled()
+        for j in range(EACH):
+            largest = max(largest, x[j])
+        unrolled()
+        for offset in (16, 8, 4, 2, 1):
+            largest = max(largest, cuda.shfl_xor_sync(ALL, largest, offset))
+        for j in range(EACH):
+            x[j] = math.exp(x[j] - largest)  # where there is no element, 0
+            total += x[j]
+        unrolled()
+        for offset in (16, 8, 4, 2, 1):
+            total += cuda.shfl_xor_sync(ALL, total, offset)
+        for j in range(EACH):
+            col = lane + uint32(32 * j)
+            if col < N:
+                P[row, col] = x[j] / total
+        unrolled()
+
+    return softmax_registers
+
+
 # ----------------------------------------------------------------------------------- the versions
 
 
@@ -144,6 +184,64 @@ VERSIONS = Versions(
 )
 
 
+MOST_COLUMNS = 1024  #: of a row that fits in a warp's registers
+
+
+@dataclass(frozen=True)
+class Registers:
+    """The softmax of rows of N elements, each loaded once: a warp holds a row in registers.
+
+    Raises
+    ------
+    ValueError
+        If N is not 1 to `MOST_COLUMNS`.
+    """
+
+    N: int
+
+    name = "registers"
+    title = "in registers: one pass"
+
+    def __post_init__(self):
+        if not 1 <= self.N <= MOST_COLUMNS:
+            raise ValueError(
+                f"rows of {self.N} elements do not fit in a warp's registers: use at most "
+                f"{MOST_COLUMNS}, or version='online'"
+            )
+
+    @property
+    def each(self) -> int:
+        """Elements of a lane."""
+        return cdiv(self.N, 32)
+
+    @property
+    def kernel(self):
+        """The Numba kernel: launch it ``[grid, block](A, P)``."""
+        return make_registers(self.each)
+
+    def launch(self, M: int, N: int) -> tuple[tuple[int], tuple[int]]:
+        """Return (grid, block) of one warp for each of M rows."""
+        host.check_sizes(M=M, N=N)
+        return host.check_grid(cdiv(M, WARPS)), (THREADS,)
+
+    def model(self, M: int, N: int) -> Model:
+        """Predict the traffic: each element loaded once and stored once."""
+        once = Access(M, N, readers=1, sweeps=1, height=1, width=32)
+        return Model(flops=0, reads={"A": once}, writes={"P": once})
+
+    def launcher(self, A, P, engine: str = "numba") -> Callable[[], object]:
+        """Return a function that launches it on contiguous CuPy arrays A and P (M×N)."""
+        host.check_resident(A=A, P=P)
+        return self._launcher(Rows(A, P, engine))
+
+    def _launcher(self, rows: "Rows") -> Callable[[], object]:
+        return rows.launcher(self.kernel, self.twin, *self.launch(rows.M, rows.N))
+
+    def twin(self):
+        """Return the compiled CUDA C++ kernel."""
+        return cpp.load("softmax", "softmax_registers", EACH=self.each)
+
+
 class Rows(host.Operands):
     """The operands of a softmax: A and P with `M` rows of `N` elements."""
 
@@ -160,13 +258,13 @@ def softmax(A, out=None, engine="numba", version="online"):
     ----------
     A : array of float32, shape (M, N)
         A NumPy array is copied to the device; CuPy and Numba arrays stay there. Any strides: the
-        Numba kernels follow them, the C++ twins get contiguous copies.
+        Numba kernels follow them, the C++ counterparts get contiguous copies.
     out : array of float32, shape (M, N), optional
         Where P goes, on the side where A is.
     engine : {"numba", "cpp"}
-        Which of the twins runs; "cpp" needs a GPU.
+        Which of the counterparts runs; "cpp" needs a GPU.
     version : str
-        Key of `VERSIONS`.
+        Key of `VERSIONS`, or "registers" for rows of at most `MOST_COLUMNS`.
 
     Returns
     -------
@@ -178,7 +276,8 @@ def softmax(A, out=None, engine="numba", version="online"):
     TypeError, ValueError, RuntimeError, MemoryError
         One line that names the value, the limit and the way out.
     """
-    chosen, rows = VERSIONS[version], Rows(A, out, engine)
+    rows = Rows(A, out, engine)
+    chosen = Registers(rows.N) if version == Registers.name else VERSIONS[version]
     chosen._launcher(rows)()
     return rows.result()
 

@@ -14,7 +14,7 @@ __device__ inline void tile_load(unsigned to, const TensorMap &map, int x, int y
 // is empty. Who fills them and who empties them go round on their own.
 template <int slots, int bytes> struct Ring {
     unsigned first, barriers;         // where the first slot and the barriers lie
-    int slot = 0, parity = 0;         // parity: how often we have gone round, modulo 2
+    int slot = 0, phase = 0;          // phase: how often we have gone round, modulo 2
 
     __device__ unsigned tile() const { return first + slot * bytes; }
     __device__ unsigned full() const { return barriers + 8 * slot; }
@@ -32,7 +32,7 @@ template <int slots, int bytes> struct Ring {
     {
         if (++slot == slots) {
             slot = 0;
-            parity ^= 1;
+            phase ^= 1;
         }
     }
 

@@ -36,7 +36,7 @@ class Mbarrier:
         self.maker, self.made = warp, int(warp.clock[warp.actor])
         self.shown = False  # to the asynchronous proxy, and to other blocks
         self.flying: list = []
-        self.told = [np.zeros(block.cluster.actors, np.int64) for _ in range(2)]
+        self.released = [np.zeros(block.cluster.actors, np.int64) for _ in range(2)]
         self.over = [np.zeros(block.cluster.actors, np.int64) for _ in range(2)]
 
     @property
@@ -62,20 +62,20 @@ class Mbarrier:
             wants.append(f"the announcement of {-self.bytes} bytes that came")
         return " and ".join(wants) or "nothing"
 
-    def learn(self, clocks) -> None:
-        """Take over what somebody knows who arrives."""
-        for own, other in zip(self.told, clocks, strict=True):
+    def acquire(self, clocks) -> None:
+        """Take over the clocks that whoever arrives releases."""
+        for own, other in zip(self.released, clocks, strict=True):
             np.maximum(own, other, out=own)
 
     def arrive(self, times: int, clocks, line: int) -> None:
         """Count arrivals."""
-        self.learn(clocks)
+        self.acquire(clocks)
         while times > 0:
             some = min(times, self.pending)
             self.pending -= some
             times -= some
             if not self.pending:
-                if not self.settle(line) and times:
+                if not self.end_phase(line) and times:
                     self.block.cluster.problem(
                         Kind.ARRIVALS, line,
                         f"{times} arrivals too many at {self.name}: its phase takes {self.count}",
@@ -86,9 +86,9 @@ class Mbarrier:
     def deliver(self, size: int, line: int) -> None:
         """Count bytes."""
         self.bytes -= size
-        self.settle(line)
+        self.end_phase(line)
 
-    def settle(self, line: int) -> bool:
+    def end_phase(self, line: int) -> bool:
         """End the phase if nothing is lacking."""
         if self.pending or self.bytes:
             return False
@@ -105,8 +105,8 @@ class Mbarrier:
         self.block.cluster.note("phase", self.block, line, barrier=self.address, number=self.phase)
         self.phase += 1
         self.pending = self.count
-        self.over = [c.copy() for c in self.told]
-        self.over[0][self.actor] = self.told[0][self.actor] = self.phase
+        self.over = [c.copy() for c in self.released]
+        self.over[0][self.actor] = self.released[0][self.actor] = self.phase
         return True
 
 
@@ -173,21 +173,21 @@ def proxy_fence(run, n, m):
 def arrive(run, n, m, address, size=None):
     """``mbarrier_arrive(bar)``, and with bytes to come ``mbarrier_arrive_expect_tx``."""
     warp = here(run)
-    told = warp.tell()
+    clocks = warp.release()
     addresses, sizes = chosen(run, m, address, np.uint32(0) if size is None else size)
     for where in np.unique(addresses):
         bar = at(run, n, where, warp)
         if bar is not None:
             bar.bytes += int(sizes[addresses == where].astype(np.int64).sum())
             warp.block.cluster.note("arrive", warp.block, n.lineno, warp.index, bar.address)
-            bar.arrive(int((addresses == where).sum()), told, n.lineno)
+            bar.arrive(int((addresses == where).sum()), clocks, n.lineno)
 
 
 def arrive_cluster(run, n, m, address, rank):
     """``mbarrier_arrive_cluster(bar, rank)``."""
     warp = here(run)
     cluster, step = warp.block.cluster, int(warp.clock[warp.actor])
-    told = warp.tell()
+    clocks = warp.release()
     for where, other in zip(*chosen(run, m, address, rank), strict=True):
         block = peer(warp, int(other), n)
         if block is None:
@@ -204,7 +204,7 @@ def arrive_cluster(run, n, m, address, rank):
         bar = at(run, n, where, warp, block)
         if bar is not None:
             cluster.note("arrive", block, n.lineno, warp.index, bar.address)
-            bar.arrive(1, told, n.lineno)
+            bar.arrive(1, clocks, n.lineno)
 
 
 def peer(warp: Warp, rank: int, n) -> Block | None:
@@ -234,7 +234,7 @@ def wait_parity(run, n, m, address, parity):
             )
 
         yield Wait(n.lineno, lambda bar=bar, bit=bit: bar.phase % 2 != bit, missing, bar.address)
-        warp.learn(*bar.over)
+        warp.acquire(*bar.over)
 
 
 # -- named barriers
@@ -245,7 +245,7 @@ class Named:
 
     def __init__(self, threads: int, actors: int):
         self.threads, self.present, self.round = threads, 0, 0
-        self.told = [np.zeros(actors, np.int64) for _ in range(2)]
+        self.released = [np.zeros(actors, np.int64) for _ in range(2)]
         self.over = [np.zeros(actors, np.int64) for _ in range(2)]
 
 
@@ -268,12 +268,12 @@ def _come(run, n, m, place, threads) -> tuple[Named, int]:
         )
         block.cluster.problem(Kind.ARRIVALS, n.lineno, message, block.number)
     mine = bar.round
-    for own, other in zip(bar.told, warp.tell(), strict=True):
+    for own, other in zip(bar.released, warp.release(), strict=True):
         np.maximum(own, other, out=own)
     bar.present += WARP
     if bar.present >= bar.threads:
         bar.present, bar.round = 0, bar.round + 1
-        bar.over = [c.copy() for c in bar.told]
+        bar.over = [c.copy() for c in bar.released]
     return bar, mine
 
 
@@ -291,7 +291,7 @@ def named_sync(run, n, m, place, threads):
         return f"named barrier {number_}, to which {bar.present} of {bar.threads} threads have come"
 
     yield Wait(n.lineno, lambda: bar.round > mine, missing)
-    here(run).learn(*bar.over)
+    here(run).acquire(*bar.over)
 
 
 FUNCTIONS = {

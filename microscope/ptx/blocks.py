@@ -86,16 +86,16 @@ class Warp:
         t = self.index * 32 + lane
         return t % bx, t // bx % by, t // (bx * by)
 
-    def learn(self, clock: np.ndarray, fenced: np.ndarray) -> None:
-        """Take over what others know."""
+    def acquire(self, clock: np.ndarray, fenced: np.ndarray) -> None:
+        """Take over the clocks that others have released."""
         np.maximum(self.clock, clock, out=self.clock)
         np.maximum(self.fenced, fenced, out=self.fenced)
 
-    def tell(self) -> tuple[np.ndarray, np.ndarray]:
-        """What this warp knows, for others; what it does from now on they don't."""
-        told = self.clock.copy(), self.fenced.copy()
+    def release(self) -> tuple[np.ndarray, np.ndarray]:
+        """The clocks of what this warp knows, for others; what it does from now on is later."""
+        known = self.clock.copy(), self.fenced.copy()
         self.clock[self.actor] += 1
-        return told
+        return known
 
 
 class Block:
@@ -300,7 +300,7 @@ class Cluster:
         self.flying: list = []
         self.chance = np.random.default_rng(seed)
         self.blocks = [Block(self, rank, number) for rank, number in enumerate(numbers)]
-        self.phase, self.arrived, self.told = 0, {}, ()  # of the cluster's own barrier
+        self.phase, self.arrived, self.released = 0, {}, ()  # of the cluster's own barrier
         self.timeline = None
         if session.tracer is not None and session.tracer.trace.timeline is None:
             self.timeline = session.tracer.trace.timeline = Timeline()

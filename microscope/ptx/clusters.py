@@ -29,7 +29,7 @@ def arrive(run, n, m):
         cluster.problem(Kind.ARRIVALS, n.lineno, message, warp.block.number, warp.thread(0))
         return
     warp.at = cluster.phase
-    cluster.arrived[warp] = warp.tell()
+    cluster.arrived[warp] = warp.release()
     complete(cluster)
 
 
@@ -38,7 +38,7 @@ def complete(cluster) -> None:
     warps = [w for b in cluster.blocks for w in b.warps if not w.ended]
     if not cluster.arrived or any(w not in cluster.arrived for w in warps):
         return
-    cluster.told = [np.maximum.reduce(c) for c in zip(*cluster.arrived.values(), strict=True)]
+    cluster.released = [np.maximum.reduce(c) for c in zip(*cluster.arrived.values(), strict=True)]
     cluster.arrived = {}
     cluster.phase += 1
 
@@ -57,7 +57,7 @@ def wait(run, n, m):
         return f"the barrier of the cluster, to which {behind} warps have not come"
 
     yield Wait(n.lineno, lambda: cluster.phase > mine, missing)
-    warp.learn(*cluster.told)
+    warp.acquire(*cluster.released)
 
 
 def sync(run, n, m):

@@ -130,10 +130,10 @@ class _Run:
         if any(r in self.passed or not isinstance(self.requests[r], Barrier) for r in alive):
             return
         self.launch.meet(barriers, [r for r in own if r not in self.waiting])
-        told = [self.warp(r).tell() for r in alive]
+        released = [self.warp(r).release() for r in alive]
         for r, barrier in zip(alive, barriers, strict=True):
-            for clocks in told:
-                self.warp(r).learn(*clocks)
+            for clocks in released:
+                self.warp(r).acquire(*clocks)
             self.passed[r] = barrier.result
 
     # -- what is wrong at the end

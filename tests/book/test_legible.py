@@ -1,9 +1,12 @@
 """Pictures keep their letters legible where a page is narrow."""
 
+import base64
+import html
+
 import pytest
 from bs4 import BeautifulSoup
 
-from book.pages import legible
+from book.pages import fonts, legible
 from tests.pages import PAGES
 
 LEAST = 11  # pixels on a telephone
@@ -72,13 +75,38 @@ def test_words_that_would_touch_are_not_raised(apart, size):
 
 @pytest.mark.parametrize(
     ("anchor", "x", "box"),
-    [("end", 10, [-16.93, 362.5]), ("start", 340, [0, 366.9]), ("middle", 100, [0, 345.6])],
+    [("end", 10, [-19.03, 364.6]), ("start", 340, [0, 369.0]), ("middle", 100, [0, 345.6])],
 )
 def test_a_picture_has_room_for_the_letters_at_its_sides(anchor, x, box):
     style = f"font-size: 10px; font-weight: 700; text-anchor: {anchor}"
     picture = dressed(f'<text style="{style}" x="{x}" y="5">word</text>')
     left, _, width, _ = map(float, picture["viewbox"].split())
     assert [left, width] == pytest.approx(box, abs=0.2)
+
+
+def test_letters_are_as_wide_as_the_font_draws_them(browser):
+    """All letters of the font alone, and words, whose letters stand closer together in pairs."""
+    page = browser.new_page()
+    data = base64.b64encode((fonts.FOLDER / "sans.woff2").read_bytes()).decode()
+    page.evaluate(
+        """(data) => new FontFace("Book Sans", `url(data:font/woff2;base64,${data})`,
+        { weight: "400 700" }).load().then((face) => document.fonts.add(face))""",
+        data,
+    )
+    words = [*legible.WIDTHS["400"], "TFLOP/s", "Average", "1,048,576", "2048³, 8 × 8 blocks"]
+    words = [word for word in words if word.strip()]
+    for weight in legible.WIDTHS:
+        style = f"font-family: Book Sans; font-size: 100px; font-weight: {weight}"
+        texts = [f'<text style="{style}">{html.escape(word)}</text>' for word in words]
+        page.set_content(f"<svg>{''.join(texts)}</svg>")
+        lengths = page.evaluate(
+            "() => [...document.querySelectorAll('text')].map((a) => a.getComputedTextLength())"
+        )
+        for text, length in zip(
+            BeautifulSoup(page.content(), "lxml")("text"), lengths, strict=True
+        ):
+            assert 0.93 * legible.wide(text, 100) <= length <= legible.wide(text, 100) + 0.2, text
+    page.close()
 
 
 def test_a_picture_that_never_shrinks_is_left_alone():

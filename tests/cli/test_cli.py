@@ -5,18 +5,15 @@ import os
 import subprocess
 import sys
 
-import nbformat
 import pytest
 
-from authoring import notebooks
 from kernels import cli, records
 from kernels.basics import data_sheets
 from kernels.basics.files import ROOT
 from kernels.budget import limits
-from kernels.cli import record, recording
+from kernels.cli import recording
 from kernels.engine import on_gpu
 from kernels.host import half
-from kernels.lab.pages import path_of
 from kernels.measure import host_bench
 from kernels.measure.bench import ladder, plan, run, short
 from kernels.rungs.order import LADDER
@@ -75,8 +72,6 @@ def call(capsys, line):
         ("compare --dtype int8", "'int8' is not one of 'float32', 'float16'"),
         ("compare --sizes 64,-3", "size must be at least 1, got -3: use a whole number"),
         ("compare --sizes 33 --json /dev/null/x.json", "cannot write to the folder /dev/null"),
-        ("record --engine cpu --preview /dev/null/x", "cannot write to the folder /dev/null/x"),
-        ("record --only 77 --engine cpu", "no chapter '77' in chapters/: there are"),
         ("bench --json x.json", "--json goes with --host; a record is a JSON file itself"),
         ("bench --host --folder x", "--folder is for a record, and --host writes none: use --json"),
         ("bench --host --json /dev/null/x.json", "cannot write to the folder /dev/null"),
@@ -86,7 +81,6 @@ def call(capsys, line):
         ("dance", "Did you mean 'trace'?: see `python -m kernels --help`"),
         pytest.param("run tiled 64 --engine cpp", "engine 'cpp' needs an NVIDIA GPU",
                      marks=without_gpu),
-        pytest.param("record", "recording needs an NVIDIA GPU", marks=without_gpu),
         pytest.param("bench", "recording needs an NVIDIA GPU", marks=without_gpu),
         pytest.param("compare --sizes 3000", "size 3000 is too large for the CPU interpreter to "
                      "count, and not one of 1024, 2048, 4096, 8192, recorded: use 192 or less",
@@ -108,16 +102,26 @@ def test_no_traceback_reaches_the_shell():
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
 
 
-@pytest.mark.parametrize("line", ["--debug pages", "pages --debug"])
+@pytest.mark.parametrize("line", ["--debug info", "info --debug"])
 def test_a_defect_says_that_it_is_one_and_shows_where_on_request(capsys, monkeypatch, line):
-    monkeypatch.setattr(cli.app.cli.commands["pages"], "callback", lambda: {}["no such key"])
-    code, _, error = call(capsys, "pages")
+    monkeypatch.setattr(cli.app.cli.commands["info"], "callback", lambda: {}["no such key"])
+    code, _, error = call(capsys, "info")
     assert (code, error) == (
         1, "error: KeyError: 'no such key' (a defect of the course: "
         "`python -m kernels --debug ...` shows where)\n",
     )  # fmt: skip
     code, _, error = call(capsys, line)
     assert code == 1 and error.startswith("Traceback") and '{}["no such key"]' in error
+
+
+@pytest.mark.parametrize("line", ["pages --debug --nothing", "--debug pages --nothing"])
+def test_what_authors_do_is_a_program_of_its_own(capfd, line):
+    """It gets the line as it is, --debug included; its exit code is the command's."""
+    assert call(capfd, "pages --nothing") == (
+        2, "", "error: No such option '--nothing': see `python -m kernels pages --help`\n",
+    )  # fmt: skip
+    code, _, error = call(capfd, line)
+    assert code == 2 and "No such option '--nothing'" in error
 
 
 def test_a_foreseen_error_shows_where_on_request_too(capsys):
@@ -134,22 +138,6 @@ def test_an_engine_that_is_not_there_is_one_line(engine):
     )  # fmt: skip
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert done.stderr.startswith("error: KERNELS_ENGINE=")
-
-
-def test_the_pages_are_counted(capsys):
-    code, told, _ = call(capsys, "pages")
-    assert code == 0
-    for path in notebooks.chapters():
-        assert f"\n{path.stem} " in told
-    assert "minutes  words / 200 + lines / 10" in told
-
-
-@pytest.mark.parametrize("text", ['{"provenance": {"gpu"', "[]", '{"provenance": {}}'])
-def test_half_a_record_is_one_line(capsys, recorded, text):
-    (recorded / "records" / "h200.json").write_text(text)
-    code, _, error = call(capsys, "readme")
-    assert code == 2 and error.count("\n") == 1
-    assert error.startswith("error: h200.json ") and "restore it from git" in error
 
 
 def test_a_record_of_a_gpu_without_a_data_sheet_is_shown(capsys, recorded):
@@ -338,79 +326,6 @@ def test_compare_keeps_number_formats_apart(capsys):
     assert code == 0 and "Nothing is recorded of float16" in out
 
 
-@pytest.fixture
-def chapters(tmp_path, monkeypatch):
-    """Two small chapters in a folder of their own; the second one can be made to fail."""
-    folder = tmp_path / "chapters"
-    for name, source in (("01-one", "print(2 + 3)"), ("02-two", "print('two')")):
-        cell = nbformat.v4.new_code_cell(source, id="only")
-        path = path_of(name, folder)
-        path.parent.mkdir(parents=True)
-        nbformat.write(nbformat.v4.new_notebook(cells=[cell]), path)
-    find = notebooks.chapters
-    monkeypatch.setattr(notebooks, "chapters", lambda only: find(only, folder))
-    monkeypatch.setattr(record, "STAGING", tmp_path / "staging")
-    return folder
-
-
-def stored(path):
-    return nbformat.read(path, as_version=4).cells[0]
-
-
-def test_record_stores_outputs(capsys, chapters):
-    code, out, error = call(capsys, "record --engine cpu")
-    assert code == 0, error
-    assert stored(path_of("01-one", chapters)).outputs[0].text == "5\n"
-    assert stored(path_of("02-two", chapters)).execution_count == 1
-
-
-def test_preview_leaves_the_chapters_alone(capsys, chapters, tmp_path):
-    code, *_ = call(capsys, f"record --engine cpu --only 01 --preview {tmp_path / 'there'}")
-    assert code == 0
-    assert stored(path_of("01-one", chapters)).outputs == []
-    assert stored(tmp_path / "there" / "01-one.ipynb").outputs[0].text == "5\n"
-
-
-def test_a_failing_chapter_changes_none(capsys, chapters):
-    cell = nbformat.v4.new_code_cell("1 / 0", id="broken")
-    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), path_of("02-two", chapters))
-    code, _, error = call(capsys, "record --engine cpu")
-    assert code == 2
-    assert error == "error: 02-two, cell broken: ZeroDivisionError: division by zero\n"
-    assert stored(path_of("01-one", chapters)).outputs == []
-
-
-def test_an_interrupted_recording_changes_nothing(capsys, chapters, monkeypatch):
-    execute = notebooks.execute
-
-    def interrupted(path, **rest):
-        if path.stem == "02-two":
-            raise KeyboardInterrupt
-        return execute(path, **rest)
-
-    monkeypatch.setattr(notebooks, "execute", interrupted)
-    code, _, error = call(capsys, "record --engine cpu")
-    assert code == 130
-    # Click ends the terminal's own ^C with a new line.
-    assert error.strip().startswith("error: interrupted: no chapter and no record was changed")
-    assert stored(path_of("01-one", chapters)).outputs == []
-
-
-def test_another_recording_meanwhile_disturbs_none(capsys, chapters, monkeypatch, tmp_path):
-    preview = f"record --engine cpu --only 01 --preview {tmp_path / 'there'}"
-    codes = []
-
-    def execute(path, **_):
-        if path.stem == "02-two":
-            codes.append(call(capsys, preview)[0])
-        return nbformat.read(path, as_version=4)
-
-    monkeypatch.setattr(notebooks, "execute", execute)
-    codes.append(call(capsys, "record --engine cpu")[0])
-    assert codes == [0, 0] and (tmp_path / "there" / "01-one.ipynb").exists()
-    assert not list(record.STAGING.iterdir()), "nothing is left behind"
-
-
 @pytest.mark.gpu
 def test_run_on_the_gpu_prints_speed_and_verdict(capsys):
     for engine in ("numba", "cpp"):
@@ -434,65 +349,6 @@ def test_compare_on_the_gpu(capsys, tmp_path):
     assert code == 0 and "WRONG" not in out
     rows = json.loads(file.read_text(encoding="utf-8"))["timings"]
     assert rows[0]["rung"] == "cublas" and all(row["correct"] for row in rows)
-
-
-@pytest.fixture
-def a_gpu_to_record(chapters, monkeypatch, tmp_path):
-    """A stand-in for a GPU: it returns what was measured, and the chapters that were executed."""
-    measured, executed = [], []
-
-    def measure(folder):
-        measured.append(folder)
-        run.KEPT.write_text("{}")
-        path = folder / "test-1.json"
-        path.write_text("{}")
-        return path
-
-    def execute(path, *, environment, execute=notebooks.execute, **rest):
-        executed.append(path.stem)
-        on_cpu = environment | {"KERNELS_ENGINE": "cpu"}
-        return execute(path, **rest | {"cpu": True}, environment=on_cpu)
-
-    monkeypatch.setattr(run, "KEPT", tmp_path / "bench.json")
-    monkeypatch.setattr(record, "on_gpu", True)
-    monkeypatch.setattr(record, "measured", measure)
-    monkeypatch.setattr(record, "write_front_pages", lambda record: None)
-    monkeypatch.setattr(records, "folder", lambda: tmp_path / "records")
-    monkeypatch.setattr(records, "load", lambda *_: None)
-    monkeypatch.setattr(notebooks, "execute", execute)
-    return measured, executed
-
-
-def test_what_was_recorded_survives_a_failing_chapter(capsys, chapters, a_gpu_to_record, tmp_path):
-    measured, executed = a_gpu_to_record
-    text = (path_of("02-two", chapters)).read_text()
-    cell = nbformat.v4.new_code_cell("1 / 0", id="broken")
-    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), path_of("02-two", chapters))
-    assert call(capsys, "record")[0] == 2
-    assert executed == ["01-one", "02-two"]
-    assert run.KEPT.exists() and not (tmp_path / "records" / "test-1.json").exists()
-    assert stored(path_of("01-one", chapters)).outputs == []
-    (path_of("02-two", chapters)).write_text(text)
-    code, _, error = call(capsys, "record")
-    assert code == 0, error
-    assert (tmp_path / "records" / "test-1.json").exists() and not run.KEPT.exists()
-    assert len(measured) == 2, "asked again, it reads what was kept"
-    assert executed[2:] == ["02-two"], "the first chapter was kept"
-    assert stored(path_of("01-one", chapters)).outputs != []
-    assert not list(record.STAGING.iterdir()), "nothing is left behind"
-
-
-def test_a_chapter_that_changed_since_is_executed_again(capsys, chapters, a_gpu_to_record):
-    _, executed = a_gpu_to_record
-    one, two = path_of("01-one", chapters), path_of("02-two", chapters)
-    good = two.read_text()
-    two.write_text(good.replace("print('two')", "1 / 0"))
-    assert call(capsys, "record")[0] == 2
-    two.write_text(good)
-    one.write_text(one.read_text().replace("2 + 3", "3 + 3"))
-    assert call(capsys, "record")[0] == 0
-    assert executed == ["01-one", "02-two", "01-one", "02-two"]
-    assert stored(one).outputs[0].text == "6\n"
 
 
 @without_gpu

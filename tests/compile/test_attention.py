@@ -12,8 +12,12 @@ import pytest
 from kernels.host import cpp
 from kernels.measure.ptx import with_numba
 from kernels.primitives import attention_wgmma as hopper
-from kernels.primitives.attention import KEYS, QUERIES, Tiles, make_attention
-from kernels.primitives.softmax import VERSIONS, WARPS
+from kernels.primitives.attention import KEYS, QUERIES, Tiles, make_attention, make_two_pass
+from kernels.primitives.attention_backward import make_backward_keys, make_backward_queries
+from kernels.primitives.attention_decode import make_decode
+from kernels.primitives.attention_mma import THREADS as AMPERE_THREADS
+from kernels.primitives.attention_mma import make_attention_mma
+from kernels.primitives.softmax import VERSIONS, WARPS, Registers
 from tests.compile.test_compile import functions_of
 
 pytestmark = pytest.mark.skipif(
@@ -43,7 +47,9 @@ def ptx_of(kernel, *arguments, capability):
 
 
 def test_every_softmax_has_a_twin():
-    assert functions_of("softmax") == [name_of(v.kernel) for v in VERSIONS.values()]
+    assert functions_of("softmax") == [
+        *(name_of(v.kernel) for v in VERSIONS.values()), name_of(Registers(1).kernel),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -55,10 +61,53 @@ def test_softmax_in_numba(version):
 def test_attention_in_numba(D, causal):
     from numba import types
 
-    found = ptx_of(make_attention(D, causal), 3, 3, 3, 3, types.float32, capability=(7, 5))
+    found = ptx_of(make_attention(D, causal), 3, 3, 3, 3, 2, types.float32, capability=(7, 5))
     wide = 32 * -(-D // 32)
     assert found == sorted(4 * size for size in (QUERIES * D, KEYS * (D + 1), KEYS * wide))
     assert sum(found) <= 48 * 1024
+
+
+@pytest.mark.parametrize("N", (40, 1024))
+def test_a_short_softmax_in_numba_holds_its_row_in_registers(N):
+    assert ptx_of(Registers(N).kernel, 2, 2, capability=(7, 5)) == []
+
+
+def test_two_passes_and_decoding_in_numba():
+    from numba import types
+
+    ptx_of(make_two_pass(128), 3, 3, 3, 3, types.float32, capability=(7, 5))
+    span, scale = types.int32, types.float32
+    ptx_of(make_decode(128, 8), 2, 3, 3, 3, 3, span, scale, capability=(7, 5))
+
+
+@pytest.mark.parametrize("causal", (False, True))
+def test_the_gradients_in_numba(causal):
+    from numba import types
+
+    for make, results in ((make_backward_queries, 1), (make_backward_keys, 2)):
+        arrays = (3, 3, 3, 3, 2, 2, *[3] * results)
+        found = ptx_of(make(128, causal), *arrays, types.float32, capability=(7, 5))
+        assert sum(found) <= 48 * 1024
+
+
+@pytest.mark.parametrize("D, causal, dtype", [(64, False, "bfloat16"), (128, True, "float16")])
+def test_attention_for_ampere_in_numba_spills_nothing(D, causal, dtype):
+    core = pytest.importorskip("cuda.core")
+    from numba import cuda
+    from numba.cuda import types
+
+    array = types.Array(types.uint16 if dtype == "bfloat16" else types.float16, 2, "C")
+    code, _ = cuda.compile(
+        with_numba(make_attention_mma(D, causal, dtype)),
+        types.void(array, array, array, array, types.int32, types.float32),
+        device=False, abi="numba", cc=(8, 0), output="ltoir", launch_bounds=(AMPERE_THREADS, 1),
+    )  # fmt: skip
+    options = core.LinkerOptions(
+        arch="sm_80", link_time_optimization=True, verbose=True, ptxas_options=["-v"]
+    )
+    linker = core.Linker(core.ObjectCode.from_ltoir(code), options=options)
+    linker.link("cubin")
+    assert "0 bytes spill stores, 0 bytes spill loads" in linker.get_info_log()
 
 
 @pytest.mark.parametrize("D, tiles, arch", TWINS, ids=str)

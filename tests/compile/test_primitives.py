@@ -11,7 +11,7 @@ import pytest
 
 from kernels.host import cpp
 from kernels.measure.ptx import with_numba
-from kernels.primitives import matvec, reduction, scan
+from kernels.primitives import matvec, matvec_int4, reduction, scan
 from tests.compile.test_compile import CAPABILITIES, functions_of
 
 pytestmark = pytest.mark.skipif(
@@ -21,7 +21,9 @@ pytestmark = pytest.mark.skipif(
 
 #: By kernel, the dimensions of each of its arrays.
 KERNELS = {
+    reduction.sum_interleaved: (1, 1),
     reduction.sum_tree: (1, 1),
+    reduction.sum_several: (1, 1),
     reduction.sum_shuffled: (1, 1),
     reduction.sum_vectorized: (1, 2, 1),
     scan.scan_shared: (1, 1, 1),
@@ -32,13 +34,22 @@ KERNELS = {
     matvec.matvec_per_warp: (2, 1, 1),
     matvec.matvec_vectorized: (2, 2, 1),
     matvec.Thin(1).kernel: (2, 2, 2),
+    matvec.Thin(1, staged=True).kernel: (2, 2, 2),
 }
 #: Kernels that ask for 16 bytes in one instruction.
-WIDE = ("sum_vectorized", "sum_tiles", "scan_vectorized", "matvec_vectorized", "matvec_thin")
+WIDE = (
+    "sum_vectorized",
+    "sum_tiles",
+    "scan_vectorized",
+    "matvec_vectorized",
+    "matvec_thin",
+    "matvec_staged",
+)
 #: Kernels whose threads tell each other nothing, or by shared memory.
-UNSHUFFLED = ("sum_tree", "scan_shared", "matvec_per_thread")
+UNSHUFFLED = ("sum_interleaved", "sum_tree", "scan_shared", "matvec_per_thread")
 #: How the thin product is compiled: for M vectors, with and without loads of 16 bytes.
 THIN = [matvec.Thin(M) for M in (3, 16)]
+STAGED = [matvec.Thin(M, staged=True) for M in (3, 16)]
 
 
 def name_of(kernel) -> str:
@@ -47,7 +58,7 @@ def name_of(kernel) -> str:
 
 def test_there_is_a_twin_for_every_kernel():
     twins = [name for stem in ("reduction", "scan", "matvec") for name in functions_of(stem)]
-    assert sorted(twins) == sorted(map(name_of, KERNELS))
+    assert sorted(twins) == sorted([*map(name_of, KERNELS), "scan_lookback"])
 
 
 def compiled(kernel, dimensions, capability) -> str:
@@ -75,6 +86,38 @@ def test_the_thin_product_in_numba(one):
     ptx = compiled(one.kernel, (2, 2, 2), CAPABILITIES[-1])
     # Each lane loads four weights of each row, and four numbers of each vector.
     assert ptx.count("ld.global.v4.f32") >= one.M + one.rows_of_warp
+
+
+@pytest.mark.parametrize("one", STAGED, ids=lambda one: f"{one.M} vectors")
+def test_the_staged_product_in_numba(one):
+    ptx = compiled(one.kernel, (2, 2, 2), CAPABILITIES[-1])
+    assert ptx.count("ld.global.v4.f32") >= one.rows_of_warp
+
+
+def test_the_scan_with_look_back_in_numba():
+    from numba import cuda, types
+
+    floats, matrix = (types.Array(types.float32, ndim, "C") for ndim in (1, 2))
+    states = types.Array(types.int32, 1, "C")
+    ptx, _ = cuda.compile_ptx(
+        with_numba(scan.scan_lookback), (matrix, floats, floats, states, matrix),
+        cc=CAPABILITIES[0],
+    )  # fmt: skip
+    assert "ld.acquire.gpu" in ptx and ("membar" in ptx or "fence." in ptx)
+    assert ".f64" not in ptx and ".local" not in ptx
+
+
+@pytest.mark.parametrize("rows", (1, 4))
+def test_products_of_4_bit_weights_in_numba(rows):
+    from numba import cuda, types
+
+    floats, matrix = (types.Array(types.float32, ndim, "C") for ndim in (1, 2))
+    packed = types.Array(types.uint32, 2, "C")
+    ptx, _ = cuda.compile_ptx(
+        with_numba(matvec_int4.make_int4(rows)), (packed, matrix, matrix, floats),
+        cc=CAPABILITIES[0],
+    )  # fmt: skip
+    assert ".f64" not in ptx and ".local" not in ptx
 
 
 @pytest.mark.parametrize("wide", (0, 1))

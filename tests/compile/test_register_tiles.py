@@ -21,11 +21,20 @@ LARGE = [setting for setting in SETTINGS if setting[0] not in SMALL]
 WIDE = [name for name, rung in LADDER.items() if rung.wide]
 
 
+#: Every setting with any layout, and in turn for the oldest and the newest GPU.
+TARGETS = [((8, 0), ":"), ((7, 5), "::1"), ((9, 0), "::1")]
+CASES = [
+    (setting, target)
+    for number, setting in enumerate(LARGE)
+    for target in (TARGETS[0], TARGETS[1 + number % 2])
+]
+
+
 @pytest.mark.parametrize(
-    "capability, layout", [((7, 5), "::1"), ((8, 0), ":"), ((9, 0), "::1")], ids=str
+    "setting, target", CASES, ids=lambda part: label(part) if part[0] in LADDER else str(part)
 )
-@pytest.mark.parametrize("setting", LARGE, ids=label)
-def test_numba(setting, capability, layout):
+def test_numba(setting, target):
+    capability, layout = target
     name, options = setting
     options = LADDER[name].defaults | options
     kernel = LADDER[name].kernel(**options)

@@ -23,10 +23,10 @@ def inputs(heads, N, D, spread=1.0, seed=0):
 
 def traced(Q, K, V, causal, **options):
     heads, N, D = Q.shape
-    out = np.full(Q.shape, np.nan, np.float32)
+    out, lse = np.full(Q.shape, np.nan, np.float32), np.full((heads, N), np.nan, np.float32)
     return lab.trace(
-        make_attention(D, causal), fused.launch(heads, N), (32, fused.QUERIES),
-        Q, K, V, out, np.float32(1 / sqrt(D)), **options,
+        make_attention(D, causal, heads // len(K)), fused.launch(heads, N), (32, fused.QUERIES),
+        Q, K, V, out, lse, np.float32(1 / sqrt(D)), **options,
     )  # fmt: skip
 
 
@@ -50,14 +50,49 @@ def test_any_order_of_warps_gives_the_same(schedule):
 
 
 def test_no_matrix_of_all_scores_is_stored():
-    # It touches Q, K, V and O and nothing else of global memory; the scores would be half a MiB.
+    # Beside Q, K, V and O there is a number per query; the scores would be half a MiB.
     heads, N, D = 2, 256, 16
     trace = traced(*inputs(heads, N, D), False)
     arrays = {site.array for site in trace.sites if site.space == "global"}
-    assert arrays == {"Q", "K", "V", "out"}
-    assert trace.work.bytes_unique == 4 * 4 * heads * N * D < 4 * heads * N * N
+    assert arrays == {"Q", "K", "V", "out", "lse"}
+    assert trace.work.bytes_unique == 4 * heads * N * (4 * D + 1) < 4 * heads * N * N
     stored = sum(s.lanes for s in trace.sites if s.space == "global" and s.op == "store")
-    assert stored == heads * N * D
+    assert stored == heads * N * (D + 1)
+
+
+def test_it_keeps_the_logarithm_of_each_sum():
+    Q, K, V = inputs(2, 33, 64, spread=2)
+    scores = Q.astype(np.float64) @ K.transpose(0, 2, 1) / 8
+    known = np.log(np.exp(scores).sum(axis=2))
+    assert np.allclose(traced(Q, K, V, False).outputs["lse"], known, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("causal", (False, True))
+def test_heads_of_queries_share_one_of_keys(causal):
+    Q, K, V = inputs(6, 37, 24)
+    K, V = K[:2], V[:2]
+    repeated = exact(Q, K.repeat(3, axis=0), V.repeat(3, axis=0), causal)
+    assert np.array_equal(exact(Q, K, V, causal), repeated)
+    found, bound = attention(Q, K, V, causal=causal), error_bound(Q, K, V, causal)
+    assert np.all(abs(found - repeated) <= bound)
+    other = exact(Q, K[[1, 0]], V[[1, 0]], causal)
+    assert np.any(abs(found - other) > bound), "the bound tells one head from another"
+    trace = traced(Q, K, V, causal)
+    assert trace.problems == [] and trace.count(array="K")["lanes"] == loads(6, 37, 24, causal)["K"]
+
+
+@pytest.mark.parametrize("heads, N, D", [(1, 1, 16), (2, 70, 40), (1, 65, 128)])
+def test_two_passes_load_the_keys_twice(heads, N, D):
+    Q, K, V = inputs(heads, N, D, spread=2)
+    trace = lab.trace(
+        fused.make_two_pass(D), fused.launch(heads, N), (32, fused.QUERIES),
+        Q, K, V, np.full(Q.shape, np.nan, np.float32), np.float32(1 / sqrt(D)),
+    )  # fmt: skip
+    assert trace.problems == []
+    assert np.all(abs(trace.outputs["out"] - exact(Q, K, V)) <= error_bound(Q, K, V))
+    once = loads(heads, N, D)
+    assert trace.count(array="K")["lanes"] == 2 * once["K"]
+    assert trace.count(array="V")["lanes"] == once["V"]
 
 
 def test_no_shared_access_conflicts():

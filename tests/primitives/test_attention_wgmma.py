@@ -132,7 +132,7 @@ def test_it_is_right(D, causal, dtype, shapes, tmp_path):
         ("products_wait<0>(o);\n        V.release();", "V.release();"),  # results not there yet
         ("for (int tile = last; tile > 0", "for (int tile = last; tile > 1"),  # a tile left out
         ("within / width", "within / GROUP"),  # the queries of a smaller group of heads
-        ("parity ^= 1;", ""),  # tiles of the round before
+        ("phase ^= 1;", ""),  # tiles of the round before
     ],
 )
 def test_a_slip_of_the_pen_is_seen(before, after, tmp_path):
@@ -175,13 +175,18 @@ def test_in_python_it_is_right_and_sound(heads, N, D, causal, dtype):
     assert traced(kernel, heads, N, D, causal, dtype) == ([], True)
 
 
+def test_without_overlap_it_is_right_and_sound():
+    apart = hopper.make_attention_wgmma(64, True, "bfloat16", overlap=False)
+    assert traced(apart, 1, 140, 64, True, "bfloat16") == ([], True)
+
+
 @pytest.mark.parametrize(
     "before, after",
     [
         ("multiply_values(o, p[key // 16], v, 1)", "multiply_values(o, p[0], v, 1)"),
         ("query + i % 4 // 2 * 8", "query"),  # the mask of the lower eight rows
-        ("ptx.mbarrier_wait_parity(full_K + 8 * slot, parity)", "pass"),
-        ("ptx.wgmma_wait_group(1, s, SCORES)", "pass"),
+        ("ptx.mbarrier_wait_parity(full_K + 8 * slot, phase)", "pass"),
+        ("ptx.wgmma_wait_group(PENDING, s, SCORES)", "pass"),
     ],
 )
 def test_a_slip_of_the_pen_in_python_is_seen(before, after):

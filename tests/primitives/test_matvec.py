@@ -34,6 +34,25 @@ def test_a_product_is_within_its_bound_for_all_shapes(version):
 
 
 @pytest.mark.parametrize("M", THIN)
+def test_a_staged_product_is_that_of_each_warp_for_itself(M):
+    for N, K in ((1, 1), (33, 5), (37, 513), (70, 1028)):
+        W, X = operands(N, K, M)
+        assert np.array_equal(thin(W, X, staged=True), thin(W, X)), (N, K)
+
+
+def test_a_staged_product_loads_x_once_per_block():
+    (N, K, M), loads = (64, 1024, 8), {}
+    W, X = operands(N, K, M)
+    for staged in (False, True):
+        chosen, Y = Thin(M, staged), np.full((M, N), np.nan, np.float32)
+        seen = lab.trace(chosen.kernel, *chosen.launch(N), W, X, Y)
+        assert seen.problems == []
+        loads[staged] = seen.count(array="X")["lanes"]
+        assert seen.count(array="X")["sectors"] == chosen.model(N, K).sectors["x"]
+    assert loads[False] == 8 * loads[True]
+
+
+@pytest.mark.parametrize("M", THIN)
 def test_a_thin_product_is_within_its_bound(M):
     for N, K in ((1, 1), (1, 130), (33, 5), (37, 128), (70, 260)):
         W, X = operands(N, K, M)

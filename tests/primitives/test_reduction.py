@@ -50,6 +50,7 @@ def test_the_bound_tells_a_tree_from_a_loop(version):
 
 def test_the_depth_is_that_of_the_longest_way():
     tree, vectorized = VERSIONS["tree"], VERSIONS["vectorized"]
+    assert VERSIONS["several"].depth(2048) == 7 + 8 and VERSIONS["several"].depth(2049) == 30
     assert [tree.depth(n) for n in (0, 1, 256, 257, 65536, 65537)] == [8, 8, 8, 16, 16, 24]
     # One launch over 2**28 numbers, then one over the sums of its blocks.
     assert list(vectorized.passes(2**28)) == [(2**28, (MOST_BLOCKS,)), (MOST_BLOCKS, (1,))]
@@ -88,6 +89,9 @@ def test_shuffles_need_a_fraction_of_the_shared_memory():
     assert seen["tree"][0] == blocks * (8 + 3 * (4 + 2 + 1 + 1 + 1 + 1 + 1 + 1) + 1)
     assert seen["shuffled"][0] == blocks * (8 + 1)
     assert seen["vectorized"][0] == blocks // 4 * (8 + 1)
+    assert seen["several"][0] == blocks // 8 * (8 + 1)
+    # Neighbours first: all eight warps are at work for five levels, then 4, 2 and 1.
+    assert seen["interleaved"][0] == blocks * (8 + 3 * (5 * 8 + 4 + 2 + 1) + 1)
 
 
 @pytest.mark.parametrize("schedule", ("warps", "warps-reversed"))
@@ -123,7 +127,7 @@ def test_a_sum_stays_where_its_vector_is():
     "call, error, message",
     [
         (lambda a: total(a, version="fast"), ValueError,
-         "^no sum 'fast': use one of tree, shuffled, vectorized$"),
+         "^no sum 'fast': use one of interleaved, tree, shuffled, several, vectorized$"),
         (lambda a: total([1.0]), TypeError, r"^a must be an array, got list: use np.asarray"),
         (lambda a: total(a.astype(np.float64)), TypeError,
          r"^a holds float64; expected float32: use a.astype\(np.float32\)$"),

@@ -1,10 +1,15 @@
 """Prefix sums: right for any length within the stated bound, counted as predicted."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from kernels import cupy, lab, on_gpu
-from kernels.primitives.scan import VERSIONS, scan
+from kernels.primitives import scan as module
+from kernels.primitives.scan import LOOK_BACK, VERSIONS, scan, scan_lookback
+from tests.microscope.cases import from_source
 from tests.primitives.test_reduction import U, vector
 
 LENGTHS = (0, 1, 2, 3, 31, 32, 33, 255, 256, 257, 1000, 1023, 1024, 1028, 70001)
@@ -119,6 +124,52 @@ def test_a_scan_stays_where_its_vector_is():
 def test_what_a_scan_refuses(call, error, message):
     with pytest.raises(error, match=message):
         call(np.arange(7, dtype=np.float32))
+
+
+# ------------------------------------------------------------------------ one launch, look-back
+
+
+def looked_back(kernel, a, **options):
+    states = [cupy.asnumpy(array) for array in LOOK_BACK.workspace(a.size)]
+    out = np.full((1, a.size), np.nan, np.float32)
+    arrays = a.reshape(1, -1), *states, out
+    return lab.trace(kernel, *LOOK_BACK.launch(a.size), *arrays, **options)
+
+
+def test_one_launch_scans_any_length():
+    for n in (*LENGTHS, 40000):
+        a = np.arange(n, dtype=np.float32) % 5
+        assert np.array_equal(scan(a, version="lookback"), a.cumsum(dtype=np.float64)), n
+        got, d = scan(vector(n), version="lookback"), LOOK_BACK.depth(n)
+        exact = vector(n).astype(np.float64)
+        bound = d * U / (1 - d * U) * abs(exact).cumsum()
+        assert np.all(abs(got - exact.cumsum()) <= bound), n
+
+
+def test_a_prepared_scan_can_be_launched_again():
+    a, out = cupy.asarray(vector(5000)), cupy.full(5000, np.nan, np.float32)
+    launch = LOOK_BACK.launcher(a, out)
+    launch()
+    out.fill(np.nan)
+    launch()
+    assert np.allclose(cupy.asnumpy(out), cupy.asnumpy(a).cumsum(), atol=1e-3)
+
+
+@pytest.mark.parametrize("schedule", ("lockstep", "warps", "warps-reversed"))
+def test_each_number_is_loaded_and_stored_once(schedule):
+    a = np.arange(70000, dtype=np.float32) % 3
+    seen = looked_back(scan_lookback, a, schedule=schedule)
+    assert seen.problems == []
+    assert np.array_equal(seen.outputs["out"][0], a.cumsum())
+    assert [seen.count(array=name)["lanes"] for name in ("a", "out")] == [a.size // 4] * 2
+
+
+def test_a_missing_fence_is_a_race():
+    text, place = Path(module.__file__).read_text(encoding="utf-8"), "prefixes[tile] = before +"
+    fenced = re.search(re.escape(place) + r".*\n( +cuda.threadfence\(\)\n)", text)
+    other = from_source(text[: fenced.start(1)] + text[fenced.end(1) :], "scan_without_fence")
+    kinds = {problem.kind for problem in looked_back(other.scan_lookback, vector(5000)).problems}
+    assert kinds == {"race: read after write"}
 
 
 @pytest.mark.skipif(on_gpu, reason="the C++ twins run on this machine's GPU")

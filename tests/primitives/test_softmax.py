@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from kernels import cupy, lab
-from kernels.primitives.softmax import VERSIONS, error_bound, softmax
+from kernels.primitives.softmax import VERSIONS, Registers, error_bound, softmax
 from tests.rungs.cases import strided_inputs
 
+SHORT = ((1, 1), (9, 31), (2, 257), (5, 1000), (3, 1024), (300, 3))
 SHAPES = ((1, 1), (3, 31), (2, 257), (5, 1000), (2, 4097), (300, 3))
 
 
@@ -35,6 +36,34 @@ def test_it_is_right_and_moves_what_its_model_says(version):
             assert (seen["requests"], seen["sectors"]) == (
                 model.requests[name], model.sectors[name]
             ), (M, N, name)  # fmt: skip
+
+
+@pytest.mark.parametrize("M, N", SHORT)
+def test_a_short_row_is_loaded_once(M, N):
+    chosen, A = Registers(N), rows(M, N, spread=20)
+    trace = lab.trace(chosen.kernel, *chosen.launch(M, N), A, np.full((M, N), np.nan, np.float32))
+    assert trace.problems == []
+    assert np.all(abs(trace.outputs["P"] - exact(A)) <= error_bound(A))
+    model = chosen.model(M, N)
+    for name in "AP":
+        seen = trace.count(array=name)
+        assert seen["lanes"] == M * N
+        assert (seen["requests"], seen["sectors"]) == (model.requests[name], model.sectors[name])
+    assert trace.barriers == {} and trace.count(space="shared")["requests"] == 0
+
+
+def test_hidden_elements_of_a_short_row_do_no_harm():
+    A = rows(2, 300)
+    A[0] += 3e4
+    A[1, ::2] = -np.inf
+    P = softmax(A, version="registers")
+    assert np.all(abs(P - exact(A)) <= error_bound(A)) and np.all(P[1, ::2] == 0)
+
+
+@pytest.mark.parametrize("N", (0, 1025))
+def test_a_row_that_does_not_fit_is_refused_in_one_line(N):
+    with pytest.raises(ValueError, match=f"^rows of {N} elements do not fit in a warp's registers"):
+        Registers(N)
 
 
 @pytest.mark.parametrize("schedule", ("warps", "warps-reversed"))

@@ -48,9 +48,9 @@ TILE_READS = NumberExercise(
         "A thread tile of p × q elements needs p numbers from sA and q from sB per "
         "iteration, and does p · q multiply-adds.",
         "Reads per multiply-add: (p + q) / (p · q). Every element of the thread tile "
-        "needs a sum of its own.",
-        "2 × 1: 3 / 2. 8 × 8: 16 / 64. And 16 × 16 sums are more than the 255 registers "
-        "that a thread can have.",
+        "needs an accumulator of its own.",
+        "2 × 1: 3 / 2. 8 × 8: 16 / 64. And 16 × 16 accumulators are more than the 255 "
+        "registers that a thread can have.",
     ),
     after="At 8 × 8, shared memory can feed all the cores, with 64 sums in registers. "
     "That's chapter 7 in one table.",

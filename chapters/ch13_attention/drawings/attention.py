@@ -46,11 +46,11 @@ def running_softmax(row: Sequence[float], steps: Sequence[Mapping[str, float]]) 
     row : sequence of float
         The scores.
     steps : sequence of mappings
-        After each tile: ``end`` (elements seen), ``largest``, ``fade`` and ``total``.
+        After each tile: ``end`` (elements seen), ``largest``, ``rescale`` and ``total``.
     """
     fig, ax = canvas(5.4, 0.8 + 0.42 * len(steps), (-0.2, len(row) + 9, len(steps) + 1.3, -0.9))
     ax.set_aspect("auto")
-    columns = {"largest": len(row) + 1.6, "fade": len(row) + 4.6, "total": len(row) + 7.4}
+    columns = {"largest": len(row) + 1.6, "rescale": len(row) + 4.6, "total": len(row) + 7.4}
     for name, x in columns.items():
         ax.text(x, -0.25, name, ha="center", va="bottom", fontsize=9, weight="bold")
     before = 0
@@ -63,7 +63,7 @@ def running_softmax(row: Sequence[float], steps: Sequence[Mapping[str, float]]) 
             ax.text(x + 0.5, y + 0.5, f"{row[x]:g}", ha="center", va="center", fontsize=8)
         for x, name in (
             (len(row) + 1.6, "largest"),
-            (len(row) + 4.6, "fade"),
+            (len(row) + 4.6, "rescale"),
             (len(row) + 7.4, "total"),
         ):
             ax.text(x, y + 0.5, f"{step[name]:.3g}", ha="center", va="center", fontsize=9)

@@ -153,7 +153,7 @@ def _attention(N, role, seed, window):
                 yield Suspect(Kind.WRONG, sentence, (weighted(other) @ wide(V)).astype(np.float32))
 
     # Rounding moves a score by D roundings of its terms, and by that of its distance to the
-    # largest; each weight fades with every key, and N of them are added.
+    # largest; each weight is rescaled with every key, and N of them are added.
     size = abs(wide(Q)) @ abs(wide(K)).T
     largest = np.where(seen, scores, -np.inf).max(axis=1, keepdims=True)
     distance = np.where(seen, largest - scores, 0)
@@ -193,11 +193,11 @@ _KEYS = """
                     for d in range(D):
                         score += q[d] * sK[k, d]
                     above = max(largest, score)
-                    fade = math.exp(largest - above)
+                    rescale = math.exp(largest - above)
                     weight = math.exp(score - above)
-                    total = total * fade + weight
+                    total = total * rescale + weight
                     for d in range(D):
-                        acc[d] = acc[d] * fade + weight * sV[k, d]
+                        acc[d] = acc[d] * rescale + weight * sV[k, d]
                     largest = above
 """
 _END = """
@@ -229,8 +229,8 @@ CAUSAL = KernelExercise(
 " is the sum of q[d] * sK[k, d].",
 "Let `above` be the larger of `largest` and the score. What was added so far shrinks by"
 " the factor exp(largest - above), and the key's weight is exp(score - above).",
-"Multiply `total` and every `acc[d]` by that factor, `fade`, then add the new term:"
-" `total = total * fade + weight`, `acc[d] = acc[d] * fade + weight * sV[k, d]`."
+"Multiply `total` and every `acc[d]` by that factor, `rescale`, then add the new term:"
+" `total = total * rescale + weight`, `acc[d] = acc[d] * rescale + weight * sV[k, d]`."
 " Last, `largest = above`.",
 ),
     after="Scores, weights, maximum and sum live in registers. The loop ends at the block's last"

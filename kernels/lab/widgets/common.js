@@ -355,6 +355,22 @@ function follow(model, keys, host, f) {
   f();
 }
 
+/** Say what colours mean: for each, the class of its rectangle, a text, and what else it looks like. */
+function keys(...entries) {
+  const key = ([name, text, look = {}]) =>
+    make(
+      "span",
+      { class: "key" },
+      draw(
+        "svg",
+        { width: 16, height: 14, "aria-hidden": "true" },
+        draw("rect", { x: 1, y: 1, width: 14, height: 12, class: name, ...look }),
+      ),
+      text,
+    );
+  return make("p", { class: "source keys" }, ...entries.map(key));
+}
+
 export {
   make,
   draw,
@@ -377,6 +393,7 @@ export {
   check,
   button,
   hatches,
+  keys,
   warningLine,
   followSize,
   put,

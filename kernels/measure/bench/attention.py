@@ -1,12 +1,13 @@
-"""Softmax beside a copy, and attention beside the framework's own.
+"""Softmax beside a copy, attention beside the framework's own, and its steps beside each other.
 
-``python -m kernels.measure.bench.attention`` runs these two steps alone, checks every kernel
+``python -m kernels.measure.bench.attention`` runs these steps alone, checks every kernel
 against float64 first, and prints the rows that ``python -m kernels bench`` would record.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from functools import partial
@@ -17,10 +18,14 @@ import numpy as np
 from kernels.engine import cupy
 from kernels.engine.device import device
 from kernels.host import half
+from kernels.host.follow import prepared
 from kernels.measure import probes
 from kernels.measure.bench.step import Step, Tables, one_line
 from kernels.measure.timing import time as time_launch
 from kernels.primitives import attention as fused
+from kernels.primitives import attention_backward as backward
+from kernels.primitives import attention_decode as decoding
+from kernels.primitives import attention_mma as ampere
 from kernels.primitives import attention_wgmma as hopper
 from kernels.primitives import softmax
 
@@ -34,14 +39,20 @@ SMALL = (16, 2048, 128)
 OPTIONS = ({"wgmma": 1}, {"wgmma": 0}, {"tall": 1, "warps": 8, "keys": 128})
 #: PyTorch's own kernels, by the name of their backend: first the one that it chooses itself.
 BACKENDS = ("", "FLASH_ATTENTION", "CUDNN_ATTENTION")
+#: Heads of Q, heads of K and V, keys, head size: alone, and four heads on one of K and V.
+CACHES = ((32, 32, 32768, 128), (32, 8, 32768, 128))
+SPLITS = (1, 4, 16, 64)
 #: By head: the exact result, and how far each element may be off.
 Truth = dict[int, tuple[np.ndarray, np.ndarray]]
 UNITS = {"float32": 0.0, "float16": 2.0**-11, "bfloat16": 2.0**-8}
 
 
 def steps() -> list[Step]:
-    """Two steps."""
-    return [Step("softmax", softmaxes), Step("attention", attentions)]
+    """Five steps."""
+    return [
+        Step("softmax", softmaxes), Step("attention", attentions),
+        Step("attention in steps", climbs), Step("decoding", caches), Step("gradients", backwards),
+    ]  # fmt: skip
 
 
 # -------------------------------------------------------------------------------- softmax
@@ -54,14 +65,15 @@ def softmaxes(shapes: tuple[tuple[int, int], ...] = SOFTMAX_SHAPES) -> Tables:
     for M, N in shapes:
         A = cupy.random.default_rng(1).standard_normal((M, N), dtype=np.float32)
         P = cupy.empty_like(A)
-        for name, version in softmax.VERSIONS.items():
+        fitting = [softmax.Registers(N)] if N <= softmax.MOST_COLUMNS else []
+        for version in (*softmax.VERSIONS.values(), *fitting):
             for engine in ("numba", "cpp"):
                 P.fill(np.nan)
                 launch = version.launcher(A, P, engine)
                 found = time_launch(launch)
                 speed = 8 * M * N / found.median
                 rows.append({
-                    "version": name, "engine": engine, "M": M, "N": N, "bytes": 8 * M * N,
+                    "version": version.name, "engine": engine, "M": M, "N": N, "bytes": 8 * M * N,
                     "seconds": probes.timing(found), "bytes_per_second": speed,
                     "share_of_copy": round(speed / copy, 4), "correct": softmax_is_right(A, P),
                 })  # fmt: skip
@@ -181,6 +193,126 @@ def is_right(out: Any, known: Truth) -> bool:
         bool((abs(half.floats(cupy.asnumpy(out[head])) - exact) <= bound).all())
         for head, (exact, bound) in known.items()
     )
+
+
+# ---------------------------------------------------------------------- attention, step by step
+
+
+def climbs(shape: tuple[int, int, int] = SHAPES[0], dtype: str = "bfloat16") -> Tables:
+    """From three kernels to the overlapped one: one change a row, on the same arrays."""
+    arrays, capability = given(*shape, dtype), device().compute_capability
+    known, rows = truth(arrays, dtype, False), unfused(arrays, dtype)
+    for name, takes, launch, out in in_numba(arrays, dtype):
+        if capability is None or takes(capability):
+            rows.append(row(name, "numba", launch, out, dtype, False, known))
+    return {"attention_steps": rows}
+
+
+def in_numba(arrays: list[Any], dtype: str) -> Iterator[tuple[str, Callable, Callable, Any]]:
+    """Each step in Numba: its name, the GPUs that run it, what launches it, and its result."""
+    heads, N, D = arrays[0].shape
+    scale = np.float32(math.log2(math.e) / math.sqrt(D))
+
+    def has_mma(capability):
+        return capability >= fused.NEEDS
+
+    out = cupy.zeros_like(arrays[0])
+    flat = [array.reshape(-1, D) for array in (*arrays, out)]
+    launch = prepared(
+        ampere.make_attention_mma(D, False, dtype), fused.launch(heads, N, ampere.QUERIES),
+        (ampere.THREADS,), (*flat, np.int32(N), scale), ampere.shared_bytes_of(D),
+    )  # fmt: skip
+    yield "Numba, mma", has_mma, launch, out
+    for name, options in (
+        ("Numba, wgmma", {"overlap": False, "pingpong": False}),
+        ("Numba, wgmma, overlap", {"pingpong": False}),
+        ("Numba, wgmma, overlap, ping-pong", {}),
+    ):
+        out = cupy.zeros_like(arrays[0])
+        operands = fused.Heads(*arrays, out)
+        grid = fused.launch(heads, N, hopper.QUERIES)
+        yield name, hopper.runs_on, hopper.launcher(operands, False, grid, **options), out
+
+
+def unfused(arrays: list[Any], dtype: str) -> list[dict[str, Any]]:
+    """Time PyTorch's product, softmax and product, each a launch: S and P go through memory."""
+    try:
+        import torch
+    except ImportError:
+        return []
+    names = {"bfloat16": torch.bfloat16, "float16": torch.float16}
+    Q, K, V = (torch.from_dlpack(x.view(np.int16)).view(names[dtype]) for x in arrays)
+    heads, N, D = Q.shape
+    S, P = (torch.empty((heads, N, N), dtype=Q.dtype, device=Q.device) for _ in "SP")
+    O = torch.empty_like(Q)  # noqa: E741
+    out = cupy.from_dlpack(O.view(torch.int16)).view(np.uint16)
+
+    def launch():
+        torch.baddbmm(S, Q, K.mT, beta=0, alpha=1 / math.sqrt(D), out=S)
+        torch.softmax(S, -1, out=P)
+        torch.bmm(P, V, out=O)
+
+    # Scores are rounded to 16 bits here, which the fused kernels do not do.
+    known = truth(arrays, dtype, False)
+    known = {head: (exact, 16 * bound) for head, (exact, bound) in known.items()}
+    timed = row("PyTorch, three kernels", "library", launch, out, dtype, False, known)
+    return [timed | {"torch": torch.__version__}]
+
+
+# --------------------------------------------------------------------------------- decoding
+
+
+def caches(
+    shapes: tuple[tuple[int, ...], ...] = CACHES, splits: tuple[int, ...] = SPLITS
+) -> Tables:
+    """One query per head over kept keys and values: bytes of these a second, by splits."""
+    copy = probes.copy_bandwidth()["bytes_per_second"]
+    rows = []
+    for heads, kv_heads, N, D in shapes:
+        random = cupy.random.default_rng(1)
+        Q = random.standard_normal((heads, D), dtype=np.float32)
+        K, V = (random.standard_normal((kv_heads, N, D), dtype=np.float32) for _ in "KV")
+        out = cupy.empty_like(Q)
+        known = decoding.truth(*map(cupy.asnumpy, (Q, K, V)))
+        for parts in splits:
+            launch = decoding.Cached(Q, K, V, out).launcher(parts)
+            out.fill(np.nan)
+            launch()
+            correct = bool(np.allclose(cupy.asnumpy(out), known, rtol=0, atol=1e-5))
+            found, nbytes = time_launch(launch), 4 * 2 * kv_heads * N * D
+            rows.append({
+                "kernel": "Numba", "engine": "numba", "dtype": "float32", "heads": heads, "N": N,
+                "D": D, "options": {"kv_heads": kv_heads, "splits": parts}, "bytes": nbytes,
+                "seconds": probes.timing(found), "bytes_per_second": nbytes / found.median,
+                "share_of_copy": round(nbytes / found.median / copy, 4), "correct": correct,
+            })  # fmt: skip
+    return {"decoding": rows}
+
+
+# -------------------------------------------------------------------------------- gradients
+
+
+def backwards(heads: int = SMALL[0], N: int = SMALL[1], D: int = SMALL[2]) -> Tables:
+    """The forward pass alone and with the gradients, in float32: what recomputation takes."""
+    rows = []
+    for causal in (False, True):
+        arrays = given(heads, N, D, "float32")
+        operands = backward.Gradients(*arrays, arrays[0])
+        launch = operands.launcher(causal)
+        launch()
+        found = cupy.asnumpy(operands.found[:, :1])
+        first = [cupy.asnumpy(array[:1]) for array in arrays]
+        known = backward.exact(*first, first[0], causal)
+        correct = bool((abs(found - known) <= 1e-4 * abs(known).max()).all())
+        timed = time_launch(launch)
+        rows.append({
+            "kernel": "Numba, forward and backward", "engine": "numba", "dtype": "float32",
+            "heads": heads, "N": N, "D": D, "causal": causal, "seconds": probes.timing(timed),
+            # Seven products of N × N × D, two of them forward.
+            "flops": 3.5 * fused.flops(heads, N, D, causal) / timed.median, "correct": correct,
+        })  # fmt: skip
+        rows += ours(heads, N, D, "float32", causal, ({},))
+    return {"gradients": rows}
 
 
 def with_shares(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

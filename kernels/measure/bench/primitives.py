@@ -18,7 +18,7 @@ from kernels.engine import cupy
 from kernels.measure import ncu, probes
 from kernels.measure.bench.step import Step, Tables
 from kernels.measure.timing import time as time_launch
-from kernels.primitives import matvec, reduction, scan
+from kernels.primitives import matvec, matvec_int4, reduction, scan
 
 ENGINES = ("numba", "cpp")
 #: Numbers of the vectors, even and odd; a scan's check takes ten times the memory of its vector.
@@ -62,7 +62,7 @@ class Primitive:
 
 
 def steps() -> list[Step]:
-    """Three steps."""
+    """A step for each table."""
     return [Step(table, lambda table=table: recorded(table)) for table in TABLES]
 
 
@@ -99,6 +99,12 @@ def scan_cases(lengths: tuple[int, ...] = SCANS) -> Iterator[Primitive]:
                     {"what": version.name, "engine": engine, "n": n}, 8 * n,
                     version.launcher(a, out, engine), _error(out, _prefixes, (a,), depth), launches,
                 )  # fmt: skip
+        for engine in ENGINES:
+            one = scan.LOOK_BACK
+            yield Primitive(
+                {"what": one.name, "engine": engine, "n": n}, 8 * n,
+                one.launcher(a, out, engine), _error(out, _prefixes, (a,), one.depth(n)),
+            )  # fmt: skip
         yield Primitive(
             {"what": "CuPy", "engine": "library", "n": n}, 8 * n,
             lambda a=a, out=out: cupy.cumsum(a, out=out),
@@ -129,16 +135,33 @@ def product_cases(
                             version.launcher(W, X[0], Y[0], engine),
                             _error(Y, _product, (W, X), version.depth(K)),
                         )  # fmt: skip
-            thin = matvec.Thin(M)
-            for engine in ENGINES:
-                yield Primitive(
-                    {"what": "thin", "engine": engine, **sizes}, nbytes,
-                    thin.launcher(W, X, Y, engine), _error(Y, _product, (W, X), thin.depth(K)),
-                )  # fmt: skip
+            for name, thin in (("thin", matvec.Thin(M)), ("staged", matvec.Thin(M, staged=True))):
+                if name == "staged" and M < 8:
+                    continue
+                for engine in ENGINES:
+                    yield Primitive(
+                        {"what": name, "engine": engine, **sizes}, nbytes,
+                        thin.launcher(W, X, Y, engine), _error(Y, _product, (W, X), thin.depth(K)),
+                    )  # fmt: skip
             library = _gemv(W, X[0], Y[0]) if M == 1 else _gemm(W, X, Y)
             yield Primitive(
                 {"what": "cuBLAS", "engine": "library", **sizes}, nbytes, library,
                 _error(Y, _product, (W, X), K + 1),
+            )  # fmt: skip
+
+
+def int4_cases(shapes: tuple[tuple[int, int], ...] = SHAPES[:3]) -> Iterator[Primitive]:
+    """The product of 4-bit weights and one vector, by rows of a warp: packed bytes count."""
+    for N, K in shapes:
+        packed, scales = map(cupy.asarray, matvec_int4.quantise(cupy.asnumpy(_random(N, K))))
+        W = cupy.asarray(matvec_int4.dequantise(cupy.asnumpy(packed), cupy.asnumpy(scales)))
+        x, y = _random(K), cupy.empty(N, np.float32)
+        nbytes = packed.nbytes + scales.nbytes + x.nbytes + y.nbytes
+        for rows in (1, 4):
+            operands = matvec_int4.Quantised(packed, scales, x, y)
+            yield Primitive(
+                {"what": f"int4, {rows} rows", "engine": "numba", "M": 1, "N": N, "K": K}, nbytes,
+                operands.launcher(rows), _error(y[None], _product, (W, x[None]), K + 2),
             )  # fmt: skip
 
 
@@ -188,6 +211,7 @@ TABLES: dict[str, Callable[[], Iterator[Primitive]]] = {
     "sums": sum_cases,
     "scans": scan_cases,
     "matvecs": product_cases,
+    "int4": int4_cases,
 }
 
 

@@ -54,3 +54,20 @@ def test_a_curve_leaves_out_what_is_not_recorded():
     (line,) = [line for line in fig.axes[0].lines if line.get_label() == "rows"]
     assert list(line.get_xdata()) == [2048]
     assert line.get_color() in PALETTE.values()
+
+
+def test_one_rank_has_its_columns_and_the_same_rows():
+    fig = drawings.column_then_row(4, rank=2)
+    bounds = [patch.get_bbox().bounds for patch in fig.axes[0].patches if patch.get_fill()]
+    filled = [tuple(round(float(edge), 6) for edge in each) for each in bounds]
+    assert filled == [
+        (0, 0, 2, 3), (5, 0, 1, 2), (10, 0, 1, 3), (13, 2, 2, 1), (15.6, 0, 2, 3),
+    ]  # fmt: skip
+
+
+def test_collectives_and_scaling_are_drawn_as_they_are_given():
+    fig = drawings.collective_times([8, 16], {"2 GPUs": [1e-6, 2e-6]})
+    assert list(fig.axes[0].lines[0].get_ydata()) == pytest.approx([1, 2])
+    fig = drawings.scaling([1, 2], {"layer": [1.0, 1.8]})
+    curve, ideal = fig.axes[0].lines
+    assert list(curve.get_ydata()) == [1.0, 1.8] and list(ideal.get_ydata()) == [1, 2]

@@ -21,11 +21,11 @@ def test_the_tiles_under_a_mask_are_those_that_the_kernel_loads():
 
 def test_each_step_of_a_running_softmax_is_a_line():
     steps = [
-        {"end": 2, "largest": 3, "fade": 0.0, "total": 1.25},
-        {"end": 4, "largest": 5, "fade": 0.135, "total": 1.5},
+        {"end": 2, "largest": 3, "rescale": 0.0, "total": 1.25},
+        {"end": 4, "largest": 5, "rescale": 0.135, "total": 1.5},
     ]
     told = texts(drawings.running_softmax((1, 3, 5, 2), steps))
-    assert told[:3] == ["largest", "fade", "total"]
+    assert told[:3] == ["largest", "rescale", "total"]
     assert told[3:8] == ["1", "3", "3", "0", "1.25"]
     assert told[8:15] == ["1", "3", "5", "2", "5", "0.135", "1.5"]
 

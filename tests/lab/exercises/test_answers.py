@@ -13,6 +13,7 @@ WRONG = [answer for name in KERNELS for answer in wrong(name)]
 RIGHT = [answer for name in KERNELS for answer in right(name)]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("answer", WRONG, ids=lambda a: a.id)
 def test_wrong_kernels_are_rejected_by_name(answer):
     result = judge(answer.exercise, answer.text, **options(answer.exercise))
@@ -22,6 +23,7 @@ def test_wrong_kernels_are_rejected_by_name(answer):
         assert result.line, "the line is not named"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("answer", RIGHT, ids=lambda a: a.id)
 def test_right_kernels_are_accepted(answer):
     result = judge(answer.exercise, answer.text, **options(answer.exercise))

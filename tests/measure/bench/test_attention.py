@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from kernels import on_gpu, records
 from kernels.measure.bench import attention as bench
 from kernels.measure.bench import plan
 from kernels.measure.timing import Timing
@@ -22,9 +23,11 @@ def timed(monkeypatch):
     monkeypatch.setattr(bench.probes, "timing", lambda found: {"median": 0.5, "n": 3})
 
 
-def test_the_benchmark_has_both_steps():
+def test_the_benchmark_has_all_steps():
     assert bench in plan.MODULES
-    assert [step.name for step in bench.steps()] == ["softmax", "attention"]
+    assert [step.name for step in bench.steps()] == [
+        "softmax", "attention", "attention in steps", "decoding", "gradients",
+    ]  # fmt: skip
 
 
 def test_a_row_says_what_ran_how_fast_and_whether_it_was_right():
@@ -44,6 +47,30 @@ def test_a_wrong_result_is_found_in_the_first_and_in_the_last_head():
         wrong = right.copy()
         wrong[head, 7, 3] += 1e-3
         assert not bench.is_right(wrong, known)
+
+
+@pytest.mark.skipif(on_gpu, reason="a GPU measures them at their own size")
+def test_each_step_of_attention_is_timed_once_and_right():
+    rows = bench.climbs((1, 130, 64))["attention_steps"]
+    mine = [row for row in rows if row["engine"] == "numba"]
+    assert [row["kernel"] for row in mine] == [
+        "Numba, mma", "Numba, wgmma", "Numba, wgmma, overlap", "Numba, wgmma, overlap, ping-pong",
+    ]  # fmt: skip
+    assert all(row["correct"] for row in mine)
+
+
+def test_decoding_counts_the_bytes_of_the_shared_heads(monkeypatch):
+    monkeypatch.setattr(bench.probes, "copy_bandwidth", lambda: {"bytes_per_second": 1e5})
+    rows = bench.caches(((4, 4, 30, 32), (4, 2, 30, 32)), (1, 3))["decoding"]
+    assert [row["bytes"] for row in rows] == [4 * 2 * 4 * 30 * 32] * 2 + [4 * 2 * 2 * 30 * 32] * 2
+    assert all(row["correct"] for row in rows)
+    assert len({records.key_of(row) for row in rows}) == 4
+
+
+def test_gradients_are_checked_and_counted_as_seven_products():
+    rows = bench.backwards(2, 40, 16)["gradients"]
+    assert len(rows) == 4 and all(row["correct"] for row in rows)
+    assert rows[0]["flops"] == 7 * 2 * 2 * 40 * 40 * 16 / 0.5
 
 
 def test_a_wrong_softmax_is_found():

@@ -1,7 +1,6 @@
 /* The blocks that run at the same time, in row order and in groups of rows. The formulas equal those of __init__.py. */
 
 import {
-  make,
   draw,
   clamp,
   cdiv,
@@ -14,6 +13,7 @@ import {
   followSize,
   put,
   follow,
+  keys,
 } from "../../../../kernels/lab/widgets/common.js";
 
 const MOST = { group: 32, running: 1024 };
@@ -61,24 +61,11 @@ function render({ model, el }) {
   host.picture.append(image);
   const marks = hatches();
 
-  const key = (name, text) =>
-    make(
-      "span",
-      { class: "key" },
-      draw(
-        "svg",
-        { width: 16, height: 14, "aria-hidden": "true" },
-        draw("rect", { x: 1, y: 1, width: 14, height: 12, class: name }),
-      ),
-      text,
-    );
   host.notes.append(
-    make(
-      "p",
-      { class: "source keys" },
-      key("c", "tiles of C whose blocks run"),
-      key("a", "strips of A that they need"),
-      key("b", "strips of B that they need"),
+    keys(
+      ["c", "tiles of C whose blocks run"],
+      ["a", "strips of A that they need"],
+      ["b", "strips of B that they need"],
     ),
   );
 

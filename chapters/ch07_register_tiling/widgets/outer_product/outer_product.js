@@ -1,6 +1,16 @@
 /* A thread tile: TM numbers of A times TN of B, added to TM·TN sums in registers, step by step of k. */
 
-import { make, draw, short, frame, slider, followSize, put, follow } from "../../../../kernels/lab/widgets/common.js";
+import {
+  make,
+  draw,
+  short,
+  frame,
+  slider,
+  followSize,
+  put,
+  follow,
+  keys,
+} from "../../../../kernels/lab/widgets/common.js";
 
 const LARGEST = 8;
 const MOST_REGISTERS = 255;
@@ -38,26 +48,13 @@ function render({ model, el }) {
   const formula = make("p", { class: "formula" });
   host.picture.append(image);
 
-  const key = (name, text) =>
-    make(
-      "span",
-      { class: "key" },
-      draw(
-        "svg",
-        { width: 16, height: 14, "aria-hidden": "true" },
-        draw("rect", { x: 1, y: 1, width: 14, height: 12, class: name }),
-      ),
-      text,
-    );
   host.notes.append(
     formula,
-    make(
-      "p",
-      { class: "source keys" },
-      key("shared", "in shared memory"),
-      key("a held", "a: read from A into registers"),
-      key("b held", "b: read from B into registers"),
-      key("c held", "sums, in registers"),
+    keys(
+      ["shared", "in shared memory"],
+      ["a held", "a: read from A into registers"],
+      ["b held", "b: read from B into registers"],
+      ["c held", "sums, in registers"],
     ),
   );
 

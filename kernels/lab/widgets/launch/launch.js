@@ -18,6 +18,7 @@ import {
   followSize,
   put,
   follow,
+  keys,
 } from "../common.js";
 
 const WARP = 32;
@@ -254,31 +255,11 @@ function render({ model, el }) {
   image.addEventListener("pointermove", picked);
   image.addEventListener("pointerdown", picked);
 
-  const key = (name, text) =>
-    make(
-      "span",
-      { class: "key" },
-      draw(
-        "svg",
-        { width: 16, height: 14, "aria-hidden": "true" },
-        draw("rect", {
-          x: 1,
-          y: 1,
-          width: 14,
-          height: 12,
-          class: name,
-          fill: name === "beyond" ? `url(#${cross})` : null,
-        }),
-      ),
-      text,
-    );
   host.notes.append(
-    make(
-      "p",
-      { class: "source keys" },
-      key("works", "has an element"),
-      key("beyond", "a thread without an element"),
-      key("empty", "a lane without a thread"),
+    keys(
+      ["works", "has an element"],
+      ["beyond", "a thread without an element", { fill: `url(#${cross})` }],
+      ["empty", "a lane without a thread"],
     ),
   );
   followSize(host, redraw);

@@ -1,6 +1,6 @@
 /* Loads and multiply-adds of a block over time. The formulas equal those of __init__.py. */
 
-import { make, draw, integer, percent, frame, slider, check, hatches, followSize, put, follow } from "../common.js";
+import { draw, integer, percent, frame, slider, check, hatches, followSize, put, follow, keys } from "../common.js";
 
 const TILES = 8;
 
@@ -37,25 +37,8 @@ function render({ model, el }) {
   host.picture.append(image);
   const marks = hatches();
 
-  const key = (name, text) =>
-    make(
-      "span",
-      { class: "key" },
-      draw(
-        "svg",
-        { width: 16, height: 14, "aria-hidden": "true" },
-        draw("rect", { x: 1, y: 1, width: 14, height: 12, class: name }),
-      ),
-      text,
-    );
   host.notes.append(
-    make(
-      "p",
-      { class: "source keys" },
-      key("load", "on its way to shared memory"),
-      key("compute", "multiplied"),
-      key("wait", "the multiply-adds wait"),
-    ),
+    keys(["load", "on its way to shared memory"], ["compute", "multiplied"], ["wait", "the multiply-adds wait"]),
   );
 
   function redraw() {

@@ -10,10 +10,10 @@ WRONG = [
     ("the key after its own", "key0 + k <= query", "key0 + k <= query + 1", BAD),
     ("the keys after it", "key0 + k <= query", "key0 + k >= query", BAD),
     ("the mask forgets the tile", "key0 + k <= query", "k <= query", BAD),
-    ("acc does not fade", "acc[d] = acc[d] * fade + weight", "acc[d] = acc[d] + weight", BAD),
-    ("the sum does not fade", "total = total * fade + weight", "total = total + weight", BAD),
+    ("acc does not rescale", "acc[d] = acc[d] * rescale + weight", "acc[d] = acc[d] + weight", BAD),
+    ("the sum does not rescale", "total = total * rescale + weight", "total = total + weight", BAD),
     ("the maximum is not kept", "                largest = above\n", "", BAD),
-    ("fades the wrong way", "fade = math.exp(largest - above)", "fade = math.exp(above - largest)", BAD),
+    ("rescales the wrong way", "rescale = math.exp(largest - above)", "rescale = math.exp(above - largest)", BAD),
     ("weights are not relative", "weight = math.exp(score - above)", "weight = math.exp(score)", BAD),
     ("the smallest score", "above = max(largest, score)", "above = min(largest, score)", BAD),
     ("relative to the last score", "above = max(largest, score)", "above = score", BAD),
@@ -29,6 +29,6 @@ WRONG = [
 ]  # fmt: skip
 RIGHT = [
     ("to the query only", "for k in range(32):\n            if key0 + k <= query:", "for k in range(min(32, query - key0 + 1)):\n            if True:"),
-    ("fades only where the maximum grows", "                fade = math.exp(largest - above)\n", "                fade = math.exp(largest - above) if score > largest else float32(1)\n"),
-    ("the weight first", "                total = total * fade + weight\n", "                total = weight + fade * total\n"),
+    ("rescales only where the maximum grows", "                rescale = math.exp(largest - above)\n", "                rescale = math.exp(largest - above) if score > largest else float32(1)\n"),
+    ("the weight first", "                total = total * rescale + weight\n", "                total = weight + rescale * total\n"),
 ]  # fmt: skip

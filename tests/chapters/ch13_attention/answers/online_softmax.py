@@ -5,10 +5,10 @@ from kernels.lab.exercises.kinds import Kind
 
 BAD = (Kind.NOT_A_NUMBER, Kind.WRONG)
 WRONG = [
-    ("the sum does not fade", "acc = acc * math.exp(largest - above) + math.exp(x - above)", "acc = acc + math.exp(x - above)", BAD),
-    ("fades the wrong way", "acc * math.exp(largest - above) + math.exp(x", "acc * math.exp(above - largest) + math.exp(x", BAD),
-    ("a merged sum does not fade", "more * math.exp(other - above)", "more", BAD),
-    ("its own sum does not fade in a merge", "acc = acc * math.exp(largest - above) + more", "acc = acc + more", BAD),
+    ("the sum does not rescale", "acc = acc * math.exp(largest - above) + math.exp(x - above)", "acc = acc + math.exp(x - above)", BAD),
+    ("rescales the wrong way", "acc * math.exp(largest - above) + math.exp(x", "acc * math.exp(above - largest) + math.exp(x", BAD),
+    ("a merged sum does not rescale", "more * math.exp(other - above)", "more", BAD),
+    ("its own sum does not rescale in a merge", "acc = acc * math.exp(largest - above) + more", "acc = acc + more", BAD),
     ("relative to nothing", "math.exp(x - above)", "math.exp(x)", BAD),
     ("the smallest", "above = max(largest, x)", "above = min(largest, x)", BAD),
     ("the maximum is not kept", "    above = max(largest, x)\n        acc = acc * math.exp(largest - above) + math.exp(x - above)\n        largest = above", "    above = max(largest, x)\n        acc = acc * math.exp(largest - above) + math.exp(x - above)", BAD),

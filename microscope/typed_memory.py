@@ -18,7 +18,7 @@ from .session import Session
 SAMPLE_SIZE = 64  # elements of an array that stands for its type
 
 
-class AbstractMemory(Memory):
+class TypedMemory(Memory):
     """Memory whose arrays have types only.
 
     Parameters
@@ -58,12 +58,23 @@ class AbstractMemory(Memory):
 
     # -- accesses
 
+    def load_element(self, a: Array, index: tuple, m: Mask, n):
+        self.check_index(a, index, n)
+        return values.sample(a.dtype)
+
+    def put_element(self, a: Array, index: tuple, v, m: Mask, n, checked: bool) -> None:
+        self.check_index(a, index, n)
+        self.writes(a)
+
     def locate(self, a: Array, index: tuple, m: Mask, n, checked: bool = False):
         self.check_index(a, index, n)
         return np.int64(0), None
 
     def wrap(self, i, size, m: Mask, n, a: Array, checked: bool = False):
         return np.int64(0), None
+
+    def out_of_bounds(self, a: Array, index: tuple, outside, n) -> None:
+        """Never: nobody knows the bounds."""
 
     def unread(self, d: np.dtype):
         return values.sample(d)

@@ -1,4 +1,4 @@
-"""One run of a schedule, on whatever the ranks are: what all engines have in common."""
+"""One run of a schedule, on whatever the ranks are: what all executors have in common."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from abc import ABC, abstractmethod
 from kernels.distributed.schedule import Move, Product, Schedule, Tile
 from kernels.distributed.store import Store
 
-__all__ = ["Engine"]
+__all__ = ["Executor"]
 
 
-class Engine(ABC):
+class Executor(ABC):
     """Carries out the steps of a schedule for those ranks whose stores it has.
 
     The methods below queue work, and may return before it is done.

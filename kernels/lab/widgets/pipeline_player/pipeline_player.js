@@ -1,16 +1,6 @@
 /* A pipeline step by step: everything comes from Python with the state, and this script draws it. */
 
-import {
-  make,
-  draw,
-  clamp,
-  frame,
-  slider,
-  makeTable,
-  followSize,
-  put,
-  follow,
-} from "../../../../kernels/lab/widgets/common.js";
+import { make, draw, clamp, frame, slider, makeTable, followSize, put, follow, keys } from "../common.js";
 
 const HIGH = 20, // of a row
   GAP = 12; // between stages, roles and barriers
@@ -45,29 +35,16 @@ function render({ model, el }) {
   const image = draw("svg", { role: "img" });
   host.picture.append(image);
 
-  const key = (name, text) =>
-    make(
-      "span",
-      { class: "key" },
-      draw(
-        "svg",
-        { width: 16, height: 14, "aria-hidden": "true" },
-        draw("rect", { x: 1, y: 1, width: 14, height: 12, class: name }),
-      ),
-      text,
-    );
   const now = make("div", { class: "now", "aria-live": "polite" });
   const wrong = make("div", { class: "wrong" });
   host.notes.append(
-    make(
-      "p",
-      { class: "source keys" },
-      key("coming", "copies on their way"),
-      key("full", "they have landed"),
-      key("read", "products read it"),
-      key("acts", "acts"),
-      key("waits", "waits"),
-      key("odd", "odd phase"),
+    keys(
+      ["coming", "copies on their way"],
+      ["full", "they have landed"],
+      ["read", "products read it"],
+      ["acts", "acts"],
+      ["waits", "waits"],
+      ["odd", "odd phase"],
     ),
     now,
     wrong,

@@ -1,4 +1,4 @@
-"""``record``: execute the chapters and store what they show."""
+"""``record``: execute the chapters, store what they show, and write the front pages."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from pathlib import Path
 
 import click
 
+from authoring import factcheck, inline, notebooks, reading, showcase
 from kernels import records
 from kernels.basics import files
 from kernels.basics.files import ROOT
 from kernels.cli.console import near, out, progress
-from kernels.cli.recording import measured, write_front_pages
+from kernels.cli.recording import measured
 from kernels.engine import on_gpu, why_cpu
 from kernels.measure.bench import run
 
@@ -30,8 +31,6 @@ STAGING = ROOT / "_build" / "record"
               help="Put the executed chapters here and leave chapters/ alone.")  # fmt: skip
 def record(only: str | None, engine: str, measure: bool, preview: Path | None) -> None:
     """Execute the chapters on this GPU and store what they show and what was measured."""
-    from authoring import notebooks
-
     if engine == "gpu" and not on_gpu:
         raise RuntimeError(
             f"recording needs an NVIDIA GPU, but {why_cpu}: --engine cpu --preview DIR executes "
@@ -68,8 +67,6 @@ def _stage(
     chapters: list[Path], folder: Path, engine: str, preview: Path | None, measure: bool
 ) -> dict[Path, Path]:
     """Measure if asked, and execute the chapters: for each file's place, where it waits."""
-    from authoring import inline, notebooks
-
     environment = {"KERNELS_ENGINE": engine, "KERNELS_EXERCISES": "off"}
     staged: dict[Path, Path] = {}
     shown = records.folder()
@@ -97,3 +94,14 @@ def _stage(
                 notebooks.write(inline.fill(done), waiting)
             staged[(preview or chapter.parent) / chapter.name] = waiting
     return staged
+
+
+def write_front_pages(record: records.Record) -> None:
+    """Write the record's figures into the front pages and the fact-check."""
+    written = (*showcase.write(record), *inline.write(), *reading.say(), reading.write())
+    for path in written:
+        out.print(f"written: {near(path)}")
+    try:
+        out.print(f"written: {near(factcheck.write(record))}")
+    except records.RecordError as error:
+        out.print(f"the fact-check keeps its figures: {error}", markup=False)

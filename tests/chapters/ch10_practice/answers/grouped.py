@@ -1,0 +1,89 @@
+"""A grouped product."""
+# ruff: noqa: E501 - a row of a table is one line
+
+from kernels.lab.exercises.kinds import Kind
+
+A_LOAD = "A[row, ka] if row < end and ka < K else float32(0)"
+B_LOAD = "B[g, kb, col] if kb < K and col < N else float32(0)"
+GUARD = "if row < end and col < N:"
+WRONG = [
+    ("B of group 0", "B[g, kb", "B[0, kb", Kind.WRONG),
+    ("rows from the first", "starts[g] + cuda", "cuda", (Kind.RACE, Kind.WRONG, Kind.UNWRITTEN)),
+    (
+        "the end of all rows",
+        "end = starts[g] + cuda.blockIdx.y * T, starts[g + 1]",
+        "end = starts[g] + cuda.blockIdx.y * T, C.shape[0]",
+        (Kind.RACE, Kind.WRONG, Kind.BUDGET),
+    ),
+    (
+        "groups by y",
+        "cuda.blockIdx.z",
+        "cuda.blockIdx.y",
+        (Kind.RACE, Kind.WRONG, Kind.UNWRITTEN, Kind.OUT_OF_BOUNDS, Kind.MISSING_GUARD),
+    ),
+    (
+        "first barrier missing",
+        "        cuda.syncthreads()\n        for k",
+        "        for k",
+        Kind.MISSING_BARRIER,
+    ),
+    (
+        "second barrier missing",
+        "sB[k, tx]\n        cuda.syncthreads()",
+        "sB[k, tx]",
+        Kind.MISSING_BARRIER,
+    ),
+    (
+        "remainder dropped",
+        "for k0 in range(0, K, T)",
+        "for k0 in range(0, K // T * T, T)",
+        (Kind.DROPPED_TILE, Kind.WRONG, Kind.ONLY_MULTIPLES),
+    ),
+    (
+        "no guard on B",
+        B_LOAD,
+        "B[g, kb, col]",
+        Kind.MISSING_GUARD,
+    ),
+    (
+        "no guard on the store",
+        GUARD,
+        "if row < C.shape[0] and col < N:",
+        (Kind.RACE, Kind.WRONG),
+    ),
+    (
+        "no guard on the columns",
+        GUARD,
+        "if row < end:",
+        Kind.MISSING_GUARD,
+    ),
+    ("blocks without rows work", "    if top >= end:\n        return\n", "", Kind.BUDGET),
+    (
+        "rows of the next group",
+        A_LOAD,
+        "A[row, ka] if row < A.shape[0] and ka < K else float32(0)",
+        Kind.BUDGET,
+    ),
+    (
+        "threads return, not blocks",
+        "if top >= end:\n        return",
+        "if top + ty >= end:\n        return",
+        Kind.DIVERGENT_BARRIER,
+    ),
+    ("sum set, not added to", "acc += sA", "acc = sA", (Kind.LOST_SUM, Kind.WRONG)),
+    ("float64 sum", "acc = float32(0)", "acc = 0.0", Kind.FLOAT64),
+]
+RIGHT = [
+    (
+        "an outer condition",
+        "if top >= end:\n        return",
+        "if not top < end:\n        return",
+    ),
+    (
+        "B first",
+        f"sA[ty, tx] = {A_LOAD}\n            sB[ty, tx] = {B_LOAD}".replace(
+            "            ", "        "
+        ),
+        f"sB[ty, tx] = {B_LOAD}\n        sA[ty, tx] = {A_LOAD}",
+    ),
+]
