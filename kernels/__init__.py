@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from kernels import lab, ptx
     from kernels.engine import cuda, cupy, float32, float64, int32, on_gpu, uint8, uint32, uint64
     from kernels.rungs.order import LADDER, Rung
-    from kernels.tuning.chooser import choose, matmul, plan
+    from kernels.tuning.chooser import choose, grouped_matmul, matmul, plan
 
 __all__ = [
     "LADDER",
@@ -22,6 +22,7 @@ __all__ = [
     "cupy",
     "float32",
     "float64",
+    "grouped_matmul",
     "int32",
     "lab",
     "matmul",
@@ -48,7 +49,7 @@ PLACES = {
         "uint64",
     ),
     "kernels.rungs.order": ("LADDER", "Rung"),
-    "kernels.tuning.chooser": ("choose", "matmul", "plan"),
+    "kernels.tuning.chooser": ("choose", "grouped_matmul", "matmul", "plan"),
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 from kernels import records
@@ -28,6 +29,8 @@ def measured(folder: Path | None, only: str = "", brief: bool = False) -> Path:
     """
     about = provenance()
     files.check_folder(folder or records.folder())
+    with suppress(ImportError):  # the operators that are timed, where PyTorch is installed
+        import kernels.frameworks.pytorch  # noqa: F401
     every = (short if brief else plan).steps()
     todo = [step for step in every if only in step.name]
     if not todo:

@@ -106,6 +106,8 @@ class TileAccess:
     vector : int
         Elements that a lane takes: 1, or 4 in one request where the rows allow it (`cols` a
         multiple of 4) and otherwise in four.
+    stand_in : bool
+        Whether the last row is taken in place of those that a tile has beyond it.
     """
 
     rows: int
@@ -116,11 +118,13 @@ class TileAccess:
     row: np.ndarray
     col: np.ndarray
     vector: int = 1
+    stand_in: bool = False
 
     @property
     def elements(self) -> int:
         """Elements that threads ask for, each time counted."""
-        return self.rows * self.cols * self.readers
+        rows = -(-self.rows // self.height) * self.height if self.stand_in else self.rows
+        return rows * self.cols * self.readers
 
     @property
     def requests(self) -> int:
@@ -159,6 +163,8 @@ class TileAccess:
             for left in range(0, cols, self.width):
                 for k in range(1 if whole else self.vector):
                     row, col = top + self.row, left + self.col + k
+                    if self.stand_in:
+                        row = np.minimum(row, rows - 1)
                     inside = (row < rows) & (col < cols)
                     sector = np.where(inside, (row * self.cols + col) // SECTOR, -1)
                     sector.sort(axis=1)
@@ -224,7 +230,9 @@ class Model:
         return self.flops / self.bytes_compulsory
 
 
-def tile_model(M: int, N: int, K: int, BM: int, BN: int, BK: int, vector: int, row, col) -> Model:
+def tile_model(
+    M: int, N: int, K: int, BM: int, BN: int, BK: int, at_once: tuple[int, int], row, col
+) -> Model:
     """Return the model of a product whose blocks load tiles of A and B, element by element.
 
     Parameters
@@ -233,17 +241,18 @@ def tile_model(M: int, N: int, K: int, BM: int, BN: int, BK: int, vector: int, r
         A is M×K and B is K×N.
     BM, BN, BK : int
         A block computes BM × BN elements of C, BK steps of K at a time.
-    vector : int
-        Elements that a thread loads, or stores, at once: 1 or 4.
+    at_once : tuple of int
+        Elements that a thread loads at once of A, and loads of B or stores of C: 1 or 4.
     row, col : ndarray of int, shape (stores, threads), or two that broadcast to it
         Element of the tile of C that each thread stores, first, by each of its stores.
     """
     down, across = -(-M // BM), -(-N // BN)
+    of_A, vector = at_once
     row, col = (x.reshape(-1, WARP) for x in np.broadcast_arrays(row, col))
     return Model(
         flops=2 * M * N * K,
         reads={
-            "A": TileAccess(M, K, across, BM, BK, *_in_order(BM, BK, vector), vector),
+            "A": TileAccess(M, K, across, BM, BK, *_in_order(BM, BK, of_A), of_A),
             "B": TileAccess(K, N, down, BK, BN, *_in_order(BK, BN, vector), vector),
         },
         writes={"C": TileAccess(M, N, 1, BM, BN, row, col, vector)},

@@ -78,7 +78,7 @@ class Tiles(Options):
 
     def model(self, M: int, N: int, K: int) -> Model:
         """A is loaded once per column of tiles of C, B once per row of them."""
-        return tile_model(M, N, K, *self.block_tile, self.at_once[1], *self.stores())
+        return tile_model(M, N, K, *self.block_tile, self.at_once, *self.stores())
 
     def check(self) -> None:
         load_A, load_B = (each * self.threads for each in self.at_once)

@@ -1,8 +1,6 @@
 """Tensor maps: what the TMA unit of an sm_90 GPU has to know of a matrix to copy tiles of it."""
 
 from functools import lru_cache
-from itertools import accumulate
-from operator import mul
 
 import numpy as np
 
@@ -23,8 +21,9 @@ def tensor_map(array, rows: int, cols: int, dtype: str):
     Parameters
     ----------
     array : CuPy array, two- or three-dimensional
-        Contiguous, its rows on 16-byte boundaries. Of three dimensions, the first counts matrices:
-        a tile belongs to one of them, and each has edges of its own.
+        The elements of a row side by side, its rows on 16-byte boundaries; gaps between rows and
+        matrices are left out. Of three dimensions, the first counts matrices: a tile belongs to one
+        of them, and each has edges of its own.
     rows, cols : int
         Shape of a tile; a row of it takes at most 128 bytes.
     dtype : {"float32", "float16", "bfloat16", "uint8"}
@@ -43,9 +42,13 @@ def tensor_map(array, rows: int, cols: int, dtype: str):
     tile = (1,) * (len(array.shape) - 2) + (rows, cols)
     if not on_gpu:
         return TensorMap(array, tile, dtype)
-    # Not array.strides[0]: of a single row it may be anything.
-    pitch = array.shape[-1] * array.itemsize
-    encoded = _encoded(array.data.ptr, array.shape, pitch, tile, dtype).view(Encoded)
+    # From a row to the next, and from a matrix to the next. A single one may have any stride: it
+    # gets what it would have without gaps.
+    apart, close = [], -(-array.shape[-1] * array.itemsize // 16) * 16
+    for count, stride in zip(array.shape[-2::-1], array.strides[-2::-1], strict=True):
+        apart.append(stride if count > 1 else close)
+        close = count * apart[-1]
+    encoded = _encoded(array.data.ptr, array.shape, tuple(apart), tile, dtype).view(Encoded)
     encoded.of = array, tile, dtype
     return encoded
 
@@ -62,7 +65,7 @@ class Encoded(np.ndarray):
 
 
 @lru_cache(maxsize=256)
-def _encoded(address: int, shape: tuple, pitch: int, tile: tuple, dtype: str):
+def _encoded(address: int, shape: tuple, apart: tuple, tile: tuple, dtype: str):
     from cuda.bindings import driver
 
     formats, sizes = driver.CUtensorMapDataType, driver.cuuint64_t
@@ -72,8 +75,7 @@ def _encoded(address: int, shape: tuple, pitch: int, tile: tuple, dtype: str):
         len(shape),
         address,
         [sizes(n) for n in reversed(shape)],
-        # From a row to the next, and from a matrix to the next.
-        [sizes(n) for n in accumulate(shape[-2:0:-1], mul, initial=pitch)],
+        [sizes(n) for n in apart],
         [driver.cuuint32_t(n) for n in reversed(tile)],
         [driver.cuuint32_t(1)] * len(shape),
         driver.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
@@ -84,7 +86,7 @@ def _encoded(address: int, shape: tuple, pitch: int, tile: tuple, dtype: str):
     if status != driver.CUresult.CUDA_SUCCESS:
         raise ValueError(
             f"no tensor map ({status.name}) for {'×'.join(map(str, shape))} {dtype} at"
-            f" {address:#x}, pitch {pitch}, tile {'×'.join(map(str, tile))}:"
+            f" {address:#x}, strides {apart}, tile {'×'.join(map(str, tile))}:"
             " rows must start on 16-byte boundaries"
         )
     return np.array([int(word) for word in made.opaque], np.uint64).view("V128")

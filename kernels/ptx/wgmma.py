@@ -27,7 +27,13 @@ HOPPER = {"least": (9, 0), "only": True}
 
 
 @cache
-def wgmma(columns: int, dtype: str, a_in: str = "shared", transposed_B: bool = True):
+def wgmma(
+    columns: int,
+    dtype: str,
+    a_in: str = "shared",
+    transposed_B: bool = True,
+    transposed_A: bool = False,
+):
     """Return ``multiply_add(acc, a, b, add)`` of 64 rows, which a warpgroup calls; sm_90a.
 
     It asks for acc = A·B, or acc += A·B where `add` is not 0. A has 64 rows of 32 bytes: 16
@@ -51,6 +57,9 @@ def wgmma(columns: int, dtype: str, a_in: str = "shared", transposed_B: bool = T
     transposed_B : bool
         Whether B lies by rows, as matrices do, and is transposed as it is read: 16 bits only.
         Otherwise the values of k of each column lie side by side.
+    transposed_A : bool
+        Whether the rows of A lie side by side for each k, as the columns of B by rows do: 16 bits
+        in shared memory only. Otherwise the values of k of each row do.
 
     Raises
     ------
@@ -69,8 +78,14 @@ def wgmma(columns: int, dtype: str, a_in: str = "shared", transposed_B: bool = T
             f"wgmma transposes no {dtype}: lay B by columns and use transposed_B=False"
         )
     in_shared = a_in == "shared"
+    if transposed_A and (size != 2 or not in_shared):
+        raise ValueError(
+            f"wgmma transposes no A of {dtype} in {a_in}: lay A by rows and use transposed_A=False"
+        )
     # Signs of A and B, then of 16 bits whether each is transposed; A in registers never is.
-    flags = ["1", "1"] + (["0"] * in_shared + [str(int(transposed_B))] if size == 2 else [])
+    flags = ["1", "1"]
+    if size == 2:
+        flags += [str(int(transposed_A))] * in_shared + [str(int(transposed_B))]
     return made(
         Instruction(
             "ptx.wgmma",
@@ -90,6 +105,7 @@ def wgmma(columns: int, dtype: str, a_in: str = "shared", transposed_B: bool = T
                 "dtype": dtype,
                 "a_in": a_in,
                 "transposed_B": transposed_B,
+                "transposed_A": transposed_A,
             },
         )
     )
@@ -146,8 +162,9 @@ def matrix_descriptor(start: u32, leading: u32):
     """Return where wgmma finds an operand in shared memory, swizzled by 128 bytes: 64 bits.
 
     Rows of A, or of B by columns, have 128 bytes, and 8 of them lie 1024 bytes before the next 8:
-    `start` is the address of the first number, `leading` 16. B by rows comes in panels of 128 bytes
-    (64 columns of 16 bits), each a whole number of 8 rows high: `leading` is the bytes from a panel
-    to the next. Tiles lie on 1024-byte boundaries. In bits: start / 16 in 0 to 13, leading / 16 in
-    16 to 29, 1024 / 16 in 32 to 45, the swizzle (1: 128 bytes) in 62 and 63.
+    `start` is the address of the first number, `leading` 16. B by rows, or A by columns, comes in
+    panels of 128 bytes (64 columns of B or rows of A, of 16 bits), each a whole number of 8 rows
+    high: `leading` is the bytes from a panel to the next. Tiles lie on 1024-byte boundaries. In
+    bits: start / 16 in 0 to 13, leading / 16 in 16 to 29, 1024 / 16 in 32 to 45, the swizzle (1:
+    128 bytes) in 62 and 63.
     """

@@ -3,7 +3,7 @@
 For GPUs of compute capability 8.0 and above.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kernels import ptx
 from kernels.engine import cuda, float32, int32, uint32, uint64
@@ -12,7 +12,7 @@ from kernels.host import option
 from kernels.host.follow import prepared
 from kernels.host.model import traffic
 from kernels.host.rung import made
-from kernels.rungs import split_k
+from kernels.rungs import split_k, swizzled
 
 PAD = 4  # elements between the rows of A's tile, so that its columns spread over the banks
 
@@ -206,9 +206,22 @@ class Options(split_k.Options):
     def registers(self):
         return min(255, self.held + 40)
 
+    def grid_dim(self, M, N):
+        """Each part of K is a layer of the grid, with a matrix of its own."""
+        across, down = swizzled.Options.grid_dim(self, M, N)
+        return across, down, self.split
+
+    def parts_shape(self, M, N):
+        return self.split * M, N
+
     def model(self, M, N, K):
-        """The tiles' way into shared memory changes, not what is loaded."""
-        return traffic(M, N, K, self.BM, self.BN, self.split)
+        """The last row of A stands in for those that a tile has beyond it."""
+        whole = swizzled.Options.model(self, M, N, K)
+        reads = whole.reads | {"A": replace(whole.reads["A"], stand_in=True)}
+        if self.split == 1:
+            return replace(whole, reads=reads)
+        # Where a layer begins in a sector depends on M and N: its requests are not predicted.
+        return replace(whole, reads=reads, writes=traffic(M, N, K, 1, 1, self.split).writes)
 
     def check(self):
         if self.stages < 2:
@@ -235,10 +248,9 @@ class AsyncTiled(split_k.SplitK):
         return super().launcher(product, options)
 
     def in_parts(self, product, options):
-        (across, down), block = options.launch(product.M, product.N)
-        grid = across, down // options.split, options.split
+        grid, block = options.launch(product.M, product.N)
         A, B, C = product.on_device
-        slices = product.workspace((options.split * product.M, product.N))
+        slices = product.workspace(options.parts_shape(product.M, product.N))
         multiply, add = made(self.make, options, **self.formats(product)), split_k.add_parts
         return (
             prepared(multiply, grid, block, (A, B, slices)),
@@ -253,7 +265,8 @@ RUNG = AsyncTiled(
     title="Async copies",
     chapter="07-register-tiling",
     Options=Options,
-    engines=("cpp",),
+    make=make_async_tiled,
+    engines=("numba", "cpp"),
     choices={
         "numba": ({}, {"split": 4}, {"BN": 128, "WN": 32, "TN": 8, "split": 2}),
         "cpp": ({}, {"split": 4}, {"BN": 128, "WN": 32, "TN": 8, "split": 2}),

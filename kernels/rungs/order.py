@@ -5,6 +5,8 @@ from kernels.rungs import (
     async_tiled,
     emulated,
     fp8,
+    gemm_f16,
+    gemm_f32,
     mma,
     mma_sm75,
     naive,
@@ -25,7 +27,7 @@ from kernels.rungs import (
     wgmma,
 )
 
-__all__ = ["ENGINE_TITLES", "LADDER", "Rung", "UnknownRung"]
+__all__ = ["ENGINE_TITLES", "GENERAL", "LADDER", "Rung", "UnknownRung"]
 
 
 class UnknownRung(KeyError):
@@ -49,3 +51,5 @@ _ORDER = (
     mma_sm75, mma, wgmma, specialized, persistent, stream_k, emulated, fp8,
 )  # fmt: skip
 LADDER: dict[str, Rung] = Ladder((file.RUNG.name, file.RUNG) for file in _ORDER)
+#: Kernels of the library beside the ladder: any layout, an epilogue, batches.
+GENERAL: dict[str, Rung] = {file.RUNG.name: file.RUNG for file in (gemm_f32, gemm_f16)}

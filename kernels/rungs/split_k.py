@@ -252,8 +252,8 @@ class SplitK(Rung):
 
     def in_slices(self, product, options):
         """The two launches in CUDA C++: the grid has a layer for each part, and a matrix."""
-        (across, down), block = options.launch(product.M, product.N)
-        grid = across, down // options.split, options.split
+        _, block = options.launch(product.M, product.N)
+        grid = *swizzled.Options.grid_dim(options, product.M, product.N), options.split
         A, B, C, *sizes = product.cpp_arguments()
         slices = product.workspace((options.split, product.M, product.N))
         arguments = A, B, slices, *sizes

@@ -12,8 +12,8 @@ all three sizes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import prod
 
@@ -25,11 +25,15 @@ from kernels.engine.device import device
 from kernels.host import check_sizes, half, tuned
 from kernels.host.plans import Plans, unowned
 from kernels.host.rung import ENGINE_TITLES, Rung, Values
-from kernels.rungs.order import LADDER
-from kernels.tuning.predict import predict
+from kernels.measure.occupancy import occupancy
+from kernels.rungs.gemm import Epilogue, GemmProduct, add_parts
+from kernels.rungs.order import GENERAL, LADDER
+from kernels.tuning.predict import efficiency, footprint, predict
 
 #: Rungs below this one are there to be understood, and are never the fastest.
 FROM = "thread_tiled"
+#: All that may be chosen, by name.
+VERSIONS = {**LADDER, **GENERAL}
 
 
 @dataclass(frozen=True)
@@ -103,7 +107,88 @@ def _choose(
     fastest = min(filter(None, measured), key=lambda found: found[0], default=None)
     if fastest:
         return fastest[1]
-    return _reckoned(rungs, M, N, K, dtype) or _predicted(rungs, M, N, K)
+    best = _reckoned(rungs, M, N, K, dtype) or _predicted(rungs, M, N, K)
+    if on_gpu and "numba" in engines:
+        try:
+            other = choose_general(M, N, K, dtype)
+        except LookupError:
+            return best
+        # One that nobody has measured is taken where the slow end of its range wins, too.
+        return other if other.seconds / (1 - product.OFF) < best.seconds else best
+    return best
+
+
+#: The rung whose loop a general kernel has: its profile tells the pace.
+LIKE = {"gemm_f16": "persistent", "gemm_f32": "async_tiled"}
+
+
+@lru_cache(maxsize=256)
+def choose_general(M: int, N: int, K: int, dtype: str = "float32", batch: int = 1) -> Choice:
+    """The tiles of the general product (`kernels.rungs.gemm`) for A (M×K) and B (K×N).
+
+    Parameters
+    ----------
+    M, N, K : int
+    dtype : str
+    batch : int
+        How many such products are computed at once.
+
+    Raises
+    ------
+    LookupError
+        If there is none for this format on this GPU.
+    """
+    rung = next((r for r in GENERAL.values() if dtype in r.dtypes), None)
+    if rung is None or rung.missing(dtype) or not (on_gpu or rung.name == "gemm_f32"):
+        raise LookupError(f"no general product of {dtype} here: use a rung of the ladder")
+    gpu, found = here.gpu_here(), []
+    for tiles in rung.chosen("numba"):
+        BM, BN, BK = rung.Options(**tiles).block_tile
+        blocks = batch * host.cdiv(M, BM) * host.cdiv(N, BN)
+        # As many parts as SMs have room for, and some between.
+        wanted = {1, 2, 4, 8, *(rounds * gpu.sms // blocks for rounds in (1, 2, 3, 4))}
+        for split in sorted(n for n in wanted if 1 <= n <= max(1, K // (4 * BK))):
+            options = tiles | {"split": split}
+            try:
+                found.append((_seconds(rung, options, M, N, K, dtype, batch), options))
+            except (TypeError, ValueError):
+                continue  # not on this GPU, or not at these sizes
+    if not found:
+        raise LookupError(f"no tiles of {rung.name} can be launched for {M}×{N}×{K}")
+    seconds, options = min(found, key=lambda entry: entry[0])
+    return Choice(rung.name, "numba", options, "reckoned", seconds)
+
+
+def _seconds(rung: Rung, options: Values, M: int, N: int, K: int, dtype: str, batch: int) -> float:
+    """What a general kernel should take: by the pace of the rung with its loop, where recorded."""
+    chosen = rung.Options(**options)
+    rows = batch * host.cdiv(M, chosen.block_tile[0]) * chosen.block_tile[0] if batch > 1 else M
+    like = LADDER[LIKE[rung.name]]
+    used = footprint(chosen)
+    for engine in ("numba", "cpp"):
+        try:
+            now, given = here.setting(), like.default(engine)
+            known = versions.version(like, engine, given, now.record, (M, N, K), dtype, now.machine)
+        except LookupError:
+            continue
+        resident, warps = _resident(used, now.machine.gpu), host.cdiv(used.threads, 32)
+        slower = 1.0
+        if dtype == "float32":  # a thread with fewer outputs loads more for each
+            other = footprint(like.Options(**given))
+            there = known.resident * host.cdiv(other.threads, 32)
+            slower = efficiency(other, there) / efficiency(used, resident * warps)
+        pace = replace(
+            known.pace, ceiling=slower * known.pace.ceiling, known=slower * known.pace.known
+        )
+        return product.time(chosen, pace, now.machine, resident, (rows, N, K), dtype).seconds
+    return predict(rung, options, rows, N, K, here.gpu_here()).seconds
+
+
+def _resident(used, gpu) -> int:
+    """Blocks that an SM holds."""
+    return occupancy(
+        used.threads, registers=used.registers, shared_bytes=used.shared_bytes, gpu=gpu
+    ).blocks
 
 
 def candidates(dtype: str, engines: tuple[str, ...]) -> list[tuple[Rung, str]]:
@@ -262,8 +347,10 @@ class Plan:
         return f"<Plan of {'×'.join(map(str, self.out.shape))} by {self.choice}>"
 
 
-def plan(A, B, out=None, engine="") -> Plan:
-    """Prepare C = A·B for many calls, by the version that `choose` picks for the shape.
+def plan(
+    A, B, out=None, engine="", *, bias=None, activation="", alpha=1.0, beta=0.0, sizes=None
+) -> Plan:  # fmt: skip
+    """Prepare C = act(alpha·A·B + beta·C + bias) for many calls, by the version fit for the shape.
 
     >>> product = plan(A, B)                        # doctest: +SKIP
     >>> C = product()                               # doctest: +SKIP
@@ -271,12 +358,16 @@ def plan(A, B, out=None, engine="") -> Plan:
     Parameters
     ----------
     A, B : cupy.ndarray, shapes (M, K) and (K, N)
-        Formats are those of `matmul`. Of any strides, such as ``B.T``: what the kernel cannot read
-        as it lies is copied by every call.
+        Formats and batches are those of `matmul`. Of any strides, such as ``B.T``: what no kernel
+        can read as it lies is copied by every call.
     out : cupy.ndarray, shape (M, N), optional
         Where C goes: by default a new array of float32.
     engine : {"numba", "cpp"}, optional
         Either language; by default the faster one that runs here.
+    bias, activation, alpha, beta
+        As in `matmul`.
+    sizes : sequence of int, optional
+        As in `grouped_matmul`.
 
     Returns
     -------
@@ -287,8 +378,12 @@ def plan(A, B, out=None, engine="") -> Plan:
     TypeError, ValueError, RuntimeError, MemoryError, LookupError
         One line that names the value, the limit and the way out.
     """
-    inputs = {"A": A, "B": B}
+    epilogue = Epilogue(bias, activation, alpha, beta)
+    inputs = {"A": A, "B": B} | ({} if bias is None else {"bias": bias})
     host.check_on_device(**(inputs if out is None else inputs | {"out": out}))
+    if general(A, B, epilogue, sizes):
+        found, operands, launch = prepared_general(A, B, out, epilogue, sizes, engine)
+        return Plan(found, operands.around(launch), operands.result())
     for name, array in inputs.items():
         host.check_array(array, name, 2, tuple(half.DTYPES) + ("float32",))
     (M, K), (rows, N) = A.shape, B.shape
@@ -298,48 +393,111 @@ def plan(A, B, out=None, engine="") -> Plan:
         )
     found = choose(M, N, K, engine, half.dtype_of(A))
     out = cupy.empty((M, N), "float32") if out is None else out
-    launch = LADDER[found.rung].prepare(A, B, out, found.engine, strided=True, **found.options)
+    launch = VERSIONS[found.rung].prepare(A, B, out, found.engine, strided=True, **found.options)
     return Plan(found, launch, out)
+
+
+def general(A, B, epilogue: Epilogue, sizes) -> bool:
+    """Whether a product is more than one of two matrices that lie by rows."""
+    more = not epilogue.plain or sizes is not None
+    more |= 3 in (len(getattr(A, "shape", ())), len(getattr(B, "shape", ())))
+    if more or not on_gpu or not all(type(x) is cupy.ndarray for x in (A, B)):
+        return more
+    dtype = half.dtype_of(A)
+    known = any(dtype in rung.dtypes and not rung.missing(dtype) for rung in GENERAL.values())
+    return known and not (A.flags.c_contiguous and B.flags.c_contiguous)
+
+
+def prepared_general(A, B, out, epilogue: Epilogue, sizes, engine: str):
+    """Return (choice, operands, launch) of a general product.
+
+    On a GPU without a kernel for all of it, one product is a rung of the ladder, and a second
+    launch does what follows.
+    """
+    if engine:
+        host.check_engine(engine)
+    operands = GemmProduct(A, B, out, epilogue, sizes)
+    M, N, K, dtype = operands.M, operands.N, operands.K, operands.format
+    try:
+        if engine == "cpp":
+            raise LookupError("the general product is in Numba: use engine='numba'")
+        strips = 1 if sizes is None else len(operands.sizes)
+        found = choose_general(host.cdiv(M, strips), N, K, dtype, operands.batch * strips)
+        rung = GENERAL[found.rung]
+        return found, operands, rung.launcher(operands, rung.Options(**found.options))
+    except LookupError:
+        if operands.batch > 1 or sizes is not None:
+            raise
+    found = choose(M, N, K, engine, dtype)
+    left, right, _, _ = operands.arrays
+    sums = operands.workspace((1, M, N))
+    rung = VERSIONS[found.rung]
+    multiply = rung.prepare(left[0], right[0], sums[0], found.engine, strided=True, **found.options)
+    follow = add_parts(operands, sums, 1)
+
+    def both() -> None:
+        multiply()
+        follow()
+
+    return found, operands, both
 
 
 #: The launches of the latest products on a GPU.
 _plans = Plans()
 
 
-def kept(A, B, out, engine: str) -> Callable[[], object] | None:
-    """The launch of C = A·B on CuPy arrays, prepared the first time; None where it can't be."""
+def kept(A, B, out, engine: str, epilogue: Epilogue) -> Callable[[], object] | None:
+    """The launch of a product of CuPy arrays, prepared the first time; None where it can't be."""
     stream = cupy.cuda.get_current_stream().ptr
     if stream and cupy.cuda.runtime.streamIsCapturing(stream):
         return None  # a graph outlives what is kept here: for graphs there is `plan`
+    arrays = (A, B, out) if epilogue.bias is None else (A, B, out, epilogue.bias)
     key = (
-        A.data.ptr, B.data.ptr, out.data.ptr, A.shape, B.shape, out.shape, A.strides, B.strides,
-        out.strides, A.dtype, B.dtype, out.dtype, engine, stream, tuned.stamp(),
+        *[x for a in arrays for x in (a.data.ptr, a.shape, a.strides, a.dtype)],
+        epilogue.activation, epilogue.alpha, epilogue.beta, engine, stream, tuned.stamp(),
     )  # fmt: skip
     launch = _plans.get(key)
     if launch is None:
         pool = cupy.get_default_memory_pool()
         before = pool.used_bytes()
-        views = [unowned(x.data.ptr, x.shape, x.strides, x.dtype, x.device.id) for x in (A, B, out)]
+        A, B, out, *bias = (
+            unowned(x.data.ptr, x.shape, x.strides, x.dtype, x.device.id) for x in arrays
+        )
+        follows = {} if epilogue.plain else {
+            "bias": bias[0] if bias else None, "activation": epilogue.activation,
+            "alpha": epilogue.alpha, "beta": epilogue.beta,
+        }  # fmt: skip
         try:
-            launch = plan(*views, engine=engine).launch
+            launch = plan(A, B, out, engine=engine, **follows).launch
         except (TypeError, ValueError, LookupError, RuntimeError):
             return None  # `matmul` says what is wrong
         _plans.keep(key, launch, pool.used_bytes() - before)
     return launch
 
 
-def matmul(A, B, out=None, engine=""):
-    """Return C = A·B, computed by the version that `choose` picks for the shape.
+#: What follows a product of which nothing more is asked.
+PLAIN = Epilogue()
+
+
+def matmul(A, B, out=None, engine="", *, bias=None, activation="", alpha=1.0, beta=0.0):
+    """Return C = act(alpha·A·B + beta·C + bias), by the version that `choose` picks for the shape.
 
     Parameters
     ----------
     A, B : array, shapes (M, K) and (K, N)
         NumPy, CuPy or Numba arrays of float32; on a GPU with tensor cores also of float16 or
-        bfloat16 (see `kernels.host.half`). Sums are in float32, and so is C.
-    out : array of float32, shape (M, N), optional
+        bfloat16 (see `kernels.host.half`). Sums are in float32, and so is C. Any strides, such as
+        ``B.T``. With a third dimension in front, each of a batch is multiplied, in one launch.
+    out : array of float32, or of 16 bits where A and B are, shape (M, N), optional
         Where C goes, on the side where A and B are.
     engine : {"numba", "cpp"}, optional
         Either language; by default the faster one that runs here.
+    bias : array of float32, or as A and B, shape (N,), optional
+        Added to every row of C.
+    activation : {"", "relu", "gelu", "silu"}
+        Applied to every element at the end, in float32.
+    alpha, beta : float
+        Of the product, and of what `out` holds; with beta = 0 it may hold anything.
 
     Returns
     -------
@@ -351,12 +509,18 @@ def matmul(A, B, out=None, engine=""):
     TypeError, ValueError, RuntimeError, MemoryError, LookupError
         One line that names the value, the limit and the way out.
     """
+    epilogue = PLAIN
+    if bias is not None or activation or alpha != 1 or beta:
+        epilogue = Epilogue(bias, activation, alpha, beta)
     if on_gpu and type(A) is type(B) is type(out) is cupy.ndarray:
-        launch = kept(A, B, out, engine)
-        if launch:
-            launch()
-            return out
+        if bias is None or type(bias) is cupy.ndarray:
+            launch = kept(A, B, out, engine, epilogue)
+            if launch:
+                launch()
+                return out
     host.check_engine(engine or "numba")
+    if general(A, B, epilogue, None):
+        return _once(A, B, out, epilogue, None, engine)
     shapes = getattr(A, "shape", ()), getattr(B, "shape", ())
     dtype = half.dtype_of(A) if hasattr(A, "dtype") else ""
     known = any(dtype in rung.dtypes for rung in LADDER.values())
@@ -365,4 +529,41 @@ def matmul(A, B, out=None, engine=""):
         return LADDER["tiled"].matmul(A, B, out)
     (M, K), N = shapes[0], shapes[1][1]
     found = choose(M, N, K, engine, dtype)
-    return LADDER[found.rung].matmul(A, B, out, found.engine, **found.options)
+    return VERSIONS[found.rung].matmul(A, B, out, found.engine, **found.options)
+
+
+def grouped_matmul(
+    A, B, sizes: Sequence[int], out=None, *, bias=None, activation="", alpha=1.0, beta=0.0
+):
+    """Multiply each group of rows of A with a matrix of its own, in one launch.
+
+    The first ``sizes[0]`` rows of A are multiplied with ``B[0]``, the next ``sizes[1]`` with
+    ``B[1]``, and so on: a layer of experts.
+
+    Parameters
+    ----------
+    A : array, shape (M, K)
+    B : array, shape (len(sizes), K, N)
+    sizes : sequence of int
+        On the host; their sum is M, and each may be 0.
+    out, bias, activation, alpha, beta
+        As in `matmul`.
+
+    Returns
+    -------
+    array of float32, shape (M, N)
+        `out`, or a new array of the kind of A and B.
+
+    Raises
+    ------
+    TypeError, ValueError, RuntimeError, MemoryError, LookupError
+        One line that names the value, the limit and the way out.
+    """
+    return _once(A, B, out, Epilogue(bias, activation, alpha, beta), sizes, "")
+
+
+def _once(A, B, out, epilogue: Epilogue, sizes, engine: str):
+    """Compute a general product, and return it."""
+    _, operands, launch = prepared_general(A, B, out, epilogue, sizes, engine)
+    launch()
+    return operands.result()

@@ -285,8 +285,9 @@ class Pieces:
         reads = k < self.sizes[:, None]
         data = np.zeros(reads.shape, np.uint8)
         if self.source is not None:
-            places = np.where(reads, self.starts[:, None] + k, 0)
-            data = np.where(reads, self.source[places], data)
+            places = self.starts[:, None] + k
+            reads &= places < self.source.size  # what lies outside has been reported
+            data = np.where(reads, self.source[np.where(reads, places, 0)], data)
         self.block.memory[self.to[:, None] + k] = data
 
 

@@ -71,7 +71,7 @@ class Product:
         if self.a is None:
             A = np.concatenate([matrix_of(w, dtype) for w in self.left])
         else:
-            A = operand(memory, self.a, ROWS, False, dtype)
+            A = operand(memory, self.a, ROWS, self.choices["transposed_A"], dtype)
         B = operand(memory, self.b, columns, self.choices["transposed_B"], dtype)
         sums = (A @ B.T).reshape(WARPS, 2, 8, columns // 8, 4, 2)
         sums = sums.transpose(0, 3, 1, 5, 2, 4).reshape(WARPS, columns // 2, 32)
@@ -129,16 +129,16 @@ def operand(memory, descriptor: int, rows: int, by_rows: bool, dtype: str) -> np
 # -- what threads call
 
 
-def wgmma(run, n, m, acc, a, b, add, *, columns, dtype, a_in, transposed_B):
-    """``wgmma(columns, dtype, a_in, transposed_B)(acc, a, b, add)``."""
+def wgmma(run, n, m, acc, a, b, add, **choices):
+    """``wgmma(columns, dtype, a_in, transposed_B, transposed_A)(acc, a, b, add)``."""
     warp = here(run)
     block = warp.block
     together(run, n, m, WHO)
     group, w = _group(warp, n)
     if group is None:
         return
-    choices = {"columns": columns, "dtype": dtype, "a_in": a_in, "transposed_B": transposed_B}
-    in_shared = a_in == "shared"
+    columns, dtype = choices["columns"], choices["dtype"]
+    in_shared = choices["a_in"] == "shared"
     a_bits = int(spread(run, a)[0]) if in_shared else None
     b_bits, adds = int(spread(run, b)[0]), bool(spread(run, add)[0])
     k = group.issued[w]
@@ -215,10 +215,10 @@ def _issued(run, n, product: Product, warp: Warp) -> None:
     clock = np.minimum.reduce([w.clock for w in warps])
     fenced = np.minimum.reduce([w.fenced for w in warps])
     step = group.committed[warp.index % WARPS] + 1
-    by_rows = product.choices["transposed_B"]
-    operands = [(product.b, product.choices["columns"], by_rows, "B")]
+    choices = product.choices
+    operands = [(product.b, choices["columns"], choices["transposed_B"], "B")]
     if product.a is not None:
-        operands.append((product.a, ROWS, False, "A"))
+        operands.append((product.a, ROWS, choices["transposed_A"], "A"))
     if block.cluster.timeline is not None:
         reads = [places(bits, rows, how) for bits, rows, how, _ in operands]
         stretches = [(int(r.min()), int(r.max()) + CHUNK) for r in reads]

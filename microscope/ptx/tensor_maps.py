@@ -23,7 +23,8 @@ class TensorMap:
     Parameters
     ----------
     array : ndarray, two- or three-dimensional
-        Contiguous rows of a multiple of 16 bytes. Of three dimensions the first counts matrices.
+        The elements of a row side by side, rows and matrices a multiple of 16 bytes apart. Of three
+        dimensions the first counts matrices.
     box : tuple of int
         Shape of a box; as many axes as the array. A row of it takes at most 128 bytes.
     dtype : str
@@ -45,7 +46,10 @@ class TensorMap:
             raise ValueError(f"box {box} of an array of shape {shape}: give both 2 or 3 axes")
         if any(not 1 <= n <= 256 for n in box):
             raise ValueError(f"box {box}: each axis has 1 to 256 elements")
-        if shape[-1] * size % 16 or memory.base_address(array) % 16:
+        if shape[-1] > 1 and array.strides[-1] != size:
+            raise ValueError("a tensor map wants the elements of a row side by side: copy it first")
+        apart = [s for n, s in zip(shape[:-1], array.strides, strict=False) if n > 1]
+        if any(s % 16 or s <= 0 for s in apart) or memory.base_address(array) % 16:
             raise ValueError(
                 f"rows of {shape[-1]} {dtype} start on no 16-byte boundary: use wider rows"
             )
@@ -56,8 +60,6 @@ class TensorMap:
             raise ValueError(
                 f"a row of the box has {row} bytes: use a multiple of 16, at most {swizzle or 256}"
             )
-        if not array.flags.c_contiguous:
-            raise ValueError("a tensor map wants an array without gaps: copy it first")
         self.array, self.box, self.dtype, self.swizzle = array, tuple(box), dtype, swizzle
 
     def __repr__(self) -> str:

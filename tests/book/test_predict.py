@@ -302,7 +302,7 @@ def test_points_that_nobody_drew_are_no_guesses(visit):
 
 
 def test_whole_numbers_are_drawn_in_whole_steps(book):
-    steps = soup(book, "05b-banks").select("#predict-banks-predict .sketch input")
+    steps = soup(book, "05b-banks").select("#predict-banks .sketch input")
     assert {each["step"] for each in steps} == {"1"} and {each["max"] for each in steps} == {"32"}
 
 

@@ -39,21 +39,24 @@ def test_numba(setting, target):
     options = LADDER[name].defaults | options
     kernel = LADDER[name].kernel(**options)
     array = f"float32[:, {layout}]"
-    ptx = compile_kernel(
-        kernel, capability=capability, signature=f"void({array}, {array}, {array})"
-    )
+    signature = f"void({array}, {array}, {array})"
+    if capability < LADDER[name].needs:
+        with pytest.raises(ValueError, match="needs sm_80 and this GPU is sm_75: use a rung"):
+            compile_kernel(kernel, capability=capability, signature=signature)
+        return
+    ptx = compile_kernel(kernel, capability=capability, signature=signature)
     assert ".target sm_{}{}".format(*capability) in ptx
     assert ".f64" not in ptx, "a double hides in float32 arithmetic"
     assert ".local" not in ptx, "an array spills from registers"
     results = options["TM"] * options.get("TN", 1)
     assert ptx.count("fma.rn.f32") == options["BK"] * results, "the loop over k is not written out"
     # Older compilers do not work out that an array of any layout lies in global memory.
-    for access in (
-        r"ld(\.global)?\.v4",
-        r"st(\.global)?\.v4",
-        r"ld\.shared\.v4",
-        r"st\.shared\.v4",
-    ):
+    to_shared = (
+        [r"cp\.async\.cg\.shared\.global"]
+        if name == "async_tiled"
+        else [r"ld(\.global)?\.v4", r"st\.shared\.v4"]
+    )
+    for access in (*to_shared, r"ld\.shared\.v4", r"st(\.global)?\.v4"):
         if name in WIDE:
-            assert re.search(rf"\b{access}\.", ptx), access
+            assert re.search(rf"\b{access}\b", ptx), access
     assert ptx.count("call") == 0, "a helper is called, not inlined"

@@ -6,6 +6,7 @@ a step of an eighth is its derivative: nothing here needs a tolerance.
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import nbformat
 import pytest
@@ -125,9 +126,10 @@ def test_what_cannot_be_multiplied_is_refused_in_one_line(A, B, rung, error, sai
 
 
 @pytest.mark.skipif(on_gpu, reason="on a GPU, its CUDA C++ kernel runs")
-def test_a_rung_without_a_numba_kernel_needs_a_gpu():
-    with pytest.raises(ValueError, match=r"async_tiled is CUDA C\+\+ and needs a GPU: use .*tiled"):
-        matmul(torch.ones(2, 3), torch.ones(3, 2), "async_tiled")
+def test_a_rung_without_a_numba_kernel_needs_a_gpu(monkeypatch):
+    monkeypatch.setitem(LADDER, "naive", replace(LADDER["naive"], make=None, engines=("cpp",)))
+    with pytest.raises(ValueError, match=r"naive is CUDA C\+\+ and needs a GPU: use .*tiled"):
+        matmul(torch.ones(2, 3), torch.ones(3, 2), "naive")
 
 
 def test_the_shape_is_known_without_a_product():
@@ -182,3 +184,20 @@ def test_without_pytorch_one_line_says_so():
         "ImportError: kernels.frameworks.pytorch needs PyTorch: .venv/bin/pip install torch, "
         "or pip install torch in your own environment"
     )
+
+
+@pytest.mark.parametrize("dtype", (torch.float16, torch.bfloat16))
+def test_16_bits_are_added_in_float32_and_rounded_once(eighths, dtype):
+    A, B = (x.detach().to(dtype).requires_grad_() for x in (eighths(5, 70), eighths(3, 70)))
+    C = torch.ops.tile_by_tile.matmul(A, B.t())
+    assert C.dtype == dtype and torch.equal(C, (A.float() @ B.float().t()).to(dtype))
+    C.sum().backward()
+    assert A.grad.dtype == dtype and torch.equal(A.grad, torch.ones_like(C) @ B.detach())
+    assert set(torch.library.opcheck(matmul, (A, B.t())).values()) == {"SUCCESS"}
+
+
+def test_8_bits_give_bfloat16_and_no_gradient():
+    A = torch.ones(5, 7, device="meta").to(torch.float8_e4m3fn)
+    assert matmul(A, A.t()).dtype == torch.bfloat16
+    with pytest.raises(TypeError, match="A holds torch.float8_e4m3fn and B holds torch.float32"):
+        matmul(A, torch.ones(7, 3, device="meta"))

@@ -100,4 +100,4 @@ def test_programs_of_two_ranks_give_over_nccl_what_they_give_in_numpy(dtype):
 def test_the_collectives_are_measured():
     found = collectives.measure(2)
     assert len(found["collectives"]) == len(collectives.KINDS) * len(collectives.SIZES)
-    assert [row["chunks"] for row in found["chunked"]] == list(collectives.CHUNKS)
+    assert [row["options"]["chunks"] for row in found["chunked"]] == list(collectives.CHUNKS)

@@ -86,9 +86,3 @@ def test_a_launch_prepared_for_later_takes_what_it_need_not_copy(name, operands,
     with pytest.raises(error, match=told) as caught:
         LADDER[name].prepare(*operands)
     assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize("name", ("async_tiled",))
-def test_a_rung_of_one_language_prepares_no_other(name):
-    with pytest.raises(ValueError, match="is only in CUDA C..: use engine='cpp'"):
-        LADDER[name].prepare(A, B, C)

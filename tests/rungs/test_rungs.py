@@ -212,6 +212,8 @@ def test_a_rung_of_one_language_says_which():
     rung = replace(LADDER["naive"], make=None, engines=("cpp",))
     with pytest.raises(ValueError, match="naive is only in CUDA C..: use engine='cpp'"):
         rung.matmul(A, B)
+    with pytest.raises(ValueError, match="naive is only in CUDA C..: use engine='cpp'"):
+        rung.prepare(A, B, np.empty((A.shape[0], B.shape[1]), np.float32))
     with pytest.raises(TypeError, match="naive has no Numba kernel: use one that has, such as til"):
         rung.kernel()
 

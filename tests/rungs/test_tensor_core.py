@@ -103,9 +103,7 @@ def test_a_tensor_map_of_one_row_does_not_ask_how_far_the_next_would_be(monkeypa
     row = np.zeros((4, 20), np.float16)[:1, :16]
     assert row.flags.c_contiguous and row.strides[0] == 40
     monkeypatch.setattr(tma, "on_gpu", True)
-    monkeypatch.setattr(
-        tma, "_encoded", lambda address, shape, pitch, tile, dtype: np.array([pitch])
-    )
+    monkeypatch.setattr(tma, "_encoded", lambda address, shape, apart, tile, dtype: np.array(apart))
     array = SimpleNamespace(
         data=SimpleNamespace(ptr=0), shape=row.shape, strides=row.strides, itemsize=row.itemsize
     )
@@ -122,7 +120,9 @@ def test_a_tensor_map_of_matrices_says_how_far_the_next_row_and_the_next_matrix_
     driver = pytest.importorskip("cuda.bindings.driver")
     monkeypatch.setattr(tma, "on_gpu", True)
     monkeypatch.setattr(driver, "cuTensorMapEncodeTiled", encoded)
-    array = SimpleNamespace(data=SimpleNamespace(ptr=256), shape=(3, 333, 128), itemsize=2)
+    array = SimpleNamespace(
+        data=SimpleNamespace(ptr=256), shape=(3, 333, 128), strides=(256 * 333, 256, 2), itemsize=2
+    )
     tma.tensor_map(array, 100, 64, "bfloat16")
     assert asked == [3, 256, [128, 333, 3], [256, 256 * 333], [64, 100, 1]]
 

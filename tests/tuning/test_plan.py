@@ -122,9 +122,10 @@ def test_the_same_arrays_are_prepared_once_and_others_anew(gpu):
 def test_a_graph_takes_nothing_that_may_be_dropped(gpu):
     A, B, C = map(gpu.array, (1, 2, 3))
     gpu.stream, gpu.capturing = 7, True
-    assert chooser.kept(A, B, C, "") is None and not gpu.prepared
+    assert chooser.kept(A, B, C, "", chooser.PLAIN) is None and not gpu.prepared
     gpu.capturing = False
-    assert chooser.kept(A, B, C, "") and chooser.kept(A, B, gpu.array(13), "") is None
+    assert chooser.kept(A, B, C, "", chooser.PLAIN)
+    assert chooser.kept(A, B, gpu.array(13), "", chooser.PLAIN) is None
 
 
 @pytest.mark.skipif(on_gpu, reason="there is a GPU")

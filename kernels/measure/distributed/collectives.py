@@ -72,8 +72,9 @@ def in_chunks(group: Nccl) -> list[dict[str, Any]]:
             for name, program in programs.items()
         }
         rows.append(
-            {"chunks": chunks, "gpus": group.ranks, "dtype": "float16", "M": TOKENS, "N": OUT,
-             "K": HIDDEN, "seconds": found["both"], "product_seconds": found["product"]}
+            {"what": "row-parallel", "options": {"chunks": chunks}, "gpus": group.ranks,
+             "dtype": "float16", "M": TOKENS, "N": OUT, "K": HIDDEN,
+             "seconds": found["both"], "product_seconds": found["product"]}
         )  # fmt: skip
     return rows
 

@@ -1,0 +1,365 @@
+"""The general product of 16-bit numbers on Hopper: any layout, an epilogue, batches, parts of K.
+
+For sm_90a. It is the rung `persistent` with everything a library needs around the same loop. A box
+is 64 × 64 numbers, of A or of B, whichever way they lie: a transposed operand changes the two
+coordinates of its boxes and the descriptors that wgmma reads them by, and is not copied.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kernels import host, ptx
+from kernels.engine import cuda, cupy, float32, int32, uint8, uint64
+from kernels.engine.vector import unrolled
+from kernels.host import cdiv, half, option
+from kernels.host.follow import prepared
+from kernels.host.rung import made
+from kernels.host.tensor_cores import HopperRung, sms
+from kernels.host.tma import tensor_map
+from kernels.rungs import mma
+from kernels.rungs.gemm import GemmProduct, add_parts, epilogue_of, put_of
+
+BK, SIDE, BOX = 64, 64, 64 * 128  # a box: 64 rows of 128 bytes
+BOXES = 2  # in which each warpgroup stores C
+ROOM = 227 * 1024 - 1024  # bytes of shared memory, less what barriers take
+
+
+def make_gemm_f16(
+    BM=128, BN=256, group=8, cluster=2, split=1, dtype="bfloat16", out_dtype="float32",
+    down_A=False, down_B=True, activation="", bias="", adds=False, grouped=False, by_tma=True,
+):  # fmt: skip
+    """`down_A`, `down_B`: whether neighbours in memory are rows of A, columns of B (not k)."""
+    CONSUMERS, PANELS = BM // SIDE, BN // SIDE
+    THREADS = 128 * (1 + CONSUMERS)
+    TILE_A, STAGE = BM * 128, (BM + BN) * 128  # bytes
+    STAGES = Options(BM, BN, group, cluster).stages
+    BARRIERS, SUMS = 2 * STAGES, BN // 2
+    SHARE = PANELS // cluster  # panels of B that each block loads
+    EVERYONE = (1 << cluster) - 1
+    BOX_COLS = 32 if out_dtype == "float32" else 64  # 128 bytes
+    PENDING, DOWN = BOXES - 1, BM * cluster
+    # From 16 values of k to the next, and from a panel to the next, as wgmma finds them.
+    STEP_A, LEADING_A = (16 * 128, BOX) if down_A else (32, 16)
+    STEP_B, LEADING_B = (16 * 128, BOX) if down_B else (32, 16)
+    follows = bool(activation or bias or adds)
+    multiply_add = ptx.wgmma(BN, dtype, transposed_A=down_A, transposed_B=down_B)
+    clusters_of = ptx.cluster_dims(cluster)
+    pack = ptx.cvt_rn_bf16x2 if dtype == "bfloat16" else ptx.cvt_rn_f16x2
+    finish, put = epilogue_of(activation, bias, adds, out_dtype), put_of(out_dtype)
+
+    @cuda.jit(launch_bounds=(THREADS, 1))
+    def gemm_f16(
+        map_A, map_B, map_C, C, biases, rows, alpha, beta, M, N, K, strips, parts, step_A, step_B
+    ):
+        clusters_of()
+        stages = cuda.shared.array(0, uint8, alignment=1024)
+        barriers = cuda.shared.array(BARRIERS, uint64)
+        ring = ptx.shared_address(stages)
+        boxes = ring + STAGES * STAGE
+        full = ptx.shared_address(barriers)
+        empty = full + 8 * STAGES
+        role, tid = cuda.threadIdx.x // 128, cuda.threadIdx.x % 128
+        rank = cuda.blockIdx.x % cluster  # within the cluster
+
+        if cuda.threadIdx.x == 0:
+            for slot in range(STAGES):
+                ptx.mbarrier_init(full + 8 * slot, 1)
+                ptx.mbarrier_init(empty + 8 * slot, CONSUMERS * cluster)
+            ptx.fence_mbarrier_init()
+        # No block may deliver to another whose barriers are not ready.
+        ptx.cluster_sync()
+
+        per = int32((M + DOWN - 1) // DOWN)  # strips of a matrix
+        across, steps = int32((N + BN - 1) // BN), int32((K + BK - 1) // BK)
+        tiles = int32(strips * across)
+        start, clusters = int32(cuda.blockIdx.x // cluster), int32(cuda.gridDim.x // cluster)
+        slot, parity = 0, 0  # parity: how often the ring has gone round, modulo 2
+        if role == 0:
+            if CONSUMERS == 2:
+                ptx.setmaxnreg_dec(40)
+            if tid == 0:
+                for unit in range(start, int32(tiles * parts), clusters):
+                    # Part of K by part, and in each down `group` strips, then one to the right:
+                    # clusters at work at the same time share rows of A and columns of B in L2.
+                    part, t = unit // tiles, unit % tiles
+                    first = t // (group * across) * group
+                    height, within = min(group, strips - first), t - first * across
+                    strip, col0 = first + within % height, within // height * BN
+                    if grouped:
+                        row0, z_A, z_B = rows[strip, 0] + rank * BM, 0, rows[strip, 2]
+                    else:
+                        row0 = (strip % per * cluster + rank) * BM
+                        z_A, z_B = strip // per * step_A, strip // per * step_B
+                    for step in range(steps * part // parts, steps * (part + 1) // parts):
+                        # All consumers of the cluster have to empty a slot: our part of B goes to
+                        # all of them.
+                        ptx.mbarrier_wait_parity(empty + 8 * slot, parity ^ 1)
+                        loaded, k = full + 8 * slot, step * BK
+                        sA = ring + slot * STAGE
+                        sB = sA + TILE_A
+                        ptx.mbarrier_arrive_expect_tx(loaded, STAGE)
+                        for i in range(CONSUMERS):
+                            row, to = row0 + SIDE * i, sA + BOX * i
+                            x, y = (row, k) if down_A else (k, row)
+                            ptx.cp_async_bulk_tensor_3d_load(to, map_A, x, y, z_A, loaded)
+                        for i in range(SHARE):
+                            panel = rank * SHARE + i
+                            col, to = col0 + SIDE * panel, sB + BOX * panel
+                            x, y = (col, k) if down_B else (k, col)
+                            if cluster == 1:
+                                ptx.cp_async_bulk_tensor_3d_load(to, map_B, x, y, z_B, loaded)
+                            else:
+                                ptx.cp_async_bulk_tensor_3d_load_multicast(
+                                    to, map_B, x, y, z_B, loaded, EVERYONE
+                                )
+                        slot += 1
+                        if slot == STAGES:
+                            slot = 0
+                            parity ^= 1
+        else:
+            if CONSUMERS == 2:
+                ptx.setmaxnreg_inc(232)
+            upper = role - 1  # this warpgroup's 64 rows of the tile
+            my_boxes = boxes + upper * BOXES * BOX
+            acc = cuda.local.array(SUMS, float32)
+            warp, lane = tid // 32, tid % 32
+            for unit in range(start, int32(tiles * parts), clusters):
+                part, t = unit // tiles, unit % tiles
+                first = t // (group * across) * group
+                height, within = min(group, strips - first), t - first * across
+                strip, col0 = first + within % height, within // height * BN
+                # Where in C: the matrix, our first row, and the row behind the last.
+                if grouped:
+                    row0, end, z = rows[strip, 0] + rank * BM, rows[strip, 1], part
+                else:
+                    row0, end = (strip % per * cluster + rank) * BM, M
+                    z = strip // per + part * (strips // per)
+                row0 += upper * SIDE
+                previous, begin = 0, steps * part // parts
+                for step in range(begin, steps * (part + 1) // parts):
+                    ptx.mbarrier_wait_parity(full + 8 * slot, parity)
+                    sA = ring + slot * STAGE
+                    sB = sA + TILE_A
+                    ptx.wgmma_fence()
+                    for k in range(4):
+                        a = ptx.matrix_descriptor(sA + upper * BOX + STEP_A * k, LEADING_A)
+                        b = ptx.matrix_descriptor(sB + STEP_B * k, LEADING_B)
+                        multiply_add(acc, a, b, step - begin + k)  # the first finds no sums
+                    unrolled()
+                    ptx.wgmma_commit_group()
+                    # These products go on while the next are asked for; those before are done.
+                    ptx.wgmma_wait_group(1, acc, SUMS)
+                    if step > begin and tid < cluster:
+                        ptx.mbarrier_arrive_cluster(empty + 8 * previous, tid)
+                    previous = slot
+                    slot += 1
+                    if slot == STAGES:
+                        slot = 0
+                        parity ^= 1
+                ptx.wgmma_wait_group(0, acc, SUMS)
+                if tid < cluster:
+                    ptx.mbarrier_arrive_cluster(empty + 8 * previous, tid)
+
+                row, col = row0 + warp * 16 + lane // 4, col0 + lane % 4 * 2
+                for j in range(BN // 8):
+                    for i in range(4):
+                        r, c = row + i // 2 * 8, col + 8 * j + i % 2
+                        inside = r < end and c < N
+                        if follows:
+                            acc[4 * j + i] = finish(
+                                acc[4 * j + i], alpha, beta, biases, C, z, r, c, inside
+                            )
+                        else:
+                            acc[4 * j + i] = alpha * acc[4 * j + i]
+                        if not by_tma:
+                            if inside:
+                                put(C, z, r, c, acc[4 * j + i])
+                    unrolled()
+                unrolled()
+                if by_tma:
+                    # C leaves box by box: while the TMA stores one, the threads write the next.
+                    for number in range(BN // BOX_COLS):
+                        box = my_boxes + number % BOXES * BOX
+                        if tid == 0:
+                            ptx.cp_async_bulk_wait_group_read(PENDING)  # of what was in this box
+                        ptx.bar_sync(role, 128)
+                        for j in range(4):
+                            if BOX_COLS == 32:
+                                r = warp * 16 + lane // 4  # r % 8 is the same 8 rows below
+                                d, chunk = 16 * number + 4 * j, 2 * j + lane % 4 // 2
+                                place = box + r * 128 + (chunk ^ (r % 8)) * 16 + lane % 2 * 8
+                                ptx.st_shared_v2_f32(place, acc[d], acc[d + 1])
+                                ptx.st_shared_v2_f32(place + 8 * 128, acc[d + 2], acc[d + 3])
+                            else:
+                                r = warp * 16 + lane % 16
+                                d, chunk = 32 * number + 8 * j, 2 * j + lane // 16
+                                ptx.stmatrix_x4(
+                                    box + r * 128 + (chunk ^ (r % 8)) * 16,
+                                    pack(acc[d], acc[d + 1]), pack(acc[d + 2], acc[d + 3]),
+                                    pack(acc[d + 4], acc[d + 5]), pack(acc[d + 6], acc[d + 7]),
+                                )  # fmt: skip
+                        unrolled()
+                        ptx.fence_proxy_async()
+                        ptx.bar_sync(role, 128)
+                        if tid == 0:
+                            x = col0 + number * BOX_COLS
+                            ptx.cp_async_bulk_tensor_3d_store(map_C, x, row0, z, box)
+                            ptx.cp_async_bulk_commit_group()
+                    unrolled()
+            if tid == 0:
+                ptx.cp_async_bulk_wait_group_read(0)
+        cuda.syncwarp()
+        # No block may end while another may still deliver to it.
+        ptx.cluster_sync()
+
+    return gemm_f16
+
+
+@dataclass(frozen=True)
+class Options(host.Options):
+    BM: int = option(128, (64, 128), "rows of C that a block computes", only=True)
+    BN: int = option(256, (64, 128, 256), "columns of C that a block computes", only=True)
+    group: int = option(8, (4, 8, 16), "strips of C that are computed together, to share L2")
+    cluster: int = option(2, (1, 2), "blocks that share the columns of B", only=True)
+    split: int = option(1, (1, 2, 4, 8), "parts of K, each for blocks of its own")
+
+    registers = 168
+
+    def check(self):
+        host.check_group(self.group, "group")
+
+    @property
+    def block_dim(self):
+        return (128 * (1 + self.BM // SIDE),)
+
+    @property
+    def block_tile(self):
+        return self.BM, self.BN, BK
+
+    @property
+    def stages(self):
+        """Pairs of tiles that fit beside the boxes for C; more than 8 hide nothing more."""
+        return min(8, (ROOM - self.BM // SIDE * BOXES * BOX) // ((self.BM + self.BN) * 128))
+
+    @property
+    def shared_bytes(self):
+        return self.stages * (self.BM + self.BN) * 128 + self.BM // SIDE * BOXES * BOX
+
+    def grid_of(self, units: int) -> tuple[int]:
+        """As few clusters as need no more rounds than all SMs together would, for so many units."""
+        rounds = cdiv(units, max(1, sms() // self.cluster))
+        return host.check_grid(cdiv(units, rounds) * self.cluster)
+
+    def grid_dim(self, M, N):
+        return self.grid_of(cdiv(M, self.BM * self.cluster) * cdiv(N, self.BN) * self.split)
+
+    def model(self, M, N, K):
+        """A is loaded once per column of tiles of C, B once per row of clusters."""
+        return half.half_model(M, N, K, cdiv(M, self.BM * self.cluster), cdiv(N, self.BN))
+
+
+def lies(array) -> tuple:
+    """Return a batch of matrices as a tensor map takes it, and whether it is transposed for that.
+
+    One whose elements are neighbours along no axis, or whose rows start on no 16-byte boundaries,
+    is None.
+    """
+    for transposed in (False, True):
+        view = array.swapaxes(1, 2) if transposed else array
+        strides = [s for n, s in zip(view.shape, view.strides, strict=True) if n > 1]
+        near = view.shape[2] == 1 or view.strides[2] == view.itemsize
+        apart = strides if view.shape[2] == 1 else strides[:-1]
+        if near and host.address(view) % 16 == 0 and all(s % 16 == 0 and s > 0 for s in apart):
+            return view, transposed
+    return None, False
+
+
+class GemmF16(HopperRung):
+    """The rung with its operands: 16 bits, as they lie."""
+
+    def operands(self, A, B, out, engine):
+        return GemmProduct(A, B, out)
+
+    def check_resident(self, A, B, C):
+        """Any strides are taken."""
+
+    def launcher(self, product, options):
+        A, B, bias, C = product.arrays
+        view_A, turned_A = self.mapped(product, A)
+        view_B, turned_B = self.mapped(product, B)
+        split = min(options.split, cdiv(product.K, BK))
+        height = options.BM * options.cluster
+        rows, strips = product.strips(height)
+        grid = options.grid_of(strips * cdiv(product.N, options.BN) * split)
+        formats = product.formats
+        scales, to = product.scales, C
+        if split > 1:
+            width = cdiv(product.N, 4) * 4
+            to = product.workspace((split * product.batch, product.M, width))[..., : product.N]
+            scales = np.float32(1), np.float32(0)
+            formats = {"out_dtype": "float32", "activation": "", "bias": "", "adds": False}
+        # The TMA would store whole boxes, across the end of a matrix of a group.
+        view_C, turned_C = lies(to)
+        by_tma = product.sizes is None and view_C is not None and not turned_C
+        kernel = made(
+            self.make, replace(options, split=1), dtype=product.format, down_A=turned_A,
+            down_B=not turned_B, grouped=product.sizes is not None, by_tma=by_tma, **formats,
+        )  # fmt: skip
+        map_A, map_B = (tensor_map(x, SIDE, SIDE, product.format) for x in (view_A, view_B))
+        size = to.dtype.itemsize
+        dtype = "float32" if size == 4 else product.format
+        map_C = tensor_map(to, SIDE, 128 // size, dtype) if by_tma else map_A
+        sizes = half.int32s(product.M, product.N, product.K, strips)
+        steps = half.int32s(product.step(0), product.step(1))
+        launch = prepared(
+            kernel, grid, options.block_dim,
+            (map_A, map_B, map_C, to, bias, rows, *scales, *sizes, np.int32(split), *steps),
+            options.shared_bytes,
+        )  # fmt: skip
+        launch.held = product, view_A, view_B, rows
+        if split == 1:
+            return launch
+        add = add_parts(product, to, split)
+
+        def both() -> None:
+            launch()
+            add()
+
+        return both
+
+    @staticmethod
+    def mapped(product, array):
+        """An operand for a tensor map: as it lies, or a copy with rows on 16-byte boundaries."""
+        view, turned = lies(array)
+        if view is not None:
+            return view, turned
+        turned = array.strides[1] == array.itemsize != array.strides[2]
+        given = array.swapaxes(1, 2) if turned else array
+        *outer, cols = given.shape
+        with host.memory_errors(given.size * given.itemsize):
+            wide = cupy.zeros((*outer, cdiv(cols, 8) * 8), array.dtype)[..., :cols]
+        wide[...] = given
+        product._copied.append((wide, given))
+        return wide, turned
+
+
+RUNG = GemmF16(
+    name="gemm_f16",
+    title="General, 16 bits",
+    chapter="08-tensor-cores",
+    Options=Options,
+    make=make_gemm_f16,
+    engines=("numba",),
+    choices={
+        "numba": (
+            {},
+            {"cluster": 1},
+            {"BN": 128, "cluster": 1},
+            {"BM": 64, "BN": 256, "cluster": 1},
+            {"BM": 64, "BN": 128, "cluster": 1},
+            {"BM": 64, "BN": 64, "cluster": 1},
+        )
+    },
+    instead=mma.RUNG,
+)

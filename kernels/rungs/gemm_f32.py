@@ -1,0 +1,373 @@
+"""The general product of float32: any strides, an epilogue, batches, groups and parts of K.
+
+It is the rung `async_tiled` with everything a library needs around the same loop, for GPUs of
+compute capability 8.0 and above. Copies by 16 bytes take four neighbours along a row of a tile;
+where neighbours in memory are steps of k, or nothing is aligned, elements are copied one by one.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+
+from kernels import host, ptx
+from kernels.engine import cuda, float32, int32, uint32, uint64
+from kernels.engine.device import device
+from kernels.engine.vector import unrolled
+from kernels.host import cdiv, half, option
+from kernels.host.follow import prepared
+from kernels.host.model import traffic
+from kernels.host.rung import Rung, made
+from kernels.rungs import split_k
+from kernels.rungs.gemm import GemmProduct, add_parts, epilogue_of, put_of
+
+PAD = 4  # elements between the rows of tiles, where k goes down their columns
+
+
+@cache
+def make_copy(way: str, width: int, BK: int, THREADS: int, PITCH: int):
+    """The function of kernels that starts a thread's copies of a tile, BK × `width` elements.
+
+    Parameters
+    ----------
+    way : {"fours", "ones", "along k"}
+        Four neighbours of a row of the tile at once; one by one; or with neighbours along k.
+    """
+    if way == "along k":
+        APART, COPIES, ALL = THREADS // BK, cdiv(width * BK, THREADS), width * BK % THREADS == 0
+
+        @cuda.jit(device=True)
+        def copy(t, to, source, step_k, step, within, left):
+            k = int32(t % uint32(BK))
+            for i in range(COPIES):
+                at = int32(t // uint32(BK) + i * APART)
+                if ALL or at < width:
+                    # Beyond the edge the last row or column is copied again: it is never stored.
+                    place = uint64(min(at, within - 1)) * step + uint64(k) * step_k
+                    there = uint32(to + uint32((k * PITCH + at) * 4))
+                    ptx.cp_async_4(there, source + uint64(4) * place, 4 if k < left else 0)
+
+    else:
+        ACROSS = width // 4
+        APART, COPIES, ALL = (
+            THREADS // ACROSS,
+            cdiv(ACROSS * BK, THREADS),
+            ACROSS * BK % THREADS == 0,
+        )
+        FOURS = way == "fours"
+
+        @cuda.jit(device=True)
+        def copy(t, to, source, step_k, step, within, left):
+            at = int32(t % uint32(ACROSS) * uint32(4))
+            for i in range(COPIES):
+                k = int32(t // uint32(ACROSS) + i * APART)
+                if ALL or k < BK:
+                    place = uint64(k) * step_k + uint64(at) * step
+                    there = uint32(to + uint32((k * PITCH + at) * 4))
+                    some = max(0, min(4, within - at)) if k < left else 0
+                    if FOURS:
+                        ptx.cp_async_16(there, source + uint64(4) * place, 4 * some)
+                    else:
+                        for j in range(4):
+                            ptx.cp_async_4(
+                                there + uint32(4 * j),
+                                source + uint64(4) * (place + uint64(j) * step),
+                                4 if j < some else 0,
+                            )
+
+    return copy
+
+
+def make_gemm_f32(
+    BM, BN, BK, WM, WN, TM, TN, group, split, stages,
+    way_A="along k", way_B="fours", wide_C=True, grouped=False,
+    out_dtype="float32", activation="", bias="", adds=False,
+):  # fmt: skip
+    ACROSS, DOWN = WN // TN, WM // TM  # threads of a warp
+    WARPS_ACROSS = BN // WN
+    THREADS = BM // WM * WARPS_ACROSS * 32
+    PITCH_A = BM + PAD * (way_A == "along k")
+    PITCH_B = BN + PAD * (way_B == "along k")
+    ROWS, PENDING = stages * BK, stages - 2
+    STAGE_A, STAGE_B = 4 * BK * PITCH_A, 4 * BK * PITCH_B  # bytes
+    BLOCKS = max(1, 65536 // (THREADS * (256 if TM * TN > 64 else 128)))
+    copy_A = make_copy(way_A, BM, BK, THREADS, PITCH_A)
+    copy_B = make_copy(way_B, BN, BK, THREADS, PITCH_B)
+    finish, put = epilogue_of(activation, bias, adds, out_dtype), put_of(out_dtype)
+
+    @cuda.jit(launch_bounds=(THREADS, BLOCKS))
+    def gemm_f32(
+        A, B, C, biases, table, alpha, beta, M, N, K, strips, parts,
+        A_z, A_row, A_k, B_z, B_k, B_col, C_z, C_row,
+    ):  # fmt: skip
+        sA = cuda.shared.array((ROWS, PITCH_A), float32, alignment=16)
+        sB = cuda.shared.array((ROWS, PITCH_B), float32, alignment=16)
+        acc = cuda.local.array((TM, TN), float32)
+        # Two sets of registers: one is multiplied while the other is read for the next k.
+        a = cuda.local.array((2, TM), float32)
+        b = cuda.local.array((2, TN), float32)
+        t = uint32(cuda.threadIdx.x)
+        warp, lane = uint32(t // uint32(32)), uint32(t % uint32(32))
+        # Where the thread's first square of 4 × 4 results lies in the block's tile of C.
+        wx = warp % uint32(WARPS_ACROSS) * uint32(WN)
+        wy = warp // uint32(WARPS_ACROSS) * uint32(WM)
+        tx = uint32(wx + lane % uint32(ACROSS) * uint32(4))
+        ty = uint32(wy + lane // uint32(ACROSS) * uint32(4))
+        # Part of K by part, and in each `group` strips at a time, column by column.
+        across, per = int32((N + BN - 1) // BN), int32((M + BM - 1) // BM)
+        tiles = int32(strips * across)
+        part, number = int32(cuda.blockIdx.x // tiles), int32(cuda.blockIdx.x % tiles)
+        top = int32(number // (group * across) * group)
+        height, inner = int32(min(group, strips - top)), int32(number % (group * across))
+        strip, col0 = int32(top + inner % height), int32(inner // height * BN)
+        if grouped:
+            row0, end, z_B = int32(table[strip, 0]), int32(table[strip, 1]), int32(table[strip, 2])
+            z_A, layer = int32(0), part
+        else:
+            row0, end, z_B = int32(strip % per * BM), int32(M), int32(strip // per)
+            z_A, layer = z_B, int32(z_B + part * (strips // per))
+        steps = (K - 1) // BK + 1
+        begin = int32(steps * part // parts * BK)
+        last = int32(min(steps * (part + 1) // parts * BK, K))
+        left = int32(last - begin)  # steps of k that no copy has been started for
+
+        rows, cols = int32(end - row0), int32(N - col0)
+        first = uint64(z_A) * uint64(A_z) + uint64(row0) * uint64(A_row)
+        from_A = ptx.global_address(A) + uint64(4) * (first + uint64(begin) * uint64(A_k))
+        first = uint64(z_B) * uint64(B_z) + uint64(col0) * uint64(B_col)
+        from_B = ptx.global_address(B) + uint64(4) * (first + uint64(begin) * uint64(B_k))
+        apart_A, apart_B = uint64(4 * BK) * uint64(A_k), uint64(4 * BK) * uint64(B_k)
+        at_A, at_B = ptx.shared_address(sA), ptx.shared_address(sB)
+        stage_next = uint32(0)
+
+        for i in range(TM):
+            for j in range(TN):
+                acc[i, j] = float32(0)
+        # All tiles but one are on their way before the first is multiplied.
+        for _ in range(stages - 1):
+            to = uint32(at_A + stage_next * uint32(STAGE_A))
+            copy_A(t, to, from_A, uint64(A_k), uint64(A_row), rows, left)
+            to = uint32(at_B + stage_next * uint32(STAGE_B))
+            copy_B(t, to, from_B, uint64(B_k), uint64(B_col), cols, left)
+            ptx.cp_async_commit_group()
+            left = int32(left - BK)
+            from_A += apart_A
+            from_B += apart_B
+            stage_next = uint32(stage_next + 1)
+        # Every thread waits for its own copies, and then for everybody else's.
+        ptx.cp_async_wait_group(PENDING)
+        cuda.syncthreads()
+        here_A = uint32(at_A + ty * uint32(4))
+        here_B = uint32(at_B + tx * uint32(4))
+        for i in range(0, TM, 4):
+            a[0, i], a[0, i + 1], a[0, i + 2], a[0, i + 3] = ptx.ld_shared_v4_f32(
+                here_A + uint32(i * DOWN * 4)
+            )
+        for j in range(0, TN, 4):
+            b[0, j], b[0, j + 1], b[0, j + 2], b[0, j + 3] = ptx.ld_shared_v4_f32(
+                here_B + uint32(j * ACROSS * 4)
+            )
+
+        stage, now_A, now_B = uint32(0), here_A, here_B  # of the tile that is multiplied
+        for _ in range(int32(0), int32(last - begin), int32(BK)):
+            for k in range(BK):
+                if k == BK - 1:
+                    stage = uint32(0) if stage == stages - 1 else uint32(stage + 1)
+                    now_A = uint32(here_A + stage * uint32(STAGE_A))
+                    now_B = uint32(here_B + stage * uint32(STAGE_B))
+                    ptx.cp_async_wait_group(PENDING)
+                    cuda.syncthreads()
+                # All have left the stage that is filled now before they met at the last barrier.
+                if k == 0:
+                    to = uint32(at_A + stage_next * uint32(STAGE_A))
+                    copy_A(t, to, from_A, uint64(A_k), uint64(A_row), rows, left)
+                    to = uint32(at_B + stage_next * uint32(STAGE_B))
+                    copy_B(t, to, from_B, uint64(B_k), uint64(B_col), cols, left)
+                if k == BK - 2:
+                    ptx.cp_async_commit_group()
+                    left = int32(left - BK)
+                    from_A += apart_A
+                    from_B += apart_B
+                    stage_next = uint32(0) if stage_next == stages - 1 else uint32(stage_next + 1)
+                # The next k is read into one set of registers while this one is multiplied.
+                row, ahead, half = (k + 1) % BK, (k + 1) % 2, k % 2
+                for i in range(0, TM, 4):
+                    place = uint32(now_A + uint32((row * PITCH_A + i * DOWN) * 4))
+                    a[ahead, i], a[ahead, i + 1], a[ahead, i + 2], a[ahead, i + 3] = (
+                        ptx.ld_shared_v4_f32(place)
+                    )
+                for j in range(0, TN, 4):
+                    place = uint32(now_B + uint32((row * PITCH_B + j * ACROSS) * 4))
+                    b[ahead, j], b[ahead, j + 1], b[ahead, j + 2], b[ahead, j + 3] = (
+                        ptx.ld_shared_v4_f32(place)
+                    )
+                for j in range(TN):
+                    for n in range(TM):
+                        # Down one column and up the next: where it turns, an operand is used again.
+                        i = n if j % 2 == 0 else TM - 1 - n
+                        acc[i, j] += a[half, i] * b[half, j]
+            unrolled()  # the loop over k
+
+        for i in range(TM):
+            row = int32(row0 + ty + i // 4 * 4 * DOWN + i % 4)
+            for j in range(0, TN, 4):
+                col = int32(col0 + tx + j * ACROSS)
+                for n in range(4):
+                    inside = row < end and col + n < N
+                    acc[i, j + n] = finish(
+                        acc[i, j + n], alpha, beta, biases, C, layer, row, col + n, inside
+                    )
+                    if not wide_C:
+                        if inside:
+                            put(C, layer, row, col + n, acc[i, j + n])
+                if wide_C:
+                    if row < end and col < N:
+                        place = uint64(layer) * uint64(C_z) + uint64(row) * uint64(C_row)
+                        to = ptx.global_address(C) + uint64(4) * (place + uint64(col))
+                        ptx.st_global_cg_v4_f32(
+                            to, acc[i, j], acc[i, j + 1], acc[i, j + 2], acc[i, j + 3]
+                        )
+            unrolled()
+        unrolled()  # so that each element of acc is a register
+
+    return gemm_f32
+
+
+@dataclass(frozen=True)
+class Options(host.Options):
+    BM: int = option(128, (16, 32, 64, 128), "rows of C that a block computes")
+    BN: int = option(256, (16, 32, 64, 128, 256), "columns of C that a block computes")
+    BK: int = option(8, (8, 16), "steps of K that a block copies at a time", only=True)
+    WM: int = option(64, (16, 32, 64), "rows of C that a warp computes")
+    WN: int = option(64, (16, 32, 64), "columns of C that a warp computes")
+    TM: int = option(8, (4, 8), "rows of C that a thread computes", only=True)
+    TN: int = option(16, (4, 8, 16), "columns of C that a thread computes", only=True)
+    group: int = option(8, (4, 8, 16), "strips of C that are computed together, to share L2")
+    split: int = option(1, (1, 2, 4, 8), "parts of K, each for blocks of its own")
+    stages: int = option(3, (2, 3, 4), "tiles of each matrix in shared memory")
+
+    def check(self):
+        host.check_group(self.group, "group")
+        if self.stages < 2:
+            raise ValueError(f"stages={self.stages} leaves nothing to copy ahead: use 2, 3 or 4")
+        warp, thread = f"{self.WM}×{self.WN}", f"{self.TM}×{self.TN}"
+        if self.WM * self.WN != 32 * self.TM * self.TN or self.WM % self.TM or self.WN % self.TN:
+            raise ValueError(
+                f"a warp tile of {warp} has no 32 thread tiles of {thread}: use WM·WN = 32·TM·TN"
+            )
+        if self.BM % self.WM or self.BN % self.WN:
+            raise ValueError(
+                f"a tile of {self.BM}×{self.BN} has no whole warp tiles of {warp}: use multiples"
+            )
+        limit = device().shared_per_block
+        if self.shared_bytes > limit:
+            raise ValueError(
+                f"these tiles need {self.shared_bytes} bytes of shared memory per block; the limit"
+                f" is {limit}: use fewer stages, or a smaller BM or BN"
+            )
+        if self.threads % self.BK or self.threads < self.BN // 4 or self.threads < self.BM // 4:
+            raise ValueError(
+                f"{self.threads} threads are too few to copy tiles of {self.BM}×{self.BN}: use"
+                " smaller warp tiles"
+            )
+
+    @property
+    def block_dim(self):
+        return (self.BM // self.WM * (self.BN // self.WN) * 32,)
+
+    @property
+    def block_tile(self):
+        return self.BM, self.BN, self.BK
+
+    @property
+    def shared_bytes(self):
+        """With the rows as long as they are where k goes down the columns of both tiles."""
+        return 4 * self.stages * self.BK * (self.BM + self.BN + 2 * PAD)
+
+    @property
+    def registers(self):
+        return min(255, self.TM * self.TN + 2 * (self.TM + self.TN) + 40)
+
+    def grid_dim(self, M, N):
+        return (cdiv(M, self.BM) * cdiv(N, self.BN) * self.split,)
+
+    def model(self, M, N, K):
+        """A is loaded once per column of tiles of C, B once per row of them."""
+        return traffic(M, N, K, self.BM, self.BN, self.split)
+
+
+def way_of(step_k: int, step: int, step_z: int, array) -> str:
+    """How tiles of a matrix are copied, by its steps in memory, in elements."""
+    aligned = host.address(array) % 16 == 0 and step_k % 4 == 0 and step_z % 4 == 0
+    if step == 1 and aligned:
+        return "fours"
+    return "ones" if step == 1 != step_k else "along k"
+
+
+class GemmF32(Rung):
+    """The rung with its operands: float32, as they lie."""
+
+    def operands(self, A, B, out, engine):
+        return GemmProduct(A, B, out)
+
+    def check_resident(self, A, B, C):
+        """Any strides are taken."""
+
+    def launcher(self, product, options):
+        A, B, bias, C = product.arrays
+        split = min(options.split, cdiv(product.K, options.BK))
+        rows, strips = product.strips(options.BM)
+        grid = host.check_grid(strips * cdiv(product.N, options.BN) * split)
+        formats, scales, to = product.formats, product.scales, C
+        if split > 1:
+            to = product.workspace((split * product.batch, product.M, product.N))
+            scales = np.float32(1), np.float32(0)
+            formats = {"out_dtype": "float32", "activation": "", "bias": "", "adds": False}
+        (A_z, A_row, A_k), (B_z, B_k, B_col), (C_z, C_row, C_col) = (
+            tuple(
+                0 if n == 1 else stride // 4 for n, stride in zip(x.shape, x.strides, strict=True)
+            )
+            for x in (A, B, to)
+        )
+        wide_C = host.address(to) % 16 == 0 == C_z % 4 == C_row % 4 and to.shape[2] % 4 == 0
+        kernel = made(
+            self.make, replace(options, split=1), way_A=way_of(A_k, A_row, A_z, A),
+            way_B=way_of(B_k, B_col, B_z, B), wide_C=wide_C and C_col == 1,
+            grouped=product.sizes is not None, **formats,
+        )  # fmt: skip
+        steps = (np.int64(n) for n in (A_z, A_row, A_k, B_z, B_k, B_col, C_z, C_row))
+        sizes = half.int32s(product.M, product.N, product.K, strips, split)
+        arguments = A, B, to, bias, rows, *scales, *sizes, *steps
+        launch = prepared(kernel, grid, options.block_dim, arguments)
+        launch.held = product, rows
+        if split == 1:
+            return launch
+        add = add_parts(product, to, split)
+
+        def both() -> None:
+            launch()
+            add()
+
+        return both
+
+
+RUNG = GemmF32(
+    name="gemm_f32",
+    title="General, float32",
+    chapter="07-register-tiling",
+    Options=Options,
+    make=make_gemm_f32,
+    engines=("numba",),
+    choices={
+        "numba": (
+            {},
+            {"BN": 128, "WN": 32, "TN": 8},
+            {"BM": 64, "BN": 64, "BK": 16, "WM": 32, "WN": 32, "TN": 8, "TM": 4, "stages": 4},
+            {"BM": 32, "BN": 64, "BK": 16, "WM": 16, "WN": 32, "TM": 4, "TN": 4, "stages": 4},
+            {"BM": 16, "BN": 128, "BK": 16, "WM": 16, "WN": 32, "TM": 4, "TN": 4, "stages": 4},
+            {"BM": 128, "BN": 16, "BK": 16, "WM": 32, "WN": 16, "TM": 4, "TN": 4, "stages": 4},
+        )
+    },
+    needs=(8, 0),
+    instead=split_k.RUNG,
+)

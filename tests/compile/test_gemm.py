@@ -1,0 +1,61 @@
+"""The general product compiles for the GPUs it is for: nothing spills, nothing is called."""
+
+import re
+from importlib.util import find_spec
+
+import pytest
+
+from kernels.measure.ptx import compile_kernel, with_numba
+from kernels.rungs.order import GENERAL
+
+if not (find_spec("cuda") and find_spec("numba_cuda")):
+    pytest.skip("this platform has no packages of the CUDA compilers", allow_module_level=True)
+
+from cuda import core
+from numba import cuda
+from numba.cuda import types
+
+F16, F32 = GENERAL["gemm_f16"], GENERAL["gemm_f32"]
+#: Rung, capability, options, how it lies and what follows, and the instructions it is written for.
+CASES = [
+    (F16, (9, 0, "a"), {}, {"down_A": True, "down_B": False}, ("multicast", "3d.global")),
+    (F16, (9, 0, "a"), {"BM": 64, "cluster": 1},
+     {"grouped": True, "by_tma": False, "activation": "silu", "bias": "bfloat16"}, ("wgmma",)),
+    (F32, (8, 0), {}, {"way_A": "fours", "way_B": "along k"}, ("cp.async.cg", "st.global.cg.v4")),
+    (F32, (8, 0), dict(BM=16, BN=128, BK=16, WM=16, WN=32, TM=4, TN=4),
+     {"grouped": True, "activation": "gelu", "bias": "float32", "adds": True}, ("cp.async.ca",)),
+]  # fmt: skip
+
+
+def signature_of(rung, bias):
+    """The types of a kernel's arguments, C in float32."""
+    A = types.Array(types.uint8, 1, "C") if rung is F16 else types.Array(types.float32, 3, "A")
+    C = types.Array(types.float32, 3, "A")
+    biases = types.Array(types.uint16 if bias == "bfloat16" else types.float32, 1, "C")
+    table, scales = types.Array(types.int32, 2, "C"), [types.float32] * 2
+    if rung is F16:
+        return types.void(A, A, A, C, biases, table, *scales, *[types.int32] * 7)
+    return types.void(A, A, C, biases, table, *scales, *[types.int32] * 5, *[types.int64] * 8)
+
+
+@pytest.mark.parametrize("rung, capability, options, how, expected", CASES)
+def test_it_compiles_and_nothing_spills(rung, capability, options, how, expected):
+    kernel = rung.make(**rung.Options(**options).values, **how)
+    signature = signature_of(rung, how.get("bias", ""))
+    ptx = compile_kernel(kernel, capability=capability, signature=signature)
+    for instruction in expected:
+        assert instruction in ptx, instruction
+    assert ".local" not in ptx and "call" not in ptx and ".f64" not in ptx
+    code, _ = cuda.compile(
+        with_numba(kernel), signature, device=False, abi="numba", cc=capability, output="ltoir",
+        launch_bounds=kernel.targetoptions["launch_bounds"],
+    )  # fmt: skip
+    arch = "sm_" + "".join(map(str, capability))
+    settings = core.LinkerOptions(
+        arch=arch, link_time_optimization=True, verbose=True, ptxas_options=["-v"]
+    )
+    linker = core.Linker(core.ObjectCode.from_ltoir(code), options=settings)
+    linker.link("cubin")
+    said = linker.get_info_log()
+    assert re.search(r"(\d+) bytes stack frame", said)[1] == "0", said
+    assert "serialized" not in said and "setmaxnreg" not in said, said
