@@ -109,6 +109,7 @@ def finish_page(
         load(app, "live")
         engine.equip(body, app.config.page_draws)
         floorplan.dress(body, page)
+    context["skips"] = head.skips(body)
     context["body"] = str(body)
 
 

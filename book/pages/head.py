@@ -6,6 +6,7 @@ import html
 import re
 from typing import Any
 
+from bs4 import Tag
 from docutils import nodes
 from sphinx.application import Sphinx
 
@@ -54,6 +55,16 @@ def description(doctree: nodes.document) -> str:
                 return text
             return text[:DESCRIPTION_LENGTH].rpartition(" ")[0].rstrip(" ,;:") + " …"
     return ""
+
+
+def skips(body: Tag) -> list[tuple[str, str]]:
+    """Where the first stops of the Tab key lead, and its name: a page's text, its first cell."""
+    found = [(body.section["id"], "the text")] if body.section else []
+    cell = body.select_one("section section div.cell:not(.tag_hide-input)")
+    if cell:
+        cell["id"] = cell.get("id", "first-cell")
+        found.append((cell["id"], "the first cell"))
+    return found
 
 
 def choose_files(context: dict[str, Any], *, wait: bool) -> None:

@@ -1,4 +1,4 @@
-"""The opening of a page: what it takes and gives folds into a line, and the idea comes first."""
+"""The opening of a page: what it takes and gives, and its set-up, fold into a line."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MINUTES = re.compile(r"Time:\s*(\d+ minutes)")
 
 
 def fold(body: Tag) -> None:
-    """Fold a page's terms, where it has them, behind a line with its minutes."""
+    """Fold a page's terms, where it has them, and its set-up behind a line with its minutes."""
     terms = [
         part
         for part in body.select(".bd-article > section > p, section > p")
@@ -29,4 +29,7 @@ def fold(body: Tag) -> None:
         "html.parser",
     ).details
     terms[0].insert_before(fold)
+    set_up = fold.parent.find_all("div", class_="tag_hide-input", recursive=False)
+    # What shows nothing runs with whatever needs it.
+    terms += [cell for cell in set_up if not cell.select_one(".cell_output")]
     fold.extend(part.extract() for part in terms)

@@ -32,6 +32,8 @@ ABSENT = re.compile(
     r"|version-switcher|pst-button-link|pst-sidebar-collapse|pst-squeeze"
     r"|pst-(?:collapse|expand)-sidebar|margin-caption)(?:[-_]|$)|sidebar$"
 )
+VARIABLE = re.compile(r"--[\w-]+")
+SET = re.compile(r"""(?<=[{;\s])(--[\w-]+)\s*:(?:"[^"]*"|'[^']*'|[^;{}"'])*(?:;|(?=\}))""")
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 SPACE = re.compile(r"\s+")
 #: The course's own sheets keep every rule: some are for what a running cell shows.
@@ -61,11 +63,12 @@ def combine(out: Path, kept: Path) -> Path:
         sheets = kept.read_text().split()
     kept.parent.mkdir(parents=True, exist_ok=True)
     kept.write_text("\n".join(sheets))
-    scripts = static.rglob("*.js")
-    names = used([*texts.values()], [path.read_text("utf-8") for path in scripts])
-    names = {name for name in names if not ABSENT.match(name)}
+    scripts = [path.read_text("utf-8") for path in static.rglob("*.js")]
+    names = {name for name in used([*texts.values()], scripts) if not ABSENT.match(name)}
     sheet = static / NAME
-    sheet.write_text("\n".join(slim(static, name, names) for name in sheets), encoding="utf-8")
+    text = "\n".join(slim(static, name, names) for name in sheets)
+    read = {name for each in (*texts.values(), *scripts) for name in VARIABLE.findall(each)}
+    sheet.write_text(without_idle(text, read), encoding="utf-8")
     version = hashlib.sha256(sheet.read_bytes()).hexdigest()[:8]
     for page, text in texts.items():
         root = "../" * (len(page.relative_to(out).parts) - 1)
@@ -119,6 +122,13 @@ def slim(static: Path, name: str, names: set[str]) -> str:
         else:
             parts.extend(_kept(rule, None if name.startswith(OWN) else names))
     return "\n".join(parts)
+
+
+def without_idle(text: str, read: set[str]) -> str:
+    """A sheet without the variables that nothing reads: not it, nor pages and scripts (`read`)."""
+    asked = read | set(re.findall(r"var\(\s*(--[\w-]+)", text))
+    left = SET.sub(lambda one: one[0] if one[1] in asked else "", text)
+    return text if left == text else without_idle(left, read)
 
 
 def _kept(rule: Node, names: set[str] | None) -> Iterator[str]:

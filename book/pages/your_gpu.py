@@ -17,12 +17,13 @@ from sphinx.application import Sphinx
 
 from kernels import records
 from kernels.basics.units import percent, quantity
+from kernels.budget import counts
 from kernels.lab.widgets.stills import ENGINES, Table
 from kernels.rungs.order import LADDER
 from kernels.rungs.webgpu.ladder import SHADERS, described
 
 PAGE = "chapters/your-gpu"
-SCRIPTS = ("widgets/common", "gpu/wgsl", "gpu/numbers", "gpu/device", "gpu/page")
+SCRIPTS = ("widgets/common", "gpu/wgsl", "gpu/numbers", "gpu/device", "gpu/beside", "gpu/page")
 TEMPLATES = Path(__file__).resolve().parents[1] / "templates"
 WITHOUT = (
     "To run it, this page needs JavaScript and a browser with WebGPU. "
@@ -30,6 +31,9 @@ WITHOUT = (
 )
 #: The size that is shown of the record: one that a large GPU takes in the browser, too.
 SIZE = 2048
+#: Those of the recorded ladder in WGSL.
+SIZES = (1024, 2048, 4096)
+COUNTS = ("instructions", "wavefronts", "fp32")
 
 
 def fill(body: Tag) -> None:
@@ -43,15 +47,76 @@ def fill(body: Tag) -> None:
             choices=option("0", wording(first.choices[0])),
             text=escape(first.choice().source()),
         ),
+        "beside": Template(template("your-gpu-beside")).substitute(without=WITHOUT),
         "recorded": "".join(map(scrolling, recorded(records.load()))),
     }
     for name, markup in parts.items():
         place = body.find(attrs={"data-gpu": name})
         place.clear()
         place.append(BeautifulSoup(markup, "html.parser"))
-    data = json.dumps(described(), ensure_ascii=False).replace("</", "<\\/")
+    data = json.dumps(described() | beside(), ensure_ascii=False).replace("</", "<\\/")
     element = f'<script type="application/json" id="gpu-rungs">{data}</script>'
     body.append(BeautifulSoup(element, "html.parser"))
+
+
+def beside() -> dict[str, Any]:
+    """What the page compares a GPU with: the records, less what it does not show, and the counts.
+
+    Counts are those of the default GPU's profiles in float32: for an FMA of a warp.
+    """
+    names = sorted(records.names(), key=lambda name: name != records.DEFAULT_GPU)
+    known = map(records.load, names)
+    rows = records.load().rows("profiles", dtype="float32", M=SIZE, N=SIZE, K=SIZE)
+    counted = [
+        {
+            **{key: row[key] for key in ("rung", "engine", "options")},
+            **{key: getattr(counts.of_profile(row), key) for key in COUNTS},
+        }
+        for row in rows
+        if row["rung"] in LADDER
+    ]
+    return {
+        "recorded": [less(record) for record in known if "timings" in record.tables],
+        "counted": counted,
+        "titles": {name: rung.title for name, rung in LADDER.items()},
+    }
+
+
+def less(record: records.Record) -> dict[str, Any]:
+    """Of a record what the page shows: each rung in WGSL, and in CUDA with its default options."""
+    defaults = [
+        (name, engine, rung.default(engine))
+        for name, rung in LADDER.items()
+        if "float32" in rung.dtypes
+        for engine in rung.engines
+    ]
+    timings = [
+        row
+        for rung, engine, options in defaults
+        for row in record.rows("timings", rung=rung, engine=engine, options=options,
+                               dtype="float32", M=SIZE, N=SIZE, K=SIZE, correct=True)
+    ]  # fmt: skip
+    wgsl = (
+        [row for size in SIZES for row in fastest(record, size)]
+        if "webgpu" in record.tables
+        else []
+    )
+    return {
+        "provenance": {key: record.provenance[key] for key in ("gpu", "date")},
+        "device": {key: record.device.get(key) for key in ("sms", "clock", "fp32_peak")},
+        "levels": [
+            dict(row) for row in record.tables.get("levels", ()) if row["level"] == "shared"
+        ],
+        "timings": [shown(row) for row in timings],
+        "webgpu": [shown(row) for row in wgsl],
+    }
+
+
+def shown(row: records.Row) -> dict[str, Any]:
+    """The fields of a timing that the page reads."""
+    names = ("rung", "engine", "options", "dtype", "M", "N", "K", "clock")
+    kept = {name: row[name] for name in names if row.get(name) is not None}
+    return kept | {"seconds": {"median": row.median}}
 
 
 def scrolling(table: Table) -> str:

@@ -38,7 +38,9 @@
       const [, , wide, tall] = (picture.getAttribute("viewBox") ?? "0 0 1 1").split(" ").map(Number);
       sum += (Math.min(parseFloat(picture.style.maxWidth) || width, innerWidth - 34) * tall) / wide + line;
     }
-    return Math.round(sum + 460 * shown(".widget").length);
+    const [small, large] = innerWidth < 600 ? [310, 750] : [190, 600]; // widgets, the median of each kind
+    for (const { dataset } of shown(".widget")) sum += dataset.kind === "Micro" ? small : large;
+    return Math.round(sum);
   }
 
   function setAside(part) {

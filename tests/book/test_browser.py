@@ -110,7 +110,7 @@ def play(page, shown: list[str]) -> None:
     for kind in shown:
         page.evaluate("document.querySelectorAll('details.hide').forEach((d) => { d.open = true })")
         keys.tests_of(kind).by_keys(page.locator(f".widget[data-kind={kind}] .tile-widget").first)
-    assert page.locator(".tile-widget").count() == len(shown)
+    assert page.locator(".widget .tile-widget").count() == len(shown)
 
 
 def test_axe_finds_nothing_before_most_of_a_page_is_laid_out(browser, book):

@@ -121,10 +121,32 @@ def test_a_chapter_opens_with_its_idea(opened):
     first = page.locator(".bd-article > section > p:not(:has(a))").first
     assert first.bounding_box()["y"] < 844
     terms = page.locator("details.terms")
-    assert "45 minutes" in terms.locator("summary").inner_text()
+    assert "45 minutes" in terms.locator("summary").first.inner_text()
     assert not terms.locator("p").first.is_visible()
+    assert "# set-up" in terms.locator(".cell pre").first.text_content()
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert terms.locator("p").first.is_visible()
+
+
+@pytest.mark.parametrize(
+    ("name", "stops", "there"),
+    [("index", 1, "a.start"), (PAGE, 1, ".live-bar *"), (PAGE, 2, "#first-cell *")],
+)
+def test_keys_reach_the_text_or_a_cell_in_a_few_steps(opened, name, stops, there):
+    page = opened(name, viewport={"width": 1280, "height": 800})
+    for key in (*["Tab"] * stops, "Enter", "Tab"):
+        page.keyboard.press(key)
+    assert page.evaluate(f"document.activeElement.matches('{there}')")
+
+
+def test_no_listing_scrolls_for_a_few_pixels(opened):
+    page = opened(viewport={"width": 1280, "height": 800})
+    page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    lacking = """[...document.querySelectorAll(".cell pre")].filter(
+        ({ scrollWidth, clientWidth }) =>
+            scrollWidth > clientWidth && scrollWidth <= clientWidth + 32).length"""
+    page.wait_for_function(f"{lacking} === 0")
+    assert page.locator(".cell pre[style*=font-size]").count()
 
 
 def test_the_bar_of_a_phone_is_as_tall_as_what_a_thumb_hits(opened):

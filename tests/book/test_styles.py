@@ -76,6 +76,11 @@ def test_declarations_lose_their_comments_and_spare_spaces():
     assert styles.tight('\n  a: b; /* why */\n\n  c: "d e";\n') == 'a: b; c: "d e";'
 
 
+def test_variables_that_nothing_reads_go_with_those_that_only_they_read():
+    text = 'a{--one:url("x;y{}");--two:var(--one);b:var(--three)}\nc{--three:1;d:e;--four:2}'
+    assert styles.without_idle(text, {"--four"}) == "a{b:var(--three)}\nc{--three:1;d:e;--four:2}"
+
+
 def test_a_broken_sheet_is_named_with_its_line(tmp_path):
     with pytest.raises(ValueError, match=r"sheet\.css:2"):
         slim(tmp_path, set(), sheet="p{a:b}\n}")

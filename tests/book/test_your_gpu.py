@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
 from bs4 import BeautifulSoup
 
 from kernels import records
+from kernels.budget import ladder
+from kernels.rungs.order import LADDER as RUNGS
 from kernels.rungs.webgpu.ladder import SHADERS, Choice
 from tests.book.test_browser import AXE, RUN_AXE, SHIFTS, Listener
 from tests.lab.widgets.keys import PROFILES
@@ -458,3 +461,105 @@ def test_the_tile_player_leads_to_the_page(browser, book):
     assert link.text_content() == "Run on your GPU"
     assert re.match(r"your-gpu\.html\?rung=tiled&tile=\d+#", link.get_attribute("href"))
     page.close()
+
+
+# -- Beside other GPUs
+
+BESIDE = "[data-part=beside]"
+#: An adapter that calls itself what the browsers of a T4's owner say.
+TURING = """
+for (const [name, value] of Object.entries({
+    vendor: "nvidia", architecture: "turing", device: "", description: "",
+    isFallbackAdapter: false,
+})) Object.defineProperty(GPUAdapterInfo.prototype, name, { get: () => value });
+"""
+
+
+def test_ceilings_and_cycles_are_those_of_the_budget(visit):
+    """Of every rung that the H200's record profiled as it timed it."""
+    found = visit(script=GONE).evaluate(
+        """() => {
+            const { recorded } = JSON.parse(document.getElementById("gpu-rungs").textContent);
+            const record = recorded.find(({ provenance }) => provenance.gpu === "NVIDIA H200");
+            return record.timings.map((row) =>
+                [row.rung, row.engine, yourGpu.standing(record, row)]);
+        }"""
+    )
+    record = records.load()
+    theirs = {(one.rung, one.engine): one for one in ladder.standings(record)}
+    seen = 0
+    for rung, engine, ours in found:
+        row = next(iter(record.rows(
+            "timings", rung=rung, engine=engine, options=RUNGS[rung].default(engine),
+            dtype="float32", M=2048, N=2048, K=2048,
+        )))  # fmt: skip
+        clock = row.get("clock") or record.device["clock"]
+        assert ours["cycles"] == pytest.approx(row.median * clock * 132 / (2048**3 / 32))
+        one = theirs.get((rung, engine))
+        if one and one.budget.verdict in ("issue", "wavefronts", "fp32"):
+            assert ours["share"] * ours["cycles"] == pytest.approx(one.budget.cycles)
+            seen += 1
+    assert seen >= 12
+
+
+def test_a_ladder_joins_the_recorded_ones_and_stays(visit):
+    page = visit(script=TURING)
+    if not page.evaluate("navigator.gpu?.requestAdapter().then(Boolean)"):
+        pytest.skip("this Chromium has no software adapter for WebGPU")
+    page.select_option(f"{LADDER} [name=size]", "128")
+    run(page, LADDER)
+    told = page.locator(f"{LADDER} [data-is=results]")
+    assert "has 64 FP32 lanes, so it starts 2 FMAs" in told.inner_text()
+    assert "cycles per FMA" in told.locator("th").all_inner_texts()
+    heads = f"{BESIDE} thead th"
+    for _ in "now", "after a reload":
+        assert page.locator(heads).nth(1).inner_text() == "nvidia turing, WGSL, 128³"
+        assert "NVIDIA H200, CUDA C++, 2048³" in page.locator(heads).all_inner_texts()
+        assert page.locator(f"{BESIDE} tbody tr").count() >= 10
+        page.reload()
+    with page.expect_download() as saved:
+        page.click(f"{BESIDE} [data-is=save]")
+    kept = json.loads(saved.value.path().read_text())
+    assert saved.value.suggested_filename == "nvidia-turing.json"
+    assert kept["device"]["lanes"] == 64 and {row["engine"] for row in kept["webgpu"]} == {"wgsl"}
+    page.click(f"{BESIDE} [data-is=forget]")
+    assert "turing" not in page.inner_text(f"{BESIDE} table")
+    page.set_input_files(f"{BESIDE} [data-is=file]", saved.value.path())
+    page.wait_for_selector(f"{heads}:has-text('turing')")
+
+
+def test_the_file_of_a_short_benchmark_joins_too(visit, tmp_path):
+    page = visit(script=GONE)
+    record = records.load("h100-80gb-hbm3")
+    tables = {name: [dict(row) for row in record.tables[name]] for name in ("timings", "levels")}
+    about = {**record.provenance, "gpu": "Somebody’s T4"}
+    path = tmp_path / "t4.json"
+    path.write_text(json.dumps({"provenance": about, "device": record.device, **tables}))
+    page.set_input_files(f"{BESIDE} [data-is=file]", path)
+    page.wait_for_selector(f"{BESIDE} th:has-text('Somebody’s T4, CUDA C++, 2048³')")
+    assert page.is_hidden(f"{BESIDE} [data-is=problem]")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("{", "it isn't JSON"),
+        ("null", "it names no GPU"),
+        ('{"provenance": {"gpu": 1}}', "it names no GPU"),
+        ('{"provenance": {"gpu": "T4"}}', "it has no rung that was timed"),
+        ('{"provenance": {"gpu": "T4"}, "timings": {}}', "it has no rung that was timed"),
+        (
+            '{"provenance": {"gpu": "T4"}, "timings": [{"rung": "naive", "engine": "cpp"}]}',
+            "a row has no sizes, options or seconds",
+        ),
+    ],
+)
+def test_a_file_of_something_else_is_refused_in_one_line(visit, tmp_path, text, why):
+    page = visit(script=GONE)
+    before = page.inner_text(f"{BESIDE} table")
+    (tmp_path / "else.json").write_text(text)
+    page.set_input_files(f"{BESIDE} [data-is=file]", tmp_path / "else.json")
+    page.wait_for_selector(f"{BESIDE} [data-is=problem]:visible")
+    said = page.inner_text(f"{BESIDE} [data-is=problem]")
+    assert said.startswith(f"“else.json” can't be shown: {why}.") and "\n" not in said
+    assert page.inner_text(f"{BESIDE} table") == before

@@ -191,8 +191,8 @@ export class Cell {
   }
 
   unfold() {
-    const fold = this.element.querySelector("details.hide");
-    if (fold) fold.open = true;
+    const folds = [this.element.querySelector("details.hide"), this.element.closest("details.terms")];
+    for (const fold of folds) if (fold) fold.open = true;
   }
 
   /** Bring what the cell shows into view. */

@@ -31,6 +31,17 @@
     "maxComputeWorkgroupsPerDimension",
     "maxStorageBufferBindingSize",
   ];
+  /** FP32 lanes of an SM, by the architecture that a browser names. An A100 or A30 has half of its generation's. */
+  const LANES = {
+    maxwell: 128,
+    pascal: 128,
+    volta: 64,
+    turing: 64,
+    ampere: 128,
+    lovelace: 128,
+    hopper: 128,
+    blackwell: 128,
+  };
   const SOFTWARE = /swiftshader|llvmpipe|lavapipe|basic render|warp|software/i;
 
   /** A reason not to go on, in one line that says what to do. */
@@ -76,6 +87,8 @@
       Object.assign(this, { device, features, limits, pipelines: new Map(), held: null, leaving: null });
       this.name = [...new Set(words)].join(" ") || "a GPU that the browser doesn't name";
       this.software = (info.isFallbackAdapter ?? adapter.isFallbackAdapter ?? false) || SOFTWARE.test(this.name);
+      const lanes = info.vendor === "nvidia" && LANES[info.architecture?.replace("ada-", "")];
+      this.lanes = (/\bA(100|30)\b/.test(this.name) ? 64 : lanes) || 0;
       this.subgroup = info.subgroupMinSize === info.subgroupMaxSize ? (info.subgroupMinSize ?? 0) : 0;
       this.lost = device.lost.then(({ message }) => {
         this.leaving ??= new Refusal(

@@ -1,9 +1,20 @@
-/* The page *Your GPU*: two forms that run the rungs on the reader's GPU, and show what came of it. A guess is kept in
-   this browser's storage; nothing else is kept, and nothing is sent. */
+/* The page *Your GPU*: two forms that run the rungs on the reader's GPU, and show what came of it. Guesses and
+   results are kept in this browser's storage (beside.js), and nothing is sent. */
 (() => {
   "use strict";
 
-  const { Refusal, breathe, complete, fault, missing, open, verdict, wording } = window.yourGpu;
+  const {
+    Refusal,
+    breathe,
+    complete,
+    fault,
+    keep: keepResult,
+    missing,
+    open,
+    standing,
+    verdict,
+    wording,
+  } = window.yourGpu;
   const { clamp, draw, make, makeTable, numberFault, percent, quantity, short } = window.tileByTile.common;
   const { rungs, prologue, fma, copy } = JSON.parse(document.getElementById("gpu-rungs").textContent);
 
@@ -164,8 +175,10 @@
             found.refused.push(error.message);
           }
         }
+        found.record = recordOf(found);
         shown = found;
         show(view, found);
+        if (!gpu.software && found.record.webgpu.length) keepResult(found.record);
         view.say(`Done: ${side} × ${side} × ${side} on ${gpu.name}, timed by ${gpu.clock}.`);
       } finally {
         view.progress.hidden = true;
@@ -173,8 +186,31 @@
     }
   }
 
+  /** What a ladder found, as a record has it. */
+  function recordOf({ gpu, side, flops, rate, rows }) {
+    const timed = rows.filter((row) => row.flops);
+    return {
+      provenance: { gpu: gpu.name, date: new Date().toISOString().slice(0, 10), clock: gpu.clock },
+      device: { fp32_peak: flops, copy: rate, lanes: gpu.lanes },
+      webgpu: timed.map(({ rung, choice, flops: speed, low, high }) => {
+        const seconds = (value) => (2 * side ** 3) / value;
+        return {
+          rung: rung.name,
+          engine: "wgsl",
+          options: choice.options,
+          dtype: rung.bytes === 2 ? "float16" : "float32",
+          M: side,
+          N: side,
+          K: side,
+          seconds: { median: seconds(speed), q1: seconds(high), q3: seconds(low) },
+          correct: true,
+        };
+      }),
+    };
+  }
+
   /** The results of a ladder: in words, as bars, as a table, under the roof. */
-  function show(view, { gpu, side, flops, rate, rows: found, refused, guess }) {
+  function show(view, { gpu, side, flops, rate, rows: found, refused, guess, record }) {
     const rows = found.map((row, i) => ({ ...row, number: i + 1 })),
       timed = rows.filter((row) => row.flops),
       naive = timed.find((row) => row.rung.name === "naive"),
@@ -194,12 +230,25 @@
         : `All ${rows.length} products are right.`,
     );
     const beside = (row) => (naive && row.flops ? `${short(row.flops / naive.flops)} ×` : "–");
+    const stands = new Map(record.webgpu.map((row) => [row.rung, standing(record, row)]));
+    const of = ({ rung }) => stands.get(rung.name) ?? {};
     const table = makeTable(
-      ["kernel", "speed", "of the peak", "beside naive", "FLOP/byte", "middle half", "options", "check"],
+      [
+        "kernel",
+        "speed",
+        "cycles per FMA",
+        "of its ceiling",
+        "beside naive",
+        "FLOP/byte",
+        "middle half",
+        "options",
+        "check",
+      ],
       rows.map((row) => [
         `${row.number}. ${row.rung.title}`,
         [row.flops ? speed(row.flops) : "–"],
-        [row.flops ? percent(row.flops / flops) : "–"],
+        [of(row).cycles ? short(of(row).cycles) : "–"],
+        [of(row).share ? percent(of(row).share) : "–"],
         [beside(row)],
         [row.intensity ? short(row.intensity) : "–"],
         [row.flops ? `${speed(row.low)} to ${speed(row.high)}` : "–"],
@@ -217,6 +266,7 @@
         `${side} × ${side} × ${side}, measured here by ${gpu.clock}. A full bar is ${speed(peak)}; the bracket is the middle half of the samples. The peak is that of multiply-adds alone, ${speed(flops)}; a copy runs at ${quantity(rate, "B/s")}.`,
       ),
       make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "What was measured" }, table),
+      make("p", { class: "source" }, ceilings(gpu)),
       roofline(timed, { flops, rate }, clamp(view.root.clientWidth - 26, 280, 640)),
       make(
         "p",
@@ -227,6 +277,12 @@
     );
     view.results.hidden = false;
   }
+
+  /** Which limits the shares are of. */
+  const ceilings = ({ lanes }) =>
+    lanes
+      ? `An SM of this architecture has ${lanes} FP32 lanes, so it starts ${lanes / 32} FMAs of warps in a cycle${lanes === 128 ? ", and delivers a wavefront of L1. The ceiling is the higher of the two, with the wavefronts of the CUDA kernel of the same options where they were counted" : ". That's the one ceiling known here"}.`
+      : "The browser doesn't say how many FP32 lanes this GPU has, so its cycles aren't known. The one ceiling known here is that of multiply-adds alone.";
 
   const bars = (rows, peak) =>
     make(

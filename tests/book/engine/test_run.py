@@ -87,6 +87,16 @@ def test_stop_leaves_nothing_in_its_place(opened, bare_book):
     assert page.evaluate(at) is None and text(page, 4) == ENDLESS
 
 
+def test_a_phone_s_bar_stays_low_after_a_run(opened, bare_book):
+    page = opened(bare_book, "page", viewport={"width": 390, "height": 844}, has_touch=True)
+    run(page, 1)
+    page.evaluate("document.querySelector('[data-part=state]').textContent += ' More.'.repeat(40)")
+    bar = page.locator(".live-bar")
+    assert bar.bounding_box()["height"] <= 110 - 44
+    page.evaluate("document.querySelector('.engine-bar').dataset.state = 'failed'")
+    assert bar.bounding_box()["height"] > 110, "what went wrong is read in full"
+
+
 def test_the_button_that_copies_copies_what_is_on_the_screen(opened, bare_book):
     page = opened(bare_book, "page", permissions=["clipboard-read", "clipboard-write"])
     write(page, 2, "tile = 8\nprint(tile)")

@@ -290,7 +290,7 @@ def test_a_barrier_taken_away_shows_what_goes_wrong_and_moves_nothing(mounted, w
     assert page.inner_text(".verdict") == "47 of 96 wrong"
     assert page.locator(".crossed").get_attribute("d").count("M") == 47, "each is marked in C"
     assert page.locator(".stale").get_attribute("d").count("M") == 4
-    assert page.locator(".stale-name").text_content() == "read before it’s there"
+    assert page.locator(".stale-name").text_content() == "sB: read before it’s there"
     assert places() == before
 
 

@@ -411,15 +411,16 @@ function drawShared({ M, N, K, T, row, col, moment, own, barriers, names, hatch 
     ["B", "b", 212],
   ].forEach(([name, key, x0]) => {
     const y0 = 24,
-      paths = { fresh: "", old: "", zero: "" };
+      paths = { fresh: "", old: "", zero: "" },
+      [first] = stale[name],
+      boxAt = (r, c) => `M${x0 + c * cell} ${y0 + r * cell}h${cell}v${cell}h${-cell}z`;
     for (let r = 0; r < T; r++) {
       for (let c = 0; c < T; c++) {
         const held = moment.tiles[r * T + c < split ? 0 : 1];
         if (held < 0) continue;
         const inside = name === "A" ? by * T + r < M && held * T + c < K : held * T + r < K && bx * T + c < N;
-        const box = `M${x0 + c * cell} ${y0 + r * cell}h${cell}v${cell}h${-cell}z`;
-        paths[held === newest ? "fresh" : "old"] += box;
-        if (!inside) paths.zero += box;
+        paths[held === newest ? "fresh" : "old"] += boxAt(r, c);
+        if (!inside) paths.zero += boxAt(r, c);
         if (T <= 8) {
           const value = name === "A" ? elementA(by * T + r, held * T + c) : elementB(held * T + r, bx * T + c);
           parts.push(label(x0 + (c + 0.5) * cell, y0 + (r + 0.5) * cell + 5, signed(inside ? value : 0)));
@@ -433,14 +434,19 @@ function drawShared({ M, N, K, T, row, col, moment, own, barriers, names, hatch 
       draw("path", { class: "old", d: paths.old }),
       draw("path", { class: "zero", d: paths.zero }),
       draw("path", { class: "grid", d: gridPath(x0, y0, size, size, cell) }),
+      ...(first ? [draw("path", { class: "stale", d: stale[name].map(({ r, c }) => boxAt(r, c)).join("") })] : []),
       rect(x0, y0, size, size, { class: `tile ${key}` }),
     );
     if (paths.zero)
       parts.push(label(x0 + size / 2, y0 + size + 14, "pale: zero-fill past the edge", { class: "small" }));
     const part = moment.tiles[0] === moment.tiles[1] ? "" : " (part)";
-    parts.push(
-      label(x0 + size / 2, 16, newest < 0 ? `s${name}: nothing yet` : `s${name}: tile ${newest} of ${name}${part}`),
-    );
+    const holds = newest < 0 ? "nothing yet" : `tile ${newest} of ${name}${part}`;
+    const told =
+      first &&
+      (first.from < 0
+        ? "read before it’s there"
+        : `read: ${first.from < first.t ? "still" : "already"} tile ${first.from}`);
+    parts.push(label(x0 + size / 2, 16, `s${name}: ${told ?? holds}`, { class: told ? "strong stale-name" : null }));
     if (act.do === "multiply") {
       parts.push(
         name === "A"
@@ -451,18 +457,6 @@ function drawShared({ M, N, K, T, row, col, moment, own, barriers, names, hatch 
           : rect(x0 + tx * cell, y0 + act.k * cell, cell, cell, { class: "element" }),
       );
     } else if (act.do === "load") parts.push(rect(x0 + tx * cell, y0 + ty * cell, cell, cell, { class: "element" }));
-    const [first] = stale[name];
-    if (first) {
-      const d = stale[name].map(({ r, c }) => `M${x0 + c * cell} ${y0 + r * cell}h${cell}v${cell}h${-cell}z`).join("");
-      const { r, from, t } = first,
-        low = y0 + r * cell;
-      const told =
-        from < 0 ? "read before it’s there" : from < t ? `read: still tile ${from}` : `read: already tile ${from}`;
-      parts.push(
-        draw("path", { class: "stale", d }),
-        label(x0 + size / 2, r > T / 2 ? low - 7 : low + cell + 16, told, { class: "strong stale-name halo" }),
-      );
-    }
   });
 
   // The way through one turn: load, barrier 1, the inner loop, barrier 2.
@@ -673,7 +667,6 @@ function render({ model, el }) {
     position.element,
     tileSlider.element,
     ...barriers.map((b) => b.element),
-    verdict,
   );
   const folded = setUp(host, tileField.element, ...sizes.map(([, field]) => field.element), pace.element);
   folded.element.append(warning);
@@ -716,6 +709,7 @@ function render({ model, el }) {
     },
     make("div", { class: "view-matrices" }, matrices),
     make("div", { class: "view-shared" }, sharedView),
+    verdict,
   );
   const pick = (row, col) => {
     const T = get("tile"),
@@ -779,9 +773,9 @@ function render({ model, el }) {
     ),
     make("p", { class: "source" }, hint, model.widget_manager ? "" : [" ", yourGpu]),
   );
-  host.notes.append(race);
+  host.root.append(make("div", { class: "folds" }, folded.element, host.details, race));
   if (model.widget_manager) host.notes.append(make("div", { class: "run" }, runButton, bar, runText));
-  host.details.querySelector("summary").textContent = "Loads, occupancy, speed: all the numbers";
+  host.details.querySelector("summary").textContent = "Loads, occupancy, speed";
   host.details.append(
     make(
       "div",
