@@ -8,6 +8,8 @@ from bs4 import BeautifulSoup, Tag
 
 #: How the paragraphs begin that say what a page takes and gives.
 TERMS = ("Afterwards you can", "Time:", "You need:", "No GPU?")
+#: How the cells begin that a page runs first.
+SET_UP = re.compile(r"# set-up|# What this page uses")
 MINUTES = re.compile(r"Time:\s*(\d+ minutes)")
 
 
@@ -29,7 +31,7 @@ def fold(body: Tag) -> None:
         "html.parser",
     ).details
     terms[0].insert_before(fold)
-    set_up = fold.parent.find_all("div", class_="tag_hide-input", recursive=False)
     # What shows nothing runs with whatever needs it.
-    terms += [cell for cell in set_up if not cell.select_one(".cell_output")]
+    hidden = body.select("div.cell.tag_hide-input:not(:has(.cell_output))")
+    terms += [cell for cell in hidden if SET_UP.match(cell.pre.text)]
     fold.extend(part.extract() for part in terms)
