@@ -27,7 +27,7 @@ def roofs(
     flops, bandwidth : float
         The roof, in FLOP/s and bytes per second.
     points : dict of str to sequence of (float, float)
-        By name: FLOP per byte and FLOP/s. At most four.
+        By name: FLOP per byte and FLOP/s. At most four, or none for the roof alone.
     """
     fig, ax = figure(5.4, 3.3)
     xs = (0.3, flops / bandwidth, 2e4)
@@ -38,7 +38,8 @@ def roofs(
     ax.set_xlabel("FLOP per byte of memory")
     ax.set_ylabel("TFLOP/s")
     ax.grid(True, which="major")
-    ax.legend(fontsize=8.5, loc="lower right")
+    if points:
+        ax.legend(fontsize=8.5, loc="lower right")
     return fig
 
 
