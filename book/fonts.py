@@ -22,11 +22,11 @@ from book.vendor import ROOT, Package, fetch
 FOLDER = ROOT / "book" / "static" / "fonts"
 WIDTHS = ROOT / "book" / "pages" / "widths.json"
 ASCII = "".join(map(chr, range(0x20, 0x7F)))
-TEXT = ASCII + "\xa0§°²³µ·¹×÷äéöü–—‘’“”…Σγπ⁰⁴⁵⁶⁷⁸⁹⁻₀₁₂₃₄←→−√≤≥≈≠"
+TEXT = ASCII + "\xa0§°²³µ·¹×÷äćéöü–—‘’“”…Σαβγδπ⁰⁴⁵⁶⁷⁸⁹⁻₀₁₂₃₄←→−√≤≥≈≠∘⌊⌋"
 #: What headings, tables, figures and buttons write.
 SIGNS = ASCII + "\xa0§°²³µ·¹×÷üé–—‘’“”…π₀₁₂⁴⁶⁸⁹⁻←→−≤≥▶▼✓✗○"
 CODE = ASCII + (
-    "\xa0§«°²³µ·¹»×÷Éäéöü–—‘’“”…⋯Σγπᴷᵀ⁰⁴⁵⁶⁷⁸⁹⁻₀₁₂₃₄←↑→↓↳−√≤≥≈≠∞⌈⌉⌊⌋─━│┌┐└┘├┤┬┴┼░▒▓█▏▎▍▌▋▊▉▸▾○●✓✗"
+    "\xa0§«°²³µ·¹»×÷Éäéöü–—‘’“”…⋯Σαβγπᴷᵀ⁰⁴⁵⁶⁷⁸⁹⁻₀₁₂₃₄←↑→↓↳−√≤≥≈≠∞⌈⌉⌊⌋─━│┌┐└┘├┤┬┴┼░▒▓█▏▎▍▌▋▊▉▸▾○●✓✗"
 )
 SERIF = Package(
     "source-serif",

@@ -220,8 +220,10 @@ class Rung:
 
     # --------------------------------------------------------------------- kernels and figures
 
-    def kernel(self, **options):
+    def kernel(self, product: host.Product | None = None, /, **options):
         """Return the Numba kernel for these options: launch it ``[grid, block](A, B, C)``.
+
+        Where kernels differ by the operands' formats or rows, it's the one for those of `product`.
 
         Raises
         ------
@@ -230,7 +232,7 @@ class Rung:
         """
         if self.make is None:
             raise TypeError(f"{self.name} has no Numba kernel: use one that has, such as tiled")
-        return made(self.make, self._chosen(options), **self.formats())
+        return made(self.make, self._chosen(options), **self.formats(product))
 
     def twin(self, **options):
         """Return the compiled CUDA C++ kernel for these options.

@@ -72,7 +72,7 @@ def trace_rung(
     chosen = rung.Options(**rung.default("numba") | options)
     asked = chosen.shared_bytes if rung.dynamic_shared else 0
     return trace(
-        rung.kernel(**chosen.values),
+        rung.kernel(product, **chosen.values),
         *chosen.launch(M, N),
         *rung.numba_arguments(product, chosen),
         blocks=blocks,

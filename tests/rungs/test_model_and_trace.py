@@ -22,7 +22,6 @@ def test_trace_equals_model(setting):
         rows, _ = chosen.parts_shape(M, N) if chosen.split > 1 else (M, N)
         C = np.zeros((rows, N), np.float32)
         product = rung.operands(A, B, None, "numba")
-        product.cpp_arguments()  # contiguous arrays: `formats` asks how they lie
         kernel = made(rung.make, chosen, **rung.formats(product))
         trace = lab.trace(kernel, *rung.launch(M, N, **options), A, B, C)
         model = rung.model(M, N, K, **options)
