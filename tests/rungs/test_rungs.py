@@ -131,7 +131,9 @@ def test_every_rung_has_its_files_and_its_place():
     folder = ROOT / "kernels" / "rungs"
     for path in sorted(folder.glob("*.py")):
         if path.stem not in ("__init__", "order", "gemm"):  # what the general kernels share
-            assert path.stem in LADDER | GENERAL, f"kernels/rungs/order.py does not list {path.name}"
+            assert path.stem in LADDER | GENERAL, (
+                f"kernels/rungs/order.py does not list {path.name}"
+            )
     for name, rung in LADDER.items():
         assert (folder / f"{name}.py").is_file(), f"RUNG.name {name!r} is not the name of its file"
         if "cpp" in rung.engines:
