@@ -35,6 +35,18 @@ def nothing_tuned(tmp_path_factory) -> Iterator[None]:
         yield
 
 
+@pytest.fixture
+def recorded(tmp_path, monkeypatch):
+    """A folder whose `records` hold a synthetic record of an H200 and no other."""
+    from kernels import records
+    from tests.records import synthetic
+
+    monkeypatch.setenv("KERNELS_RECORDS", str(tmp_path / "records"))
+    monkeypatch.setattr(records.record, "_own_gpu", lambda: None)
+    records.write(synthetic.record("h200"))
+    return tmp_path
+
+
 def pytest_configure(config):
     # Under pytest-xdist the process that prints the table collects no tests, nor their conftest.py.
     config.pluginmanager.import_plugin("tests.chapters.table")

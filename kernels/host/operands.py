@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import contextmanager
+from functools import cached_property
 from math import prod
 from typing import Any
 
@@ -165,13 +166,16 @@ class Operands:
             forward = (self._copy(a) if runs_backward(a) else a for a in inputs)
             return *forward, self._written(runs_backward)
 
-    def cpp_arguments(self) -> tuple:
-        """Return the CUDA C++ kernel's arguments: contiguous arrays as above, then the sizes."""
+    @cached_property
+    def on_device(self) -> tuple:
+        """The inputs and the output on the device, each contiguous."""
         *inputs, _ = (cupy.asarray(array) for array in self.arguments())
         with memory_errors(2 * self.nbytes):  # at most: those that are not contiguous are copied
             inputs = [array if array.flags.c_contiguous else self._copy(array) for array in inputs]
-            result = cupy.asarray(self._written(lambda array: not array.flags.c_contiguous))
-        self.on_device = *inputs, result
+            return *inputs, cupy.asarray(self._written(lambda array: not array.flags.c_contiguous))
+
+    def cpp_arguments(self) -> tuple:
+        """Return the CUDA C++ kernel's arguments: contiguous arrays, then the sizes."""
         return *self.on_device, *(np.int32(size) for size in self._sizes)
 
     def launcher(

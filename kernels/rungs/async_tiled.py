@@ -237,8 +237,6 @@ class AsyncTiled(split_k.SplitK):
     """Both languages take contiguous arrays, and a kernel for rows on 16-byte boundaries or not."""
 
     def formats(self, product=None):
-        if product:
-            product.cpp_arguments()  # contiguous arrays, whose rows may begin on 16-byte boundaries
         return {"wide": self.macros(product)["WIDE"]}
 
     def numba_arguments(self, product, options):
@@ -246,9 +244,9 @@ class AsyncTiled(split_k.SplitK):
 
     def in_parts(self, product, options):
         grid, block = options.launch(product.M, product.N)
-        multiply, add = made(self.make, options, **self.formats(product)), split_k.add_parts
         A, B, C = product.on_device
         slices = product.workspace(options.parts_shape(product.M, product.N))
+        multiply, add = made(self.make, options, **self.formats(product)), split_k.add_parts
         return (
             prepared(multiply, grid, block, (A, B, slices)),
             prepared(

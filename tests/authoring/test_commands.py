@@ -8,17 +8,9 @@ from kernels import records
 from kernels.engine import on_gpu
 from kernels.lab.pages import path_of
 from kernels.measure.bench import run
-from tests.records import synthetic
 
+pytestmark = pytest.mark.usefixtures("recorded")
 without_gpu = pytest.mark.skipif(on_gpu, reason="there is a GPU")
-
-
-@pytest.fixture(autouse=True)
-def recorded(tmp_path, monkeypatch):
-    monkeypatch.setenv("KERNELS_RECORDS", str(tmp_path / "records"))
-    monkeypatch.setattr(records.record, "_own_gpu", lambda: None)
-    records.write(synthetic.record("h200"))
-    return tmp_path
 
 
 def call(capsys, line):

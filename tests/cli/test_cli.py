@@ -19,15 +19,8 @@ from kernels.measure.bench import ladder, plan, run, short
 from kernels.rungs.order import LADDER
 from tests.records import synthetic
 
+pytestmark = pytest.mark.usefixtures("recorded")
 without_gpu = pytest.mark.skipif(on_gpu, reason="there is a GPU")
-
-
-@pytest.fixture(autouse=True)
-def recorded(tmp_path, monkeypatch):
-    monkeypatch.setenv("KERNELS_RECORDS", str(tmp_path / "records"))
-    monkeypatch.setattr(records.record, "_own_gpu", lambda: None)
-    records.write(synthetic.record("h200"))
-    return tmp_path
 
 
 def call(capsys, line):

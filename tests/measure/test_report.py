@@ -21,11 +21,9 @@ PROFILE = {
 
 
 @pytest.fixture
-def recorded(tmp_path, monkeypatch):
+def recorded(recorded, monkeypatch):
     """A record with profiles of the tiled rung, in both languages and at two sizes."""
-    monkeypatch.setenv("KERNELS_RECORDS", str(tmp_path / "records"))
-    monkeypatch.setattr(records.record, "_own_gpu", lambda: None)
-    monkeypatch.setattr(report, "FOLDER", tmp_path / "profiles")
+    monkeypatch.setattr(report, "FOLDER", recorded / "profiles")
     record = synthetic.record("h200")
     record.tables["profiles"] = [
         records.Row({**PROFILE, "engine": engine, "M": size, "options": {"tile": tile},
@@ -33,7 +31,7 @@ def recorded(tmp_path, monkeypatch):
         for engine in ("numba", "cpp") for size in (256, 2048) for tile in (8, 16)
     ]  # fmt: skip
     records.write(record)
-    return tmp_path
+    return recorded
 
 
 @pytest.fixture
