@@ -19,8 +19,8 @@ RING = NumberExercise(
         "In each step, a GPU waits α and then sends an eighth of the array.",
         "It takes 14 · (α + size / 8 / β), and 14 eighths of the array are sent.",
     ),
-    after="Short arrays cost latency, which grows with the GPUs; long ones cost bandwidth, which"
-    " hardly does.",
+    after="Short arrays cost latency, which grows with the GPUs; long ones cost bandwidth, and at"
+    " most twice what they cost on two GPUs.",
     answers={"short_us": 140.28, "long_us": 2940, "sent": 1_120_000_000},
     mistakes={
         ("short_us", 20.28): "the latency is in every one of the 14 steps",
