@@ -45,7 +45,7 @@ int main(int, char **names)
         if (i < 3 && std::fread(arrays[i].data(), 2, arrays[i].size(), stdin) != arrays[i].size())
             return 3;
         if (i < 3)
-            maps[i].is = {arrays[i].data(), N, KEYS};
+            maps[i].is = {arrays[i].data(), N, i == 0 ? QUERIES : KEYS};
     }
     gridDim = {unsigned((N + QUERIES - 1) / QUERIES), unsigned(heads)};
     static std::vector<char> stacks(size_t(BLOCK) << 16);
