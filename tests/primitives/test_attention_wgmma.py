@@ -112,7 +112,11 @@ def is_right(made: Path, heads: int, N: int, D: int, causal: bool, dtype: str) -
 
 
 #: With heads and lengths: heads are computed in groups of four.
-CASES = [(128, True, "bfloat16", ((2, 1), (5, 300))), (64, False, "float16", ((5, 65), (1, 515)))]
+CASES = [
+    (128, True, "bfloat16", ((2, 1), (5, 300))),
+    (64, True, "bfloat16", ((1, 390),)),
+    (64, False, "float16", ((5, 65), (1, 515))),
+]
 
 
 @needs_compiler
@@ -159,7 +163,7 @@ def traced(kernel, heads: int, N: int, D: int, causal: bool, dtype: str):
     out = np.zeros((heads * N, D), given[0].dtype)
     scale = np.float32(math.log2(math.e) / math.sqrt(D))
     seen = trace(
-        kernel, (-(-N // hopper.queries_of(D)), heads), hopper.threads_of(D), *maps, out, np.int32(N), scale,
+        kernel, (-(-N // rows[0]), heads), hopper.threads_of(D), *maps, out, np.int32(N), scale,
         shared_bytes=hopper.shared_bytes_of(D),
     )  # fmt: skip
     known = [half.floats(x) for x in given]
@@ -169,7 +173,8 @@ def traced(kernel, heads: int, N: int, D: int, causal: bool, dtype: str):
 
 
 @pytest.mark.parametrize(
-    "heads, N, D, causal, dtype", [(1, 129, 128, True, "bfloat16"), (2, 65, 64, False, "float16")]
+    "heads, N, D, causal, dtype",
+    [(1, 129, 128, True, "bfloat16"), (2, 65, 64, False, "float16"), (1, 300, 64, True, "float16")],
 )
 def test_in_python_it_is_right_and_sound(heads, N, D, causal, dtype):
     kernel = hopper.make_attention_wgmma(D, causal, dtype)
@@ -186,6 +191,7 @@ def test_without_overlap_it_is_right_and_sound():
     [
         ("multiply_values(o, p[key // 16], v, 1)", "multiply_values(o, p[0], v, 1)"),
         ("query + i % 4 // 2 * 8", "query"),  # the mask of the lower eight rows
+        ("if DIAGONAL and", "if False and"),  # the mask of the tile before the last
         ("ptx.mbarrier_wait_parity(full_K + 8 * slot, phase)", "pass"),
         ("ptx.wgmma_wait_group(PENDING, s, SCORES)", "pass"),
     ],
