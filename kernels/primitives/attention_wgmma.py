@@ -226,15 +226,18 @@ def make_attention_wgmma(D=128, causal=False, dtype="bfloat16", overlap=True, pi
             softmax(s, largest, total, rescale, scale)
             round_weights(p, s)
 
+            slot, parity = uint32(0), uint32(0)  # parity: how often round the ring, modulo 2
             for n in range(1, last + 1):
-                slot, phase = n % STAGES, n // STAGES % 2
-                before, phase_V = (n - 1) % STAGES, (n - 1) // STAGES % 2
+                before, parity_V = slot, parity
+                slot = uint32(slot + 1)
+                if slot == STAGES:
+                    slot, parity = uint32(0), uint32(parity ^ 1)
                 # The scores of the next tile, and the results of this one.
                 if PINGPONG:
                     ptx.bar_sync(1 + consumer, 256)
-                ptx.mbarrier_wait_parity(full_K + 8 * slot, phase)
+                ptx.mbarrier_wait_parity(full_K + 8 * slot, parity)
                 start_scores(s, queries, sK + slot * TILE)
-                ptx.mbarrier_wait_parity(full_V + 8 * before, phase_V)
+                ptx.mbarrier_wait_parity(full_V + 8 * before, parity_V)
                 start_results(o, p, sV + before * TILE)
                 if PINGPONG and (n < last or consumer == 0):  # after the last nobody waits
                     ptx.bar_arrive(2 - consumer, 256)
@@ -248,15 +251,14 @@ def make_attention_wgmma(D=128, causal=False, dtype="bfloat16", overlap=True, pi
                 ptx.settle(s, SCORES)
                 # This phase is over already. But the compiler, which would wait for the results
                 # before the softmax, does not move either across this wait.
-                ptx.mbarrier_wait_parity(full_V + 8 * before, phase_V)
+                ptx.mbarrier_wait_parity(full_V + 8 * before, parity_V)
                 ptx.wgmma_wait_group(0, o, RESULTS)
                 if tid == 0:
                     ptx.mbarrier_arrive(empty_V + 8 * before)
                 multiply_rows(o, rescale)
                 round_weights(p, s)
 
-            slot = last % STAGES
-            ptx.mbarrier_wait_parity(full_V + 8 * slot, last // STAGES % 2)
+            ptx.mbarrier_wait_parity(full_V + 8 * slot, parity)
             start_results(o, p, sV + slot * TILE)
             ptx.wgmma_wait_group(0, o, RESULTS)
 
