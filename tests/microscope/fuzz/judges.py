@@ -103,6 +103,7 @@ def __getattr__(name: str):
     for one in list(vars(instructions).values()):
         if isinstance(one, Instruction):
             setattr(made, one.name.removeprefix("ptx."), one.numba)
+    made.mma = lambda k, dtype: instructions.mma(k, dtype).numba
     globals()["intrinsics"] = made
     return made
 
