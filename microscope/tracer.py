@@ -92,9 +92,9 @@ class Tracer:
 
     # -- arithmetic
 
-    def count_flops(self, dtype: np.dtype, n: int, line: int) -> None:
-        """Add floating-point operations."""
-        self.flops[dtype.name] += n
+    def count_flops(self, name: str, n: int, line: int) -> None:
+        """Add floating-point operations, by the name of their type."""
+        self.flops[name] += n
         self.flops_by_line[line] += n
 
     # -- memory

@@ -16,22 +16,6 @@ from pathlib import Path
 
 from tests.microscope.constructs import page, rows, verdicts
 
-def compared(number: int) -> tuple[str, str]:
-    """What a GPU says of a row: a word, and what is to be told."""
-    row = rows.everything()[number]
-    mine = verdicts.here(row)
-    if row.on_host:
-        theirs = verdicts.host_on_gpu(row)
-        agree = bool(theirs) == bool(mine.refused)
-        return ("host agrees" if agree else "host differs"), theirs
-    theirs = verdicts.on_gpu(row)
-    if mine.refused or theirs.refused:
-        who = (bool(mine.refused), bool(theirs.refused))
-        word = {(1, 1): "refused by both", (1, 0): "GPU only", (0, 1): "interpreter only"}[who]
-        return word, theirs.refused
-    found = verdicts.difference(mine, theirs)
-    return ("differs" if found else "same"), found
-
 
 def on_gpu(out: Path, processes: int, seconds: float) -> None:
     """Launch every row; write what differs, and print how many rows have which verdict.
@@ -42,7 +26,7 @@ def on_gpu(out: Path, processes: int, seconds: float) -> None:
     context = multiprocessing.get_context("spawn")
     found = {}
     pool = ProcessPoolExecutor(processes, mp_context=context)
-    waiting = {pool.submit(compared, k): k for k in range(len(everything))}
+    waiting = {pool.submit(verdicts.beside_gpu, one): k for k, one in enumerate(everything)}
     try:
         for done in as_completed(waiting, timeout=seconds):
             found[waiting[done]] = done.result() if not done.exception() else (
