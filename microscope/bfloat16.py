@@ -176,8 +176,8 @@ def rounded(v, mode: str = "rn"):
     mode : {"rn", "rz", "rd", "ru"}
         To the nearest (of two the even one), toward zero, down, up.
     """
-    exact = _odd(v) if v.dtype.kind in "iu" else v.astype(FLOAT64)
     with np.errstate(all="ignore"):
+        exact = _odd(v) if v.dtype.kind in "iu" else v.astype(FLOAT64)
         _, exponent = np.frexp(exact)
         step = np.ldexp(1.0, np.maximum(exponent, LEAST) - BITS)
         near = TOWARDS[mode](exact / step) * step

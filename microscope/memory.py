@@ -141,8 +141,7 @@ def part_of(a: Array, name: str, d: np.dtype, offset: int) -> Array:
             what = f"{a.name}.{name}: an array in a record of {buffer.space} memory"
             raise Unsupported(None, f"{what}: write a field for each of its elements")
         if d.shape:
-            raw = buffer.flat.view(np.dtype((np.void, buffer.dtype.itemsize)))
-            flat, spacing = raw.view(d.base), unit
+            flat, spacing = _in_steps(buffer.flat, d.base), unit
         else:
             flat, spacing = buffer.flat[name] if buffer.dtype.names else _half(buffer, name), 0
             spacing = buffer.pitch
@@ -198,6 +197,15 @@ def reinterpreted(a: Array, d: np.dtype, what: str) -> Array:
         return Array(part, a.offset, a.shape, a.strides)
     shape = (*a.shape[:-1], a.shape[-1] * old // new)
     return Array(part, a.offset * old // new, shape, (*(s * old // new for s in a.strides[:-1]), 1))
+
+
+def _in_steps(flat: np.ndarray, d: np.dtype) -> np.ndarray:
+    """All that lies from the first of some records to the end of the last, in pieces of a type."""
+    if flat.strides == (flat.itemsize,):
+        return flat.view(np.dtype((np.void, flat.itemsize))).view(d)
+    count = ((flat.size - 1) * flat.strides[0] + flat.itemsize) // d.itemsize
+    first = flat[:1].view(np.uint8)[: d.itemsize].view(d)
+    return np.lib.stride_tricks.as_strided(first, (count,), (d.itemsize,))
 
 
 def _half(buffer: Buffer, name: str) -> np.ndarray:
