@@ -46,7 +46,10 @@ SPLITS = (1, 4, 16, 64)
 #: By head: the exact result, and how far each element may be off.
 Truth = dict[int, tuple[np.ndarray, np.ndarray]]
 #: What the profiler counts of each step.
-COUNTED = ("instructions", "dram_read_bytes", "dram_write_bytes", "tensor_unit", "issue_slots")
+COUNTED = (
+    "instructions", "dram_read_bytes", "dram_write_bytes", "tensor_unit", "issue_slots",
+    "registers",
+)  # fmt: skip
 UNITS = {"float32": 0.0, "float16": 2.0**-11, "bfloat16": 2.0**-8}
 
 
