@@ -20,9 +20,8 @@ CHUNK = 4  #: elements in 16 bytes
 LEAST_WORK = 1024
 
 
-def pays(product: host.Product) -> bool:
+def pays(M: int, N: int, K: int) -> bool:
     """Whether some rows begin on no 16-byte boundary, and the product is worth copies."""
-    M, N, K = product.M, product.N, product.K
     off = any(cols % CHUNK for cols in (N, K))
     return off and M * N * K >= LEAST_WORK * (M * K + K * N + M * N)
 

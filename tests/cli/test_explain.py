@@ -59,6 +59,31 @@ def test_sizes_with_blanks_and_crosses(capsys):
     assert blanks == crosses and "128×8192×4096" in blanks and "Recorded" not in blanks
 
 
+def test_a_record_by_its_own_profiles_and_by_anothers(capsys):
+    code, out, _ = call(capsys, "--record", "h100-80gb-hbm3")
+    first, heads, *lines = out.splitlines()
+    assert code == 0 and first == "Predicted beside recorded on the h100-80gb-hbm3"
+    assert heads.split()[:3] == ["times", "within", "20"]
+    told = {line.split()[0]: int(line.split()[1]) for line in lines}
+    assert told["all"] == sum(told.values()) - told["all"] >= 370
+    _, other, _ = call(capsys, "--record", "h100-80gb-hbm3", "--counts", "h200")
+    assert "by the profiles of the h200 alone" in other and other.splitlines()[2:] != lines
+
+
+@pytest.mark.parametrize(
+    "arguments, told",
+    [
+        ((), "name a rung or FILE.py:KERNEL"),
+        (("tiled", "--record", "h200"), "--record GPU stands alone"),
+        (("--counts", "h200"), "--record GPU stands alone"),
+        (("--record", "t4"), "no record of GPU 't4'"),
+    ],
+)
+def test_a_record_stands_alone(capsys, arguments, told):
+    code, _, err = call(capsys, *arguments)
+    assert code and told in err and err.count("\n") == 1
+
+
 @recorded
 def test_options_that_nobody_profiled(capsys):
     _, out, _ = call(capsys, "swapped", "--block", "8")
