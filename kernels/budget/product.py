@@ -177,11 +177,14 @@ def from_profile(
         Blocks that an SM holds.
     """
     M, N, K = row["M"], row["N"], row["K"]
-    per_sm = fmas(M, N, K) / machine.gpu.sms
+    BM, BN, _ = options.block_tile
+    # What hangs over the edges is work, too: the pace is that of all that was done.
+    done = max(1.0, cdiv(M, BM) * cdiv(N, BN) * options.split * _work(options, K) / fmas(M, N, K))
+    per_sm = done * fmas(M, N, K) / machine.gpu.sms
     blocks = per_sm / _work(options, K)
     outside = blocks * _around(options, M, N, machine, row["dtype"]) / resident
-    shared = _shared(budget)
-    known = max(shared, measured(row) - outside / per_sm)
+    shared = _shared(budget) / done
+    known = max(shared, measured(row) / done - outside / per_sm)
     warps = min(resident, max(1.0, blocks)) * cdiv(options.threads, 32)
     queued = _wait(warps / SCHEDULERS, SCHEDULERS * shared, 1 / (SCHEDULERS * known))
     # A warp's own waits are seen where several others take their turn meanwhile. Of two warps, one

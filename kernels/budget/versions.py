@@ -182,8 +182,8 @@ def version(
     row, same = profile_of(record, rung.name, engine, options, M * N * K, aligned)
     if row is None:
         raise LookupError(
-            f"no profile of {rung.name} in {engine} on the {record.name}: there is no count to "
-            "start from"
+            f"no profile of {rung.name} in {engine} on the {record.name}, so there is no count to "
+            "start from: record it with `python -m kernels bench`"
         )
     gpu = machine_of or machine(record)
     recorded = machine(record).gpu

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import sys
 from pathlib import Path
 from typing import Any
@@ -80,6 +81,13 @@ def _rung(
     rung.model(*shape, **options)  # refuses options that it does not have
     options = rung.default(engine) | options
     now, dtype = here.setting(), rung.dtypes[0]
+    M, N, K = shape
+    needed, there = 4 * (M * K + K * N + M * N), 1e9 * now.machine.gpu.memory_gb
+    if needed > there:
+        raise ValueError(
+            f"A, B and C of {_shape(shape)} take {quantity(needed, 'B')}, the "
+            f"{now.machine.gpu.name} has {quantity(there, 'B')}: use smaller sizes"
+        )
     known = versions.version(rung, engine, options, now.record, shape, machine_of=now.machine)
     told = product.time(
         rung.Options(**options), known.pace, now.machine, known.resident, shape, dtype,
@@ -117,6 +125,11 @@ def _own(
     if max(shape) > MOST:
         raise ValueError(f"size {max(shape)} is too large to trace: use {MOST} or less")
     grid = grid or (host.cdiv(N, block[0]), host.cdiv(M, block[-1] if len(block) > 1 else 1))
+    takes = list(inspect.signature(kernel.py_func).parameters)
+    if len(takes) != 3:
+        raise ValueError(
+            f"{name} takes {', '.join(takes) or 'nothing'}: explain calls it with A, B and C alone"
+        )
     A, B = oracle.inputs(M, N, K)
     C, first = oracle.poisoned(M, N), (0,) * len(grid)
     seen = microscope.trace(kernel, grid, block, A, B, C, blocks=[first])
@@ -192,10 +205,11 @@ def _time(told: product.Time, shape: tuple[int, int, int]) -> None:
         "copies to aligned rows": told.copying,
     }
     shown = ", ".join(f"{name} {quantity(value, 's')}" for name, value in parts.items() if value)
+    blocks = "1 block" if told.blocks == 1 else f"{told.blocks} blocks"
     rounds = "1 round" if told.rounds == 1 else f"{told.rounds} rounds"
     out.print(
         f"Predicted: {quantity(told.seconds, 's')} ({quantity(told.low, 's')} to "
-        f"{quantity(told.high, 's')}), {_speed(shape, told.seconds)}: {told.blocks} blocks in "
+        f"{quantity(told.high, 's')}), {_speed(shape, told.seconds)}: {blocks} in "
         f"{rounds}; {shown}.",
         markup=False,
     )

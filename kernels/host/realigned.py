@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from kernels import host
 from kernels.engine import cupy
-from kernels.host import cdiv
+from kernels.host import cdiv, rows
 
 __all__ = ["launcher", "pays"]
 
@@ -53,9 +53,9 @@ def launcher(
     launch = launcher_of(host.Product(wide_A, wide_B, wide_C, product.engine))
 
     def start() -> None:
-        wide_A[:, :K] = A
-        wide_B[:K, :N] = B
+        rows.copy(wide_A[:, :K], A)
+        rows.copy(wide_B[:K, :N], B)
         launch()
-        C[...] = wide_C[:, :N]
+        rows.copy(C, wide_C[:, :N])
 
     return start
