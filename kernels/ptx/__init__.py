@@ -39,6 +39,7 @@ from kernels.ptx.addresses import (
     store_pair,
 )
 from kernels.ptx.arithmetic import (
+    cvt_f32_f16x2,
     cvt_rn_bf16x2,
     cvt_rn_f16x2,
     dp4a,
@@ -136,6 +137,7 @@ __all__ = [
     "cp_async_bulk_wait_group_read",
     "cp_async_commit_group",
     "cp_async_wait_group",
+    "cvt_f32_f16x2",
     "cvt_rn_bf16x2",
     "cvt_rn_f16x2",
     "dp4a",

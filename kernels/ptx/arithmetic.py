@@ -7,6 +7,7 @@ from kernels.ptx.instruction import assembly
 from kernels.ptx.operands import f32, i32, u32
 
 __all__ = [
+    "cvt_f32_f16x2",
     "cvt_rn_bf16x2",
     "cvt_rn_f16x2",
     "dp4a",
@@ -17,6 +18,16 @@ __all__ = [
     "redux_sync_min",
     "uint_as_float",
 ]
+
+
+@assembly(
+    "{ .reg .f16 x, y;\n  mov.b32 {x, y}, <bits>;\n  cvt.f32.f16 <0>, x;\n"
+    "  cvt.f32.f16 <1>, y; }",
+    gives=(f32, f32),
+    memory=False,
+)
+def cvt_f32_f16x2(bits: u32):
+    """Return the two float16 of a word as floats, the lower half first; sm_75."""
 
 
 @assembly("cvt.rn.bf16x2.f32 <0>, <second>, <first>;", gives=(u32,), least=(8, 0), memory=False)

@@ -30,6 +30,15 @@ def pair(rounded):
     return convert
 
 
+def halves(run, n, m, bits):
+    """``cvt_f32_f16x2(bits)``."""
+    bits = np.asarray(bits, np.uint32)
+    low, high = bits & np.uint32(0xFFFF), bits >> np.uint32(16)
+    return tuple(
+        word.astype(np.uint16).view(np.float16).astype(np.float32)[()] for word in (low, high)
+    )
+
+
 def dp4a(run, n, m, a, b, c):
     """``dp4a(a, b, c)``."""
     total = c
@@ -75,6 +84,7 @@ def uint_as_float(run, n, m, bits):
 
 
 FUNCTIONS = {
+    "cvt_f32_f16x2": halves,
     "cvt_rn_bf16x2": pair(bfloat16),
     "cvt_rn_f16x2": pair(float16),
     "dp4a": dp4a,
