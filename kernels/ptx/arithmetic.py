@@ -21,8 +21,7 @@ __all__ = [
 
 
 @assembly(
-    "{ .reg .f16 x, y;\n  mov.b32 {x, y}, <bits>;\n  cvt.f32.f16 <0>, x;\n"
-    "  cvt.f32.f16 <1>, y; }",
+    "{ .reg .f16 x, y;\n  mov.b32 {x, y}, <bits>;\n  cvt.f32.f16 <0>, x;\n  cvt.f32.f16 <1>, y; }",
     gives=(f32, f32),
     memory=False,
 )

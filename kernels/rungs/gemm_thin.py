@@ -251,8 +251,8 @@ def make_gemm_thin(
 
 @dataclass(frozen=True)
 class Options(host.Options):
-    T: int = option(8, (1, 2, 4, 8, 16), "rows or columns of C that are computed at once", only=True)
-    PER: int = option(4, (2, 4, 8), "rows of X, or steps of k, that a thread reads ahead", only=True)
+    T: int = option(8, (1, 2, 4, 8, 16), "rows or columns of C computed together", only=True)
+    PER: int = option(4, (2, 4, 8), "rows of X, or steps of k, read at once", only=True)
     split: int = option(1, (1, 2, 4, 8), "parts of K, each for blocks of its own")
 
     registers = 128
