@@ -96,7 +96,8 @@ def make_gemm_f32(
     BLOCKS = max(1, 65536 // (THREADS * (256 if TM * TN > 64 else 128)))
     copy_A = make_copy(way_A, BM, BK, THREADS, PITCH_A)
     copy_B = make_copy(way_B, BN, BK, THREADS, PITCH_B)
-    finish, put = epilogue_of(activation, bias, adds, out_dtype), put_of(out_dtype)
+    biased, before, finish = epilogue_of(activation, bias, adds, out_dtype)
+    put = put_of(out_dtype)
 
     @cuda.jit(launch_bounds=(THREADS, BLOCKS))
     def gemm_f32(
@@ -211,17 +212,19 @@ def make_gemm_f32(
                         acc[i, j] += a[half, i] * b[half, j]
             unrolled()  # the loop over k
 
+        for j in range(TN):
+            # The registers of B are free: they take the bias.
+            b[0, j] = biased(biases, int32(col0 + tx + j // 4 * 4 * ACROSS + j % 4), N)
+        unrolled()
         for i in range(TM):
             row = int32(row0 + ty + i // 4 * 4 * DOWN + i % 4)
             for j in range(0, TN, 4):
                 col = int32(col0 + tx + j * ACROSS)
                 for n in range(4):
-                    inside = row < end and col + n < N
-                    acc[i, j + n] = finish(
-                        acc[i, j + n], alpha, beta, biases, C, layer, row, col + n, inside
-                    )
+                    before_it = before(C, layer, row, col + n, end, N)
+                    acc[i, j + n] = finish(acc[i, j + n], alpha, beta, b[0, j + n], before_it)
                     if not wide_C:
-                        if inside:
+                        if row < end and col + n < N:
                             put(C, layer, row, col + n, acc[i, j + n])
                 if wide_C:
                     if row < end and col < N:

@@ -88,12 +88,14 @@ def make_gemm_thin(
     SUMS = PER * T if ALONG_K else WARP * V  # that meet in shared memory at a time
     PARTS = split > 1
     number, load = reader(dtype), load_of(dtype)
-    finish, put = epilogue_of(activation, bias, adds, out_dtype), put_of(out_dtype)
+    biased, before, finish = epilogue_of(activation, bias, adds, out_dtype)
+    put = put_of(out_dtype)
 
     @cuda.jit(device=True)
     def store(C, biases, alpha, beta, z, t, r, x):
         row, col = (t, r) if thin_A else (r, t)
-        put(C, z, row, col, finish(x, alpha, beta, biases, C, z, row, col, True))
+        b, c = biased(biases, col, col + 1), before(C, z, row, col, row + 1, col + 1)
+        put(C, z, row, col, finish(x, alpha, beta, b, c))
 
     @cuda.jit(launch_bounds=(THREADS, 1))
     def gemm_thin(X, Y, C, biases, left, ended, alpha, beta, step_X, step_Y, few, R, K, span):

@@ -73,6 +73,14 @@ def ex2(run, n, m, x):
     return np.exp2(x)
 
 
+def rcp(run, n, m, x):
+    """``rcp_approx(x)``."""
+    if run.tracer is not None:
+        run.tracer.special += m.n
+    with np.errstate(divide="ignore"):
+        return np.float32(1) / np.asarray(x, np.float32)
+
+
 def float_as_uint(run, n, m, x):
     """``float_as_uint(x)``: the same bits."""
     return np.asarray(x, np.float32).view(np.uint32)[()]
@@ -92,6 +100,7 @@ FUNCTIONS = {
     "redux_sync_max": redux(np.maximum, -(1 << 31)),
     "redux_sync_min": redux(np.minimum, (1 << 31) - 1),
     "ex2_approx": ex2,
+    "rcp_approx": rcp,
     "float_as_uint": float_as_uint,
     "uint_as_float": uint_as_float,
 }
