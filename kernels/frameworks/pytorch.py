@@ -104,7 +104,7 @@ def _planned(A: torch.Tensor, B: torch.Tensor, rung: str) -> torch.Tensor:
 
 
 #: Launches that are kept for the addresses of their tensors, which they do not keep alive.
-_kept = Plans()
+_kept = Plans(4096)
 #: Launches that CUDA graphs hold, with their memory: a graph outlives the call that it records.
 _recorded: list[Callable[[], object]] = []
 
