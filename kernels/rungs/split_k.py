@@ -278,7 +278,7 @@ def launch_of_sums(M, N):
 
 RUNG = SplitK(
     name="split_k",
-    title="Parts of K",
+    title="Split-K",
     chapter="07-register-tiling",
     Options=Options,
     make=make_split_k,
