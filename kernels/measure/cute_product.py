@@ -6,12 +6,13 @@ whole tiles only. This file needs the package nvidia-cutlass-dsl and no GPU; giv
 of its own. `peer_cute` launches what it writes. ::
 
     python -m venv cute && cute/bin/pip install nvidia-cutlass-dsl==4.8.1
-    cute/bin/python kernels/measure/cute_product.py
+    cute/bin/python -m kernels.measure.cute_product
 """
 
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -24,12 +25,19 @@ from cutlass.memory import SmemAllocator  # noqa: E402
 from cutlass.tensor_utils import LayoutEnum  # noqa: E402
 from cutlass.utils import hopper_helpers as hopper  # noqa: E402
 
+from kernels.measure.described import described, store  # noqa: E402
+
 #: Where the machine code goes.
 FOLDER = Path(__file__).resolve().parents[2] / "_build" / "cute" / "sm_90"
 NUMBERS = {"float16": cutlass.Float16, "bfloat16": cutlass.BFloat16}
 
 BM, BN, BK = 128, 256, 64
 STAGES, CONSUMERS, GROUP = 4, 2, 16
+
+
+def pairs(tensor):
+    """A tensor with its first two modes, a tile's rows and columns, as one."""
+    return cute.group_modes(tensor, 0, 2)
 
 
 @cute.kernel
@@ -56,18 +64,10 @@ def product(
         cute.local_tile(B, (BN, BK), (col, None)),
     )
     to_A, from_A = cpasync.tma_partition(
-        load_A,
-        0,
-        cute.make_layout(1),
-        cute.group_modes(tiles_A, 0, 2),
-        cute.group_modes(rows, 0, 2),
+        load_A, 0, cute.make_layout(1), pairs(tiles_A), pairs(rows)
     )
     to_B, from_B = cpasync.tma_partition(
-        load_B,
-        0,
-        cute.make_layout(1),
-        cute.group_modes(tiles_B, 0, 2),
-        cute.group_modes(cols, 0, 2),
+        load_B, 0, cute.make_layout(1), pairs(tiles_B), pairs(cols)
     )
     producer, consumer = pipeline.PipelineTmaAsync.create(
         num_stages=STAGES,
@@ -86,7 +86,6 @@ def product(
                 to = producer.acquire_and_advance()
                 cute.copy(load_A, from_A[None, step], to_A[None, to.index], tma_bar_ptr=to.barrier)
                 cute.copy(load_B, from_B[None, step], to_B[None, to.index], tma_bar_ptr=to.barrier)
-            producer.tail()
     else:
         cute.arch.setmaxregister_increase(232)
         mine = mma.get_slice(tid - 128)
@@ -131,25 +130,35 @@ def launch(A: cute.Tensor, B: cute.Tensor, C: cute.Tensor):
     )
 
 
-def compiled(dtype: str) -> bytes:
-    """Return the machine code of the product of two matrices of `NUMBERS` for Hopper."""
+def compiled(dtype: str) -> tuple[bytes, str]:
+    """Return the product's machine code for Hopper, and its PTX, for two matrices of `NUMBERS`."""
     M, N, K = (cute.sym_int(divisibility=size) for size in (BM, BN, BK))
+    shapes = ((NUMBERS[dtype], (M, K)), (NUMBERS[dtype], (K, N)), (cutlass.Float32, (M, N)))
     matrices = [
         cute.runtime.make_fake_compact_tensor(
             number, shape, stride_order=(1, 0), assumed_align=16, use_32bit_stride=False
         )
-        for number, shape in (
-            (NUMBERS[dtype], (M, K)), (NUMBERS[dtype], (K, N)), (cutlass.Float32, (M, N)),
-        )
-    ]  # fmt: skip
+        for number, shape in shapes
+    ]
     with TemporaryDirectory() as folder:
-        cute.compile(launch, *matrices, options=f"--keep-cubin --dump-dir={folder}")
-        (file,) = Path(folder).glob("*.cubin")
-        return file.read_bytes()
+        cute.compile(launch, *matrices, options=f"--keep-cubin --keep-ptx --dump-dir={folder}")
+        (code,), (ptx,) = (sorted(Path(folder).glob(f"*.{kind}")) for kind in ("cubin", "ptx"))
+        return code.read_bytes(), ptx.read_text(encoding="utf-8").rstrip("\0")
+
+
+def main(words: list[str]) -> None:
+    """Compile for each number format, or with ``describe`` say what the code holds."""
+    if words == ["describe"]:
+        shared = STAGES * (2 * BK * (BM + BN) + 2 * 8)
+        found = {"sm_90": described(compiled("float16")[1], shared)}
+        store("CuTe DSL", ("nvidia-cutlass-dsl",), found)
+        return
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for name in NUMBERS:
+        code, _ = compiled(name)
+        (FOLDER / f"{name}.cubin").write_bytes(code)
+        print(f"{name}.cubin: {len(code)} bytes")
 
 
 if __name__ == "__main__":
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    for name in NUMBERS:
-        (FOLDER / f"{name}.cubin").write_bytes(compiled(name))
-        print(f"{name}.cubin: {(FOLDER / f'{name}.cubin').stat().st_size} bytes")
+    main(sys.argv[1:])
