@@ -222,11 +222,11 @@ class Options(swizzled.Options):
 class SplitK(Rung):
     """A rung whose blocks share K: a second launch adds what they leave."""
 
-    def copies(self, product):
-        return realigned.pays(product)
+    def copies(self, M, N, K, dtype=""):
+        return realigned.pays(M, N, K)
 
     def launcher(self, product, options):
-        if self.copies(product):
+        if self.copies(product.M, product.N, product.K):
             return realigned.launcher(product, lambda copies: self.launcher(copies, options))
         if options.split == 1:
             return super().launcher(product, options)

@@ -29,7 +29,7 @@ SHAPES = ((4096, 4096), (8192, 8192), (28672, 8192), (8191, 8193))
 VECTORS = (1, 2, 4, 8, 16)
 COUNTED = (
     "requests", "sectors", "dram_read_bytes", "dram_write_bytes", "shared_load_instructions",
-    "shared_store_instructions",
+    "shared_store_instructions", "instructions", "l1_wavefronts", "registers",
 )  # fmt: skip
 U = 2.0**-24
 #: Additions that a number may go through in the library's sums and scans: they work in blocks, too.
