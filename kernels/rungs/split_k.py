@@ -1,4 +1,4 @@
-"""Parts of K: several blocks share one tile of C, for results of too few tiles to fill the GPU.
+"""Split-K: several blocks share one tile of C, for results of too few tiles to fill the GPU.
 
 With `split` > 1 each block adds up its own part of K, and a second launch adds the parts. Large
 matrices whose rows begin on no 16-byte boundary are copied to some whose rows do, in every launch.
