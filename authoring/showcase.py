@@ -19,6 +19,8 @@ from kernels.rungs.order import ENGINE_TITLES, LADDER
 INKS = {"": "#1f2328", "-dark": "#f0f6fc"}  # what a chart's file ends in, and its text's colour
 #: The rungs of the climb in one hour: the short chart shows them, then the fastest in Numba.
 CLIMB = ("swapped", "naive", "tiled", "thread_tiled", "vectorized")
+#: The rungs whose budgets the front page shows: each waits for something else, or for less of it.
+BUDGETS = (*CLIMB, "serpentine", "async_tiled", "mma", "wgmma", "persistent")
 MARKERS = re.compile(r"(<!-- (ladder|caption) -->\n).*?(<!-- /\2 -->)", re.DOTALL)
 #: Number formats as headings name them, the one of the ladder's first part in front.
 FORMATS = {
@@ -166,6 +168,11 @@ def short_chart(record: Record) -> Figure:
     return plots.rungs(shown, TITLES, climbed=TITLES)
 
 
+def budgets(record: Record) -> Figure:
+    """What an FMA takes of an SM in each rung, and what single units need for it at least."""
+    return plots.budget(plots.budget_bars(record, BUDGETS), TITLES)
+
+
 def write(record: Record, root: Path = ROOT) -> list[Path]:
     """Rewrite what stands between the markers of the front page, and draw the charts.
 
@@ -188,7 +195,8 @@ def write(record: Record, root: Path = ROOT) -> list[Path]:
     texts = {"ladder": tables(record), "caption": caption(record)}
     replace_text(page, MARKERS.sub(lambda at: f"{at[1]}{texts[at[2]]}\n{at[3]}", text))
     written = [page]
-    for name, draw in {"ladder": chart, "ladder-short": short_chart}.items():
+    charts = {"ladder": chart, "ladder-short": short_chart, "ladder-budget": budgets}
+    for name, draw in charts.items():
         for ending, ink in INKS.items():
             path = root / "book" / "assets" / f"{name}{ending}.svg"
             svg = plots.svg(draw(record), ink)

@@ -81,9 +81,9 @@ PLACES = {
         ),
     ),
     "cores": Place(
-        "Cores",
+        "FP32 lanes",
         "thread",
-        lambda d: f"{cores(d)} float32 units per SM, one multiply-add each per clock",
+        lambda d: f"{cores(d)} per SM, one multiply-add each per clock",
     ),
     "tensor": Place(
         "Tensor cores",
@@ -196,7 +196,7 @@ def _parts(lit: str, device: dict[str, Any], width: int, wide: bool) -> Iterator
     yield label(left, below, "one SM", "sm")
     for row, text, place in (
         (top + 12, "registers", "registers"),
-        ((top + tensor) / 2 + 12, "cores", "cores"),
+        ((top + tensor) / 2 + 12, "FP32 lanes", "cores"),
         (tensor + 14, "tensor cores", "tensor"),
         (shared + 13, "shared mem.", "shared"),
     ):

@@ -77,7 +77,7 @@ def reuse_and_roof() -> Micro:
         {"Uses": [2**power for power in range(8)]},
         (1,),
         title="Use and limit",
-        alt="200 cells stand for the peak of the arithmetic units. Filled: what memory allows.",
+        alt="200 cells stand for the peak of the FP32 lanes. Filled: what memory allows.",
         size=(280, 140),
         grids=(parts,),
     )

@@ -1,15 +1,18 @@
-"""Two GPUs side by side, in what they have in common: cycles per FMA, and shares of a ceiling."""
+"""Two GPUs side by side, in what they have in common; and predicted times beside measured ones."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from statistics import median
+
 from kernels import records
 from kernels.basics.units import percent, quantity
-from kernels.budget import ladder
+from kernels.budget import ladder, product, versions
 from kernels.budget.ceilings import UNITS
 from kernels.host.rung import ENGINE_TITLES
 from kernels.rungs.order import LADDER
 
-__all__ = ["lines"]
+__all__ = ["by_shape", "lines", "predictions"]
 
 HEADS = ("", "", "speed", "of cuBLAS", "cycles per FMA", "of its ceiling", "ceiling")
 
@@ -54,5 +57,73 @@ def lines(own: records.Record, other: records.Record | None = None, size: int = 
         *(
             "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
             for row in (HEADS, *rows)
+        ),
+    ]
+
+
+#: How far a predicted time may be off, either way.
+OFF = 0.2
+
+
+def predictions(
+    timed: records.Record, counted: records.Record | None = None
+) -> Iterator[tuple[records.Row, product.Time]]:
+    """Every time of a rung in a record, and what the budget predicts for it.
+
+    Parameters
+    ----------
+    timed : Record
+    counted : Record, optional
+        The one whose profiles counts come from, by default the same. With another one, nothing
+        that is predicted was seen: of the timed GPU, three microbenchmarks are used alone.
+    """
+    machine = versions.machine(timed)
+    for row in timed.rows("timings"):
+        if row.rung not in LADDER:
+            continue
+        rung, shape = LADDER[row.rung], (row.M, row.N, row.K)
+        try:
+            known = versions.version(
+                rung, row.engine, row.options, counted or timed, shape, row.dtype, machine
+            )
+        except LookupError:  # never profiled there
+            continue
+        yield (
+            row,
+            product.time(
+                rung.Options(**row.options), known.pace, machine, known.resident, shape, row.dtype,
+                rung.copies(*shape, row.dtype),
+            ),
+        )  # fmt: skip
+
+
+def by_shape(timed: records.Record, counted: records.Record | None = None) -> list[str]:
+    """How near predicted times come to those of a record, a line per shape; see `predictions`."""
+    found: dict[str, list[tuple[float, bool]]] = {}
+    for row, told in predictions(timed, counted):
+        shape = "×".join(map(str, (row.M, row.N, row.K)))
+        entry = told.seconds / row.median, told.low < row.median < told.high
+        for name in (shape, "all"):
+            found.setdefault(name, []).append(entry)
+    if not found:
+        return [f"no profile of a rung that was timed on the {timed.name}"]
+    heads = "", "times", f"within {percent(OFF)}", "in their range", "predicted / recorded"
+    rows = [heads]
+    for name in [*(name for name in found if name != "all"), "all"]:
+        ratios = sorted(ratio for ratio, _ in found[name])
+        rows.append((
+            name,
+            str(len(ratios)),
+            percent(sum(1 - OFF <= ratio <= 1 + OFF for ratio in ratios) / len(ratios)),
+            percent(sum(inside for _, inside in found[name]) / len(ratios)),
+            f"{ratios[0]:.2f} to {ratios[-1]:.2f}, median {median(ratios):.2f}",
+        ))  # fmt: skip
+    widths = [max(len(row[i]) for row in rows) for i in range(len(heads))]
+    source = "" if counted is None else f", by the profiles of the {counted.name} alone"
+    return [
+        f"Predicted beside recorded on the {timed.name}{source}",
+        *(
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+            for row in rows
         ),
     ]

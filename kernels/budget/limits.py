@@ -7,7 +7,7 @@ from math import log2
 from kernels.basics import data_sheets
 from kernels.budget.ceilings import Limits
 
-__all__ = ["WORD_BITS", "of_gpu", "tensor_rate", "wavefront_rate"]
+__all__ = ["WORD_BITS", "aligned", "of_gpu", "tensor_rate", "wavefront_rate"]
 
 #: Bits of a number as the tensor cores take it.
 WORD_BITS = {"float16": 16, "bfloat16": 16, "bfloat16x3": 16, "e4m3": 8}
@@ -35,6 +35,12 @@ def of_gpu(
         wavefronts=wavefront_rate(gpu, shared) if shared else 1,
         tensor=tensor_rate(gpu, dtype),
     )
+
+
+def aligned(N: int, K: int, dtype: str = "float32") -> bool:
+    """Whether the rows of A (M×K) and B (K×N) begin on 16-byte boundaries."""
+    word = 4 if dtype == "bfloat16x3" else WORD_BITS.get(dtype, 32) // 8
+    return not (N * word % 16 or K * word % 16)
 
 
 def tensor_rate(gpu: data_sheets.Gpu, dtype: str) -> float | None:

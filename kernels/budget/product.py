@@ -23,7 +23,8 @@ __all__ = ["Machine", "Pace", "Time", "figures", "from_counts", "from_profile", 
 
 SCHEDULERS = 4
 #: Of its highest ceiling a kernel reaches this share at least, and this one in the middle: what
-#: every rung of the ladder does from 2048³ on. A range, not a figure of any one rung.
+#: every rung of the ladder does from 2048³ on. A range, not a figure of any one rung. Both were
+#: chosen beside the H200's record, whose profiles reach 0.81 in the median; the H100's were not.
 LEAST, MIDDLE = 0.6, 0.83
 #: How far a prediction from a profile of the same kernel at another size is off, either way.
 OFF = 0.2
@@ -118,9 +119,11 @@ class Time:
     memory : float
         What the matrices need at least to and from memory, beside that.
     launch : float
-        Of the kernel; with a split, of the second one too.
+        Of the kernel; with a split, of the second one too, and of the copies.
     adding : float
         Adding up the parts of a split along K.
+    copying : float
+        Copying matrices to rows that begin on 16-byte boundaries, and C back.
     blocks, rounds : int
         Blocks, and how often the SMs are filled with them.
     """
@@ -133,6 +136,7 @@ class Time:
     memory: float
     launch: float
     adding: float
+    copying: float
     blocks: int
     rounds: int
 
@@ -173,11 +177,14 @@ def from_profile(
         Blocks that an SM holds.
     """
     M, N, K = row["M"], row["N"], row["K"]
-    per_sm = fmas(M, N, K) / machine.gpu.sms
+    BM, BN, _ = options.block_tile
+    # What hangs over the edges is work, too: the pace is that of all that was done.
+    done = max(1.0, cdiv(M, BM) * cdiv(N, BN) * options.split * _work(options, K) / fmas(M, N, K))
+    per_sm = done * fmas(M, N, K) / machine.gpu.sms
     blocks = per_sm / _work(options, K)
     outside = blocks * _around(options, M, N, machine, row["dtype"]) / resident
-    shared = _shared(budget)
-    known = max(shared, measured(row) - outside / per_sm)
+    shared = _shared(budget) / done
+    known = max(shared, measured(row) / done - outside / per_sm)
     warps = min(resident, max(1.0, blocks)) * cdiv(options.threads, 32)
     queued = _wait(warps / SCHEDULERS, SCHEDULERS * shared, 1 / (SCHEDULERS * known))
     # A warp's own waits are seen where several others take their turn meanwhile. Of two warps, one
@@ -193,6 +200,7 @@ def time(
     resident: int,
     shape: tuple[int, int, int],
     dtype: str = "float32",
+    copies: bool = False,
 ) -> Time:
     """Predict the time of one product.
 
@@ -207,6 +215,9 @@ def time(
     shape : tuple of int
         M, N, K.
     dtype : str
+    copies : bool
+        Whether each product copies its matrices first, to rows that begin on 16-byte boundaries,
+        and C back: see `Rung.copies`.
     """
     M, N, K = shape
     gpu, clock, split = machine.gpu, machine.clock(dtype), options.split
@@ -222,23 +233,26 @@ def time(
     rounds += rest > 1e-6
     loop /= clock
     around = rounds * _around(options, M, N, machine, dtype) / clock
-    model = options.model(M, N, K)
-    memory = model.bytes_compulsory * _word(dtype) / 4 / machine.bandwidth
+    inputs, output = _word(dtype) * (M * K + K * N), 4 * M * N
+    memory = (inputs + output) / machine.bandwidth
     adding = 4 * M * N * (split + 1) / machine.bandwidth if split > 1 else 0.0
-    launch = machine.launch * (2 if split > 1 else 1)
-    seconds = max(loop + around, memory) + adding + launch
+    copying = 2 * (inputs + output) / machine.bandwidth * copies
+    launch = machine.launch * (1 + (split > 1) + 3 * copies)
+    seconds = max(loop + around, memory) + adding + copying + launch
     BM, BN, _ = options.block_tile
     blocks = cdiv(M, BM) * cdiv(N, BN) * split
     return Time(
         seconds, seconds * pace.low, seconds * pace.high, loop, around, memory, launch, adding,
-        blocks, rounds,
+        copying, blocks, rounds,
     )  # fmt: skip
 
 
-def figures(seconds: float, shape: tuple[int, int, int], machine: Machine) -> tuple[float, float]:
+def figures(
+    seconds: float, shape: tuple[int, int, int], machine: Machine, dtype: str = "float32"
+) -> tuple[float, float]:
     """Cycles of one SM per FMA, and TFLOP per second, of a product that takes so many seconds."""
     M, N, K = shape
-    cycles = seconds * machine.clock("float32") * machine.gpu.sms / fmas(M, N, K)
+    cycles = seconds * machine.clock(dtype) * machine.gpu.sms / fmas(M, N, K)
     return cycles, 2e-12 * M * N * K / seconds
 
 

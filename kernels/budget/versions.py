@@ -22,7 +22,7 @@ from kernels.measure.occupancy import occupancy
 __all__ = ["Version", "bounds", "machine", "profile_of", "version"]
 
 #: Tables of a record that hold profiles of large products.
-PROFILES = ("profiles", "beyond_l2")
+PROFILES = ("profiles", "beyond_l2", "unaligned")
 
 
 @dataclass(frozen=True)
@@ -86,11 +86,13 @@ def bounds(record: records.Record, dtype: str = "float32") -> tuple[int, Limits]
 
 
 def profile_of(
-    record: records.Record, rung: str, engine: str, options: Mapping[str, int], size: float
-) -> tuple[Mapping[str, Any] | None, bool]:
+    record: records.Record, rung: str, engine: str, options: Mapping[str, int], size: float,
+    aligned: bool = True,
+) -> tuple[Mapping[str, Any] | None, bool]:  # fmt: skip
     """The profile nearest in size (multiply-adds), and whether it is of these very options.
 
-    Blocks that share the sums along K (`split`) run the same loop.
+    Blocks that share the sums along K (`split`) run the same loop. A kernel that loads 16 bytes at
+    a time loads 4 where rows begin on no such boundary: profiles of the same alignment come first.
     """
 
     def loop(options: Mapping[str, int]) -> dict[str, int]:
@@ -104,8 +106,9 @@ def profile_of(
     ]
     same = [row for row in rows if loop(row["options"]) == loop(options)]
 
-    def distance(row: Mapping[str, Any]) -> float:
-        return abs(log(row["M"] * row["N"] * row["K"] / size))
+    def distance(row: Mapping[str, Any]) -> tuple[bool, float]:
+        other = limits.aligned(row["N"], row["K"], row.get("dtype", "float32")) is not aligned
+        return other, abs(log(row["M"] * row["N"] * row["K"] / size))
 
     return min(same or rows, key=distance, default=None), bool(same)
 
@@ -163,7 +166,8 @@ def version(
     dtype : str
         By default the rung's first.
     machine_of : Machine, optional
-        Another GPU than the record's: then its counts stand in.
+        Another GPU than the record's: then its counts stand in, and in the same generation also
+        the cycles that were profiled.
 
     Raises
     ------
@@ -174,18 +178,21 @@ def version(
     """
     M, N, K = shape
     dtype = dtype or rung.dtypes[0]
-    row, same = profile_of(record, rung.name, engine, options, M * N * K)
+    aligned = limits.aligned(N, K, dtype) or rung.copies(M, N, K, dtype)
+    row, same = profile_of(record, rung.name, engine, options, M * N * K, aligned)
     if row is None:
         raise LookupError(
-            f"no profile of {rung.name} in {engine} on the {record.name}: there is no count to "
-            "start from"
+            f"no profile of {rung.name} in {engine} on the {record.name}, so there is no count to "
+            "start from: record it with `python -m kernels bench`"
         )
     gpu = machine_of or machine(record)
-    elsewhere = machine_of is not None and machine_of.gpu.name != machine(record).gpu.name
+    recorded = machine(record).gpu
+    # The SMs of one generation spend the same cycles on the same loop.
+    elsewhere = gpu.gpu.compute_capability != recorded.compute_capability
     chosen = rung.Options(**options)
     resident = _resident(None if elsewhere else record, rung, engine, options, gpu.gpu)
     warps = resident * -(-chosen.threads // 32)
-    known = sources.of_profile(row, machine(record).gpu.warps_per_sm)
+    known = sources.of_profile(row, recorded.warps_per_sm)
     if not same:
         known = _of_others(known, rung, options, row)
     budget = Budget(known, limits.of_gpu(gpu.gpu, dtype))

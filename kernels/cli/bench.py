@@ -44,8 +44,8 @@ def bench(
     """Measure all that a record of this GPU holds; an interrupted run resumes where it stopped."""
     if of_host and folder:
         raise ValueError("--folder is for a record, and --host writes none: use --json FILE")
-    if only and (of_host or gpus):
-        raise ValueError("--only names steps of one GPU's record: leave out --host and --gpus")
+    if only and of_host:
+        raise ValueError("--only names steps of a record: leave out --host")
     if brief and (of_host or gpus):
         raise ValueError("--short measures one GPU: leave out --host and --gpus")
     if of_host:
@@ -53,7 +53,7 @@ def bench(
     if file:
         raise ValueError("--json goes with --host; a record is a JSON file itself: use --folder")
     if gpus:
-        return _time_gpus(gpus, folder)
+        return _time_gpus(gpus, folder, only)
     if brief:
         return _compare_the_ladder(folder or Path.cwd(), only)
     path = measured(folder, only)
@@ -74,9 +74,9 @@ def _compare_the_ladder(folder: Path, only: str) -> None:
     )
 
 
-def _time_gpus(gpus: Grid, folder: Path | None) -> None:
-    path = measured_gpus(gpus.size, folder)
-    distributed.KEPT.unlink(missing_ok=True)
+def _time_gpus(gpus: Grid, folder: Path | None, only: str) -> None:
+    path = measured_gpus(gpus.size, folder, only)
+    distributed.kept(only).unlink(missing_ok=True)
     out.print(f"recorded in {near(path)}", markup=False)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,9 @@ from typing import Any
 import click
 
 import microscope
-from kernels import host
+from kernels import host, records
 from kernels.basics.units import percent, quantity
-from kernels.budget import counts, here, limits, product, verdict, versions
+from kernels.budget import comparison, counts, here, limits, product, verdict, versions
 from kernels.budget.ceilings import Budget
 from kernels.cli.console import out
 from kernels.cli.parameters import RungName, Shape, Sizes, given, rung_options, spelled
@@ -25,7 +26,7 @@ MOST = 4096
 
 
 @click.command()
-@click.argument("what", metavar="RUNG|FILE.py:KERNEL")
+@click.argument("what", metavar="RUNG|FILE.py:KERNEL", default="")
 @click.option("--size", "shape", type=Shape(), default=(2048,) * 3, metavar="N|MxNxK",
               help="M×N×K, or one number for all three; 2048 by default.")  # fmt: skip
 @click.argument("rest", nargs=-1, metavar="")
@@ -33,15 +34,24 @@ MOST = 4096
 @click.option("--grid", type=Sizes(), metavar="X,Y", help="Of a kernel in a file: its blocks.")
 @click.option("--block-dim", "block_dim", type=Sizes(), default=(16, 16), metavar="X,Y",
               help="Of a kernel in a file: threads of a block; 16,16 by default.")  # fmt: skip
+@click.option("--record", "timed", metavar="GPU",
+              help="Instead of a kernel: predicted beside recorded times.")  # fmt: skip
+@click.option("--counts", "counted", metavar="GPU",
+              help="With --record: by the profiles of this other record alone.")  # fmt: skip
 @rung_options
 def explain(
     what: str, shape: tuple[int, int, int], rest: tuple[str, ...], engine: str | None,
-    grid: tuple[int, ...] | None, block_dim: tuple[int, ...], **options: int | None,
+    grid: tuple[int, ...] | None, block_dim: tuple[int, ...], timed: str | None,
+    counted: str | None, **options: int | None,
 ) -> None:  # fmt: skip
     """Say what RUNG, or a kernel of your own, waits for: its budget of cycles, and a verdict.
 
     Your own kernel takes A, B and C, float32; one of its blocks is traced.
     """
+    if timed or counted:
+        return _all(what, timed, counted)
+    if not what:
+        raise click.UsageError("name a rung or FILE.py:KERNEL, or a record with --record")
     if rest:  # --size M N K, with blanks
         shape = Shape().convert("x".join([str(shape[0]), *rest]), None, None)
     if ":" in what:
@@ -55,6 +65,13 @@ def explain(
     return _rung(RungName().convert(what, None, None), engine, shape, given(options))
 
 
+def _all(what: str, timed: str | None, counted: str | None) -> None:
+    if what or not timed:
+        raise click.UsageError("--record GPU stands alone, or with --counts GPU: name no kernel")
+    record, other = records.load(timed), records.load(counted) if counted else None
+    out.print("\n".join(comparison.by_shape(record, other)), markup=False)
+
+
 def _rung(
     rung: Rung, engine: str | None, shape: tuple[int, int, int], options: dict[str, int]
 ) -> None:
@@ -63,11 +80,19 @@ def _rung(
         raise ValueError(f"{rung.name} is not written in {engine}: use {' or '.join(rung.engines)}")
     rung.model(*shape, **options)  # refuses options that it does not have
     options = rung.default(engine) | options
-    now = here.setting()
+    now, dtype = here.setting(), rung.dtypes[0]
+    M, N, K = shape
+    needed, there = 4 * (M * K + K * N + M * N), 1e9 * now.machine.gpu.memory_gb
+    if needed > there:
+        raise ValueError(
+            f"A, B and C of {_shape(shape)} take {quantity(needed, 'B')}, the "
+            f"{now.machine.gpu.name} has {quantity(there, 'B')}: use smaller sizes"
+        )
     known = versions.version(rung, engine, options, now.record, shape, machine_of=now.machine)
     told = product.time(
-        rung.Options(**options), known.pace, now.machine, known.resident, shape, rung.dtypes[0]
-    )
+        rung.Options(**options), known.pace, now.machine, known.resident, shape, dtype,
+        rung.copies(*shape, dtype),
+    )  # fmt: skip
     named = " ".join(filter(None, (rung.title + ",", ENGINE_TITLES[engine], spelled(options))))
     out.print(f"{named}, {_shape(shape)}, {now.machine.gpu.name}", style="bold", markup=False)
     row, budget = known.row, known.budget
@@ -85,7 +110,7 @@ def _rung(
         found
         for found in now.record.tables.get("timings", ())
         if (found["rung"], found["engine"], found["options"]) == (rung.name, engine, options)
-        and (found["M"], found["N"], found["K"]) == shape and found["dtype"] == rung.dtypes[0]
+        and (found["M"], found["N"], found["K"]) == shape and found["dtype"] == dtype
     ]  # fmt: skip
     if recorded and now.machine.source.startswith("record"):
         seconds = recorded[0]["seconds"]["median"]
@@ -100,6 +125,11 @@ def _own(
     if max(shape) > MOST:
         raise ValueError(f"size {max(shape)} is too large to trace: use {MOST} or less")
     grid = grid or (host.cdiv(N, block[0]), host.cdiv(M, block[-1] if len(block) > 1 else 1))
+    takes = list(inspect.signature(kernel.py_func).parameters)
+    if len(takes) != 3:
+        raise ValueError(
+            f"{name} takes {', '.join(takes) or 'nothing'}: explain calls it with A, B and C alone"
+        )
     A, B = oracle.inputs(M, N, K)
     C, first = oracle.poisoned(M, N), (0,) * len(grid)
     seen = microscope.trace(kernel, grid, block, A, B, C, blocks=[first])
@@ -172,12 +202,14 @@ def _time(told: product.Time, shape: tuple[int, int, int]) -> None:
         "before and after it": told.around,
         "launch": told.launch,
         "adding the parts": told.adding,
+        "copies to aligned rows": told.copying,
     }
     shown = ", ".join(f"{name} {quantity(value, 's')}" for name, value in parts.items() if value)
+    blocks = "1 block" if told.blocks == 1 else f"{told.blocks} blocks"
     rounds = "1 round" if told.rounds == 1 else f"{told.rounds} rounds"
     out.print(
         f"Predicted: {quantity(told.seconds, 's')} ({quantity(told.low, 's')} to "
-        f"{quantity(told.high, 's')}), {_speed(shape, told.seconds)}: {told.blocks} blocks in "
+        f"{quantity(told.high, 's')}), {_speed(shape, told.seconds)}: {blocks} in "
         f"{rounds}; {shown}.",
         markup=False,
     )

@@ -31,11 +31,7 @@ def measured(folder: Path | None, only: str = "", brief: bool = False) -> Path:
     files.check_folder(folder or records.folder())
     with suppress(ImportError):  # the operators that are timed, where PyTorch is installed
         import kernels.frameworks.pytorch  # noqa: F401
-    every = (short if brief else plan).steps()
-    todo = [step for step in every if only in step.name]
-    if not todo:
-        some = ", ".join(step.name for step in every[:3])
-        raise ValueError(f"no step of the benchmark has {only!r} in its name: there are {some}, …")
+    todo = run.named((short if brief else plan).steps(), only)
     with progress() as bar:
         task = bar.add_task("", total=len(todo))
 
@@ -49,8 +45,8 @@ def measured(folder: Path | None, only: str = "", brief: bool = False) -> Path:
         )  # fmt: skip
 
 
-def measured_gpus(gpus: int, folder: Path | None) -> Path:
-    """Measure products on several GPUs, into a record in this folder; its file."""
+def measured_gpus(gpus: int, folder: Path | None, only: str = "") -> Path:
+    """Measure all steps of several GPUs, or those with `only` in their names; the record's file."""
     machine.check_gpus(Grid(gpus))
     about = provenance()
     files.check_folder(folder or records.folder())
@@ -60,4 +56,4 @@ def measured_gpus(gpus: int, folder: Path | None) -> Path:
         def report(name: str, done: int, total: int) -> None:
             bar.update(task, description=name, completed=done, total=total)
 
-        return distributed.measured(gpus, about, device_facts(), folder, report)
+        return distributed.measured(gpus, about, device_facts(), folder, report, only)

@@ -14,7 +14,7 @@ import numpy as np
 
 from kernels import host
 from kernels.engine import cupy, on_gpu, why_cpu
-from kernels.host import e4m3
+from kernels.host import e4m3, rows
 from kernels.host.model import Access, Model
 from kernels.host.options import either
 
@@ -203,9 +203,9 @@ def aligned(array):
     """Return the array, or a copy with zeros to the right, so that rows start on 16 bytes."""
     if is_aligned(array):
         return array
-    rows, cols = array.shape
-    wide = cupy.zeros((rows, host.cdiv(cols, chunk(array)) * chunk(array)), array.dtype)
-    wide[:, :cols] = array
+    height, cols = array.shape
+    wide = cupy.zeros((height, host.cdiv(cols, chunk(array)) * chunk(array)), array.dtype)
+    rows.copy(wide[:, :cols], array)
     return wide
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from kernels.engine import cuda, cupy, on_gpu
+from kernels.host import rows
 from kernels.host.checks import check_engine, check_indices
 from kernels.host.follow import prepared
 
@@ -206,7 +207,7 @@ class Operands:
 
         def start() -> None:
             for copy, original in self._copied:
-                copy[...] = original
+                rows.copy(copy, original)
             launch()
             self.result()
 
@@ -221,7 +222,7 @@ class Operands:
     def result(self):
         """Return the output: `out` if there is one, else an array of the kind of the inputs."""
         if self._packed is not None:
-            cupy.asarray(self._result)[...] = self._packed
+            rows.copy(cupy.asarray(self._result), self._packed)
         if self._kind != "numpy":
             return self._result
         if self._out is None:

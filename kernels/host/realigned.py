@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from kernels import host
 from kernels.engine import cupy
-from kernels.host import cdiv
+from kernels.host import cdiv, rows
 
 __all__ = ["launcher", "pays"]
 
@@ -20,9 +20,8 @@ CHUNK = 4  #: elements in 16 bytes
 LEAST_WORK = 1024
 
 
-def pays(product: host.Product) -> bool:
+def pays(M: int, N: int, K: int) -> bool:
     """Whether some rows begin on no 16-byte boundary, and the product is worth copies."""
-    M, N, K = product.M, product.N, product.K
     off = any(cols % CHUNK for cols in (N, K))
     return off and M * N * K >= LEAST_WORK * (M * K + K * N + M * N)
 
@@ -54,9 +53,9 @@ def launcher(
     launch = launcher_of(host.Product(wide_A, wide_B, wide_C, product.engine))
 
     def start() -> None:
-        wide_A[:, :K] = A
-        wide_B[:K, :N] = B
+        rows.copy(wide_A[:, :K], A)
+        rows.copy(wide_B[:K, :N], B)
         launch()
-        C[...] = wide_C[:, :N]
+        rows.copy(C, wide_C[:, :N])
 
     return start

@@ -180,8 +180,8 @@ class Rung:
 
     # What some rungs do in another way.
 
-    def copies(self, product: host.Product) -> bool:
-        """Whether every launch copies the operands, to rows that begin on 16-byte boundaries."""
+    def copies(self, M: int, N: int, K: int, dtype: str = "") -> bool:
+        """Whether every product copies its operands, to rows that begin on 16-byte boundaries."""
         return False
 
     def operands(self, A, B, out, engine: str) -> host.Product:

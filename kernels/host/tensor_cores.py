@@ -39,6 +39,10 @@ class HalfRung(Rung):
             raise TypeError(f"{self.name} takes only {takes}: use mma for {product.format}")
         return product
 
+    def copies(self, M, N, K, dtype=""):
+        chunk = half.CHUNK_OF_BYTES if dtype == half.E4M3 else half.CHUNK
+        return bool(K % chunk or N % half.CHUNK)
+
     def check_resident(self, A, B, C):
         half.check_aligned(A=A, B=B, C=C)
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from kernels.basics.files import ROOT
 from kernels.engine import cuda, cupy
-from kernels.records.counters import COUNTS, Launch
+from kernels.records.counters import COUNTS, LARGEST, SHARES, Launch
 
 __all__ = [
     "ProfilerError", "add_counts", "details", "launch_marked", "missing", "parse", "profile",
@@ -115,14 +115,15 @@ def add_counts(
     module, table : str
         ``python -m module table`` launches these kernels, in this order, with `launch_marked`.
     names : iterable of str
-        Keys of `kernels.records.counters.COUNTS`.
+        Keys of `kernels.records.counters`: of `COUNTS`, added up over the launches of a row; of
+        `SHARES`, their mean; of `LARGEST`, the most.
 
     Raises
     ------
     ProfilerError
         If another number of launches was counted.
     """
-    metrics = {ours: COUNTS[ours] for ours in names}
+    metrics = {ours: (COUNTS | SHARES | LARGEST)[ours] for ours in names}
     counted = [row for row in rows if row["engine"] == "numba"]
     expected = sum(row.get("launches", 1) for row in counted)
     try:
@@ -138,7 +139,11 @@ def add_counts(
         own = [next(rest).metrics for _ in range(row.get("launches", 1))]
         for ours, name in metrics.items():
             if all(name in one for one in own):
-                row[ours] = sum(one[name] for one in own)
+                found = [one[name] for one in own]
+                if ours in COUNTS:
+                    row[ours] = sum(found)
+                else:
+                    row[ours] = max(found) if ours in LARGEST else sum(found) / len(found) / 100
     return rows
 
 

@@ -32,6 +32,8 @@ BEYOND_L2 = 8192
 #: Of the rungs without tensor cores, those counted there: a launch of the slowest takes 0.5 s.
 FAR = ("naive", "tiled", "thread_tiled", "vectorized", "warp_tiled", "swizzled", "serpentine",
        "async_tiled")  # fmt: skip
+#: Rows that begin on no 16-byte boundary: there, a kernel that loads 16 bytes at a time loads 4.
+UNALIGNED = 2047
 #: A launch of this kernel, with as many blocks as the number of the product, precedes each.
 MARK = 'extern "C" __global__ void tile_by_tile_mark() {}'
 LIBRARY = "cublas"
@@ -83,6 +85,19 @@ def jobs_beyond_l2(size: int = BEYOND_L2) -> Iterator[Job]:
                     yield Job(rung.name, engine, options, size, size, size, rung.dtypes[0])
     for dtype in ("float32", "float16"):
         yield Job(LIBRARY, "library", {}, size, size, size, dtype)
+
+
+def jobs_unaligned(size: int = UNALIGNED) -> Iterator[Job]:
+    """What a record counts where rows begin on no 16-byte boundary: the rungs that take such rows.
+
+    With the options they have by default, from the tiled kernel on. Rungs on tensor cores copy
+    them, and then run as they do elsewhere.
+    """
+    earlier = list(LADDER)[: list(LADDER).index("tiled")]
+    for rung in here():
+        if rung.dtypes[0] == "float32" and rung.name not in earlier:
+            for engine in rung.engines:
+                yield Job(rung.name, engine, rung.default(engine), size, size, size)
 
 
 def here() -> list[Rung]:

@@ -1,4 +1,4 @@
-"""Parts of K: several blocks share one tile of C, for results of too few tiles to fill the GPU.
+"""Split-K: several blocks share one tile of C, for results of too few tiles to fill the GPU.
 
 With `split` > 1 each block adds up its own part of K, and a second launch adds the parts. Large
 matrices whose rows begin on no 16-byte boundary are copied to some whose rows do, in every launch.
@@ -222,11 +222,11 @@ class Options(swizzled.Options):
 class SplitK(Rung):
     """A rung whose blocks share K: a second launch adds what they leave."""
 
-    def copies(self, product):
-        return realigned.pays(product)
+    def copies(self, M, N, K, dtype=""):
+        return realigned.pays(M, N, K)
 
     def launcher(self, product, options):
-        if self.copies(product):
+        if self.copies(product.M, product.N, product.K):
             return realigned.launcher(product, lambda copies: self.launcher(copies, options))
         if options.split == 1:
             return super().launcher(product, options)
@@ -278,7 +278,7 @@ def launch_of_sums(M, N):
 
 RUNG = SplitK(
     name="split_k",
-    title="Parts of K",
+    title="Split-K",
     chapter="07-register-tiling",
     Options=Options,
     make=make_split_k,

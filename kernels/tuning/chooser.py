@@ -277,7 +277,7 @@ def _reckoned(rungs: list[tuple[Rung, str]], M: int, N: int, K: int, dtype: str)
                 )
                 told = product.time(
                     rung.Options(**options), known.pace, now.machine, known.resident, (M, N, K),
-                    dtype,
+                    dtype, rung.copies(M, N, K, dtype),
                 )  # fmt: skip
             except (LookupError, TypeError, ValueError):
                 continue  # never profiled, not on this GPU, or not at these sizes

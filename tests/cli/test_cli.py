@@ -70,7 +70,7 @@ def call(capsys, line):
         ("bench --host --json /dev/null/x.json", "cannot write to the folder /dev/null"),
         ("bench --short --host", "--short measures one GPU: leave out --host and --gpus"),
         pytest.param("bench --short", "recording needs an NVIDIA GPU", marks=without_gpu),
-        ("bench --only ladder --host", "--only names steps of one GPU's record: leave out --host"),
+        ("bench --only ladder --host", "--only names steps of a record: leave out --host"),
         ("dance", "Did you mean 'trace'?: see `python -m kernels --help`"),
         pytest.param("run tiled 64 --engine cpp", "engine 'cpp' needs an NVIDIA GPU",
                      marks=without_gpu),

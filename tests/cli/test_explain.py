@@ -59,6 +59,31 @@ def test_sizes_with_blanks_and_crosses(capsys):
     assert blanks == crosses and "128×8192×4096" in blanks and "Recorded" not in blanks
 
 
+def test_a_record_by_its_own_profiles_and_by_anothers(capsys):
+    code, out, _ = call(capsys, "--record", "h100-80gb-hbm3")
+    first, heads, *lines = out.splitlines()
+    assert code == 0 and first == "Predicted beside recorded on the h100-80gb-hbm3"
+    assert heads.split()[:3] == ["times", "within", "20"]
+    told = {line.split()[0]: int(line.split()[1]) for line in lines}
+    assert told["all"] == sum(told.values()) - told["all"] >= 370
+    _, other, _ = call(capsys, "--record", "h100-80gb-hbm3", "--counts", "h200")
+    assert "by the profiles of the h200 alone" in other and other.splitlines()[2:] != lines
+
+
+@pytest.mark.parametrize(
+    "arguments, told",
+    [
+        ((), "name a rung or FILE.py:KERNEL"),
+        (("tiled", "--record", "h200"), "--record GPU stands alone"),
+        (("--counts", "h200"), "--record GPU stands alone"),
+        (("--record", "t4"), "no record of GPU 't4'"),
+    ],
+)
+def test_a_record_stands_alone(capsys, arguments, told):
+    code, _, err = call(capsys, *arguments)
+    assert code and told in err and err.count("\n") == 1
+
+
 @recorded
 def test_options_that_nobody_profiled(capsys):
     _, out, _ = call(capsys, "swapped", "--block", "8")
@@ -183,3 +208,28 @@ def test_a_gpu_without_a_record_has_its_calibration_and_the_counts_of_another(
     told = product.time(rung.Options(tile=16), known.pace, now.machine, known.resident, (512,) * 3)
     # 20 SMs of the same width at 1.5 GHz: about ten times as long as on the H200.
     assert told.seconds == pytest.approx(10 * 512**3 * 2 / 8e12, rel=0.4)
+
+
+@recorded
+def test_matrices_that_no_memory_holds(capsys):
+    code, _, error = call(capsys, "tiled", "--size", "1000000")
+    assert (code, error) == (
+        2,
+        "error: A, B and C of 1000000×1000000×1000000 take 12.0 TB, the H200 SXM has 141 GB: use "
+        "smaller sizes\n",
+    )
+
+
+def test_a_kernel_that_takes_something_else(capsys, tmp_path):
+    path = tmp_path / "other.py"
+    path.write_text(KERNEL.replace("copy(A, B, C)", "copy(A, C)"))
+    code, _, error = call(capsys, f"{path}:copy")
+    assert code and error == "error: copy takes A, C: explain calls it with A, B and C alone\n"
+
+
+@recorded
+def test_copies_of_rows_are_told(capsys):
+    _, out, _ = call(capsys, "persistent", "--size", "4097")
+    assert "copies to aligned rows" in out and "561 blocks in 5 rounds" in out
+    _, out, _ = call(capsys, "tiled", "--size", "1")
+    assert "copies" not in out and " 1 block in 1 round" in out

@@ -124,9 +124,9 @@ def test_a_block_s_loads_are_told_in_words():
     assert {"A, naive", "B, tiled"} <= {*told}
 
 
-@pytest.mark.parametrize("cores, slots", [(128, 4), (64, 2)])
-def test_shared_memory_fills_few_slots(cores, slots):
-    fig = ch04.two_loads(cores, loads=2, cycles=8)
+@pytest.mark.parametrize("lanes, slots", [(128, 4), (64, 2)])
+def test_shared_memory_fills_few_slots(lanes, slots):
+    fig = ch04.two_loads(lanes, loads=2, cycles=8)
     drawn = boxes(fig)
     filled = [box for box in drawn if box.get_y() > 1 and box.get_facecolor()[3]]
     assert len(drawn) == 8 * (1 + slots) and len(filled) == 4

@@ -5,7 +5,7 @@ import warnings
 import pytest
 
 from kernels.distributed import copies, machine
-from kernels.measure.distributed import faults, ladder, links, problem
+from kernels.measure.distributed import faults, ladder, links, problem, run
 from kernels.records.record import key_of
 from tests.distributed.fake_gpus import Fakes
 
@@ -95,3 +95,11 @@ def test_links_are_read_as_the_driver_prints_them():
     assert machine.topology(TOPOLOGY) == {(0, 1): "NV18", (1, 0): "NV18"}
     assert links.parsed(CARRIED) == {0: (101 * 1024, 202 * 1024), 1: (300 * 1024, 400 * 1024)}
     assert machine.topology("") == {} == links.parsed("")
+
+
+def test_a_part_of_the_benchmark_is_chosen_by_name():
+    chosen = run.run.named(run.steps(2), "coll")
+    assert [step.name for step in chosen] == ["collectives"]
+    assert run.kept("coll") != run.kept() == run.KEPT
+    with pytest.raises(ValueError, match="no step of the benchmark has 'chess' in its name"):
+        run.run.named(run.steps(2), "chess")

@@ -104,3 +104,15 @@ def test_a_profiler_that_knows_no_metric_ends(tool):
     tool(lambda wanted: ("".join(f"==ERROR== Failed to find metric {m}\n" for m in wanted), 1))
     with pytest.raises(ncu.ProfilerError, match="ncu ended with 1"):
         ncu.profile(["program"], ["a__b.sum", "c__d.sum"])
+
+
+def test_counts_are_summed_and_shares_are_of_one(monkeypatch):
+    counted, share = ncu.COUNTS["instructions"], ncu.SHARES["tensor_unit"]
+    most = ncu.LARGEST["registers"]
+    launches = [ncu.Launch("k", {counted: 10 * i, share: 25.0, most: i}) for i in (2, 1, 3)]
+    monkeypatch.setattr(ncu, "profile", lambda *_, **__: launches)
+    rows = [{"engine": "numba", "launches": 2}, {"engine": "library"}, {"engine": "numba"}]
+    ncu.add_counts(rows, "module", "table", ("instructions", "tensor_unit", "registers"))
+    assert [row.get("instructions") for row in rows] == [30, None, 30]
+    assert [row.get("tensor_unit") for row in rows] == [0.25, None, 0.25]
+    assert [row.get("registers") for row in rows] == [2, None, 3]

@@ -83,6 +83,16 @@ def test_beyond_l2_the_library_and_all_rungs_on_tensor_cores_are_counted():
         assert expected <= {(job.engine, str(job.options)) for job in ours if job.rung == rung}
 
 
+def test_rungs_are_counted_where_rows_begin_on_no_16_byte_boundary():
+    jobs = list(profiler.jobs_unaligned())
+    assert all(job.M % 4 and job.dtype == "float32" for job in jobs)
+    assert {"tiled", "vectorized", "async_tiled"} <= {job.rung for job in jobs}
+    assert not {"naive", "mma", "emulated"} & {job.rung for job in jobs}
+    for job in jobs:
+        assert job.options == LADDER[job.rung].default(job.engine)
+        assert not LADDER[job.rung].copies(job.M, job.N, job.K), "copies count aligned rows"
+
+
 def test_each_size_has_a_table_of_its_own():
     rows = [{"M": 2048, "a": 1}, {"M": 200, "a": 2}]
     assert profiler.tables(rows) == {"profiles": [rows[0]], "counted": [rows[1]]}
@@ -96,6 +106,7 @@ def test_the_benchmark_counts_both(monkeypatch):
     assert {row["M"] for row in tables["profiles"]} == {profiler.SIZE}
     assert {row["M"] for row in tables["beyond_l2"]} == {profiler.BEYOND_L2}
     assert len(tables["beyond_l2"]) == len(FAR) and tables["counted"]
+    assert {row["M"] for row in tables["unaligned"]} == {profiler.UNALIGNED}
 
 
 def test_without_counters_the_record_gets_no_empty_tables(monkeypatch):

@@ -89,7 +89,7 @@ def mapping(sms: int) -> Figure:
         (2.0, "grid", f"GPU:\n{sms} SMs", "is spread over"),
         (5.5, "block", "SM", "stays on one"),
         (9.0, "warp:\n32 threads", "warp\nscheduler", "is issued by one"),
-        (11.8, "thread", "CUDA core", "computes on one"),
+        (11.8, "thread", "FP32 lane", "computes on one"),
     ):
         ax.text(3.5, y, left, va="center", weight="bold", fontsize=9)
         ax.text(13.5, y, right, va="center", ha="right", weight="bold", fontsize=9)

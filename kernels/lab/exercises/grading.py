@@ -67,6 +67,7 @@ def grade(function, exercise: KernelExercise, jitted=None, **options) -> Verdict
             raise
         if not sound(trial, seen[number]):
             _check_order(function, exercise, trials)
+            _check_constants(function, exercise, trial)
             return Verdict(diagnose(function, trials, number, seen))
     findings = list(_float64(trials[0], seen[0]))
     at = exercise.counted
@@ -108,6 +109,21 @@ def _check_order(function, exercise: KernelExercise, trials: list[Trial]) -> Non
             raise another_signature(
                 function, exercise, f", and is right if they are ({', '.join(order)})"
             )
+
+
+def _check_constants(function, exercise: KernelExercise, trial: Trial) -> None:
+    """Raise `Refused` if a wrong kernel uses a constant that the launches take to be another."""
+    for name, value in exercise.names.items():
+        own = function.__globals__.get(name, value)
+        if name not in function.__code__.co_names or own == value or not isinstance(own, int):
+            continue
+        sides = " × ".join(map(str, trial.block))
+        again = f"the check launches blocks of {sides} threads, so set {name} = {value} again"
+        threads, most = own**2, device().max_threads_per_block
+        if trial.block == (value, value) and threads > most:
+            text = f"with {name} = {own}, a block of {own} × {own} is {threads} threads"
+            raise Refused(Kind.BLOCK_LIMIT, f"{text}; the limit is {most}. And {again}")
+        raise Refused(Kind.CONSTANT, f"{name} is {own}, but {again}")
 
 
 def _with_other_numbers(function, trials: list[Trial]) -> Iterator[Finding]:

@@ -19,6 +19,7 @@ class Kind(StrEnum):
     NOT_COMPILED = "does not compile"
     SHARED_LIMIT = "too much shared memory"
     BLOCK_LIMIT = "too many threads"
+    CONSTANT = "changed constant"
     ENDLESS = "endless loop"
     UNSHARED = "work not shared"
     TOO_SLOW = "over the time limit"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from functools import partial
@@ -19,7 +20,7 @@ from kernels.engine import cupy
 from kernels.engine.device import device
 from kernels.host import half
 from kernels.host.follow import prepared
-from kernels.measure import probes
+from kernels.measure import ncu, probes
 from kernels.measure.bench.step import Step, Tables, one_line
 from kernels.measure.timing import time as time_launch
 from kernels.primitives import attention as fused
@@ -44,6 +45,11 @@ CACHES = ((32, 32, 32768, 128), (32, 8, 32768, 128))
 SPLITS = (1, 4, 16, 64)
 #: By head: the exact result, and how far each element may be off.
 Truth = dict[int, tuple[np.ndarray, np.ndarray]]
+#: What the profiler counts of each step.
+COUNTED = (
+    "instructions", "dram_read_bytes", "dram_write_bytes", "tensor_unit", "issue_slots",
+    "registers",
+)  # fmt: skip
 UNITS = {"float32": 0.0, "float16": 2.0**-11, "bfloat16": 2.0**-8}
 
 
@@ -207,7 +213,8 @@ def climbs(shape: tuple[int, int, int] = SHAPES[0], dtype: str = "bfloat16") -> 
     for name, takes, launch, out in in_numba(arrays, dtype):
         if capability is None or takes(capability):
             rows.append(row(name, "numba", launch, out, dtype, False, known))
-    return {"attention_steps": rows}
+    module = "kernels.measure.bench.attention"
+    return {"attention_steps": ncu.add_counts(rows, module, "attention_steps", COUNTED)}
 
 
 def in_numba(arrays: list[Any], dtype: str) -> Iterator[tuple[str, Callable, Callable, Any]]:
@@ -337,6 +344,13 @@ def with_shares(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        ncu.launch_marked(
+            launch
+            for _, takes, launch, _ in in_numba(given(*SHAPES[0], "bfloat16"), "bfloat16")
+            if takes(device().compute_capability)
+        )
+        sys.exit()
     for step in steps():
         for name, rows in step.measure().items():
             for one in rows:

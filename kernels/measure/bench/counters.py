@@ -11,10 +11,11 @@ from kernels.measure.bench.step import Step, Tables
 
 
 def steps() -> list[Step]:
-    """Two steps: where L2 holds A and B, and where it does not."""
+    """Where L2 holds A and B, where it does not, and where rows begin on no 16-byte boundary."""
     return [
         Step("hardware counters", profiles),
         Step(f"hardware counters, {profiler.BEYOND_L2}³", beyond_l2),
+        Step(f"hardware counters, {profiler.UNALIGNED}³", unaligned),
     ]
 
 
@@ -26,6 +27,11 @@ def profiles() -> Tables:
 def beyond_l2() -> Tables:
     """The same of larger matrices, and fewer versions."""
     return {"beyond_l2": rows} if (rows := counted(profiler.jobs_beyond_l2())) else {}
+
+
+def unaligned() -> Tables:
+    """The same of rows that begin on no 16-byte boundary."""
+    return {"unaligned": rows} if (rows := counted(profiler.jobs_unaligned())) else {}
 
 
 def counted(todo: Iterable[profiler.Job]) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from kernels.engine import cupy
+from kernels.engine import cupy, on_gpu
 from kernels.measure import ncu, probes
 from kernels.measure.bench.step import Step, Tables
 from kernels.measure.timing import time as time_launch
@@ -29,7 +29,7 @@ SHAPES = ((4096, 4096), (8192, 8192), (28672, 8192), (8191, 8193))
 VECTORS = (1, 2, 4, 8, 16)
 COUNTED = (
     "requests", "sectors", "dram_read_bytes", "dram_write_bytes", "shared_load_instructions",
-    "shared_store_instructions",
+    "shared_store_instructions", "instructions", "l1_wavefronts", "registers",
 )  # fmt: skip
 U = 2.0**-24
 #: Additions that a number may go through in the library's sums and scans: they work in blocks, too.
@@ -110,6 +110,23 @@ def scan_cases(lengths: tuple[int, ...] = SCANS) -> Iterator[Primitive]:
             lambda a=a, out=out: cupy.cumsum(a, out=out),
             _error(out, _prefixes, (a,), min(n, LIBRARY_DEPTH)),
         )  # fmt: skip
+        if on_gpu:
+            yield _in_place(a, out)
+
+
+def _in_place(a: Any, out: Any) -> Primitive:
+    """What CuPy calls after it has copied the vector: CUB's scan of `out`, in its place."""
+    from cupy.cuda import cub
+
+    n, inner = a.size, _error(out, _prefixes, (a,), min(a.size, LIBRARY_DEPTH))
+
+    def copied(launch: Callable[[], object]) -> Callable[[], object]:
+        return lambda: (out.__setitem__(..., a), launch())
+
+    return Primitive(
+        {"what": "CUB", "engine": "library", "n": n}, 8 * n,
+        lambda: cub.cub_scan(out, cub.CUPY_CUB_CUMSUM), lambda launch: inner(copied(launch)),
+    )  # fmt: skip
 
 
 def _launches(version: scan.Version, n: int) -> int:

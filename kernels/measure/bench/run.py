@@ -16,6 +16,21 @@ from kernels.measure.bench.step import Step
 KEPT = ROOT / "_build" / "bench.json"
 
 
+def named(every: list[Step], only: str) -> list[Step]:
+    """The steps with `only` in their names.
+
+    Raises
+    ------
+    ValueError
+        Where no step has.
+    """
+    todo = [step for step in every if only in step.name]
+    if not todo:
+        some = ", ".join(step.name for step in every[:3])
+        raise ValueError(f"no step of the benchmark has {only!r} in its name: there are {some}, …")
+    return todo
+
+
 def run(
     todo: list[Step],
     *,

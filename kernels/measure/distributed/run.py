@@ -14,7 +14,7 @@ from kernels.measure.bench.provenance import versions as packages
 from kernels.measure.bench.step import Step
 from kernels.measure.distributed import collectives, faults, ladder, links, peers, traffic
 
-__all__ = ["KEPT", "measured", "name", "steps"]
+__all__ = ["kept", "measured", "name", "steps"]
 
 #: Where finished steps are kept.
 KEPT = ROOT / "_build" / "bench-gpus.json"
@@ -23,6 +23,11 @@ KEPT = ROOT / "_build" / "bench-gpus.json"
 def name(gpu: str, gpus: int) -> str:
     """The record of several GPUs of a kind: ``"h200x2"``."""
     return f"{slug(gpu)}x{gpus}"
+
+
+def kept(only: str = "") -> Path:
+    """Where finished steps wait: a part leaves an interrupted whole run alone."""
+    return KEPT.with_stem(f"{KEPT.stem}-part") if only else KEPT
 
 
 def steps(gpus: int) -> list[Step]:
@@ -42,8 +47,9 @@ def measured(
     facts: dict[str, Any],
     folder: Path | None = None,
     report: Callable[[str, int, int], None] = lambda step, done, total: None,
+    only: str = "",
 ) -> Path:
-    """Measure everything on this many GPUs; the record's file.
+    """Measure everything on this many GPUs, or the steps with `only` in their names; the file.
 
     Parameters
     ----------
@@ -55,11 +61,11 @@ def measured(
 
     Raises
     ------
-    RuntimeError
-        In one line: too few GPUs, or another run is alive.
+    RuntimeError, ValueError
+        In one line: too few GPUs, another run is alive, or no step of that name.
     """
     machine.check_gpus(Grid(gpus))
-    record = name(about["gpu"], gpus)
+    todo, record = run.named(steps(gpus), only), name(about["gpu"], gpus)
     about = {
         **about,
         "gpu": f"{gpus} × {about['gpu']}",
@@ -70,7 +76,7 @@ def measured(
         about["missing"] = missing
     with lock.alone():
         return run.run(
-            steps(gpus), about=about, facts=facts, kept=KEPT, folder=folder, report=report,
+            todo, about=about, facts=facts, kept=kept(only), folder=folder, report=report,
             name=record,
         )  # fmt: skip
 

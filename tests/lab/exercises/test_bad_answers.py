@@ -45,6 +45,21 @@ def test_a_bad_kernel_is_named(what):
     assert str(result).startswith(f"axpy: not yet ({result.kind})")
 
 
+@pytest.mark.parametrize(
+    "side, kind, told",
+    [
+        (64, Kind.BLOCK_LIMIT, "a block of 64 × 64 is 4096 threads; the limit is 1024"),
+        (32, Kind.CONSTANT, "T is 32, but the check launches blocks of 16 × 16 threads"),
+        (8, Kind.CONSTANT, "so set T = 16 again"),
+    ],
+)
+def test_a_tile_of_another_side_than_the_blocks_is_named(side, kind, told):
+    text = EXERCISES["first-tiled"].solution_text
+    assert judge("first-tiled", text).right
+    result = judge("first-tiled", f"T = {side}\n{text}")
+    assert result.kind is kind and told in str(result).replace("\n    ", " "), str(result)
+
+
 @pytest.mark.parametrize("answer", [None, ..., "", "  \n", "\n\n"])
 def test_nothing_is_handed_in(answer):
     result = check("axpy", answer)

@@ -52,7 +52,8 @@ def test_a_wrong_result_is_found_in_the_first_and_in_the_last_head():
 
 
 @pytest.mark.skipif(on_gpu, reason="a GPU measures them at their own size")
-def test_each_step_of_attention_is_timed_once_and_right():
+def test_each_step_of_attention_is_timed_once_and_right(monkeypatch):
+    monkeypatch.setattr(bench.ncu, "add_counts", lambda rows, *_: rows)
     rows = bench.climbs((1, 130, 64))["attention_steps"]
     mine = [row for row in rows if row["engine"] == "numba"]
     assert [row["kernel"] for row in mine] == [
