@@ -65,6 +65,11 @@ def _equal(a: np.ndarray | None, b: np.ndarray | None) -> bool:
     return a is not None and b is not None and np.array_equal(a, b)
 
 
+def _fitted(v: np.ndarray, size: int) -> np.ndarray:
+    """The first so many numbers, zeros behind the last."""
+    return np.pad(v[:size], (0, max(0, size - v.size)))
+
+
 # For each site two arrays over the cells, both 0 where nobody was: the lowest thread, counted down
 # from `TOP`, and the highest, counted up from 1. Zeros cost no memory until they are written.
 Table = dict[Site, tuple[np.ndarray, np.ndarray]]
@@ -99,6 +104,18 @@ class ArrayRaces:
         self.logged += access.mask.n
         if self.logged > LOG_LIMIT:
             self._absorb()
+
+    def take(self, other: ArrayRaces) -> None:
+        """Go on with what is pending in a view of the same memory, of elements no smaller."""
+        size = self.buffer.flat.size
+        times = other.buffer.dtype.itemsize // self.buffer.dtype.itemsize
+        for site, cells, mask, lanes in other.log:
+            for k in range(times):
+                self.note(LoggedAccess(site, cells * times + k, mask, lanes))
+        for mine, theirs in zip(self.tables, other.tables, strict=True):
+            for site, extremes in theirs.items():
+                low, high = (_fitted(np.repeat(e, times), size) for e in extremes)
+                mine[site] = low, high
 
     def sync_warps(self, threads: np.ndarray | None) -> None:
         """`syncwarp` by these threads (numbers over the grid), or by all."""

@@ -92,9 +92,9 @@ class Tracer:
 
     # -- arithmetic
 
-    def count_flops(self, dtype: np.dtype, n: int, line: int) -> None:
-        """Add floating-point operations."""
-        self.flops[dtype.name] += n
+    def count_flops(self, name: str, n: int, line: int) -> None:
+        """Add floating-point operations, by the name of their type."""
+        self.flops[name] += n
         self.flops_by_line[line] += n
 
     # -- memory
@@ -189,10 +189,9 @@ class Tracer:
         What was written under one type is read under another: nothing there was never written.
         """
         finest = min(views, key=lambda view: view.dtype.itemsize)
-        for view in views:
-            if view in self.races:
-                self.races[view].finish()
         races = ArrayRaces(finest, warps_per_block, self._race)
+        for one in {id(self.races[v]): self.races[v] for v in views if v in self.races}.values():
+            races.take(one)
         for view in views:
             self.races[view] = races
             self.written.pop(view, None)

@@ -1,4 +1,4 @@
-"""One tiled product in four languages: each text as it stands in its file."""
+"""One kernel for Hopper in five languages: each text as it stands in its file."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from kernels.basics.files import ROOT
 
 #: The file of a language's kernel, in ``kernels/``, and its name there.
 KERNELS = {
-    "Numba": ("rungs/tiled.py", "tiled"),
-    "CUDA C++": ("rungs/tiled.cu", "tiled"),
-    "Triton": ("measure/peer_triton.py", "_matmul"),
+    "Numba": ("rungs/specialized.py", "specialized"),
+    "CUDA C++": ("rungs/specialized.cu", "specialized"),
+    "CuTe DSL": ("measure/cute_product.py", "product"),
+    "Triton": ("measure/triton_product.py", "matmul"),
     "cuTile": ("measure/cutile_product.py", "product"),
 }
 
@@ -48,7 +49,7 @@ def lines_of_code(kernel: str) -> int:
     return sum(bool(line) and not line.startswith(("# ", "//")) for line in lines)
 
 
-def made_by_cutile() -> dict[str, Any]:
-    """What cuTile's compiler has made of its text for several GPUs: ``measure/cutile.json``."""
-    file = ROOT / "kernels" / "measure" / "cutile.json"
+def compiled() -> dict[str, Any]:
+    """What the compilers of the other languages made of their texts: ``measure/compiled.json``."""
+    file = ROOT / "kernels" / "measure" / "compiled.json"
     return json.loads(file.read_text(encoding="utf-8"))

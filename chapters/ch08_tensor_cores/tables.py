@@ -16,6 +16,17 @@ COLUMNS = {
     "fp16 8192³": ("float16", 8192),
     "bf16 8192³": ("bfloat16", 8192),
 }
+#: What each step of `kernels.measure.bench.ablation` adds, in the words of the page.
+ADDED = {
+    "wgmma and TMA": "wgmma and TMA, no pipeline",
+    "16 tiles down, then one right": "block swizzling by 16, not 8",
+    "roles and a ring of tiles": "warp specialisation",
+    "128 × 256": "tile of 128 × 256",
+    "registers for who multiplies": "setmaxnreg",
+    "blocks stay": "persistent blocks",
+    "C leaves by TMA": "C stored by TMA",
+    "two blocks share B": "clusters of 2, multicast",
+}
 NONE = "Not in this record yet: `make record` on such a GPU measures it."
 
 
@@ -48,18 +59,18 @@ def speeds(record: records.Record, *rungs: str) -> records.Table:
     return records.Table(
         lines,
         ("kernel", "written in", *COLUMNS, "gain"),
-        caption="TFLOP/s; in brackets the share of cuBLAS; gain over the kernel above, in the same "
-        "language, at 4096³. " + caption,
+        caption="TFLOP/s in bursts with rests between; in brackets the share of cuBLAS; gain over "
+        "the kernel above, in the same language, at 4096³. " + caption,
     )
 
 
 def ablation(record: records.Record) -> records.Table:
-    """Recorded TFLOP/s of the steps from `mma` to `persistent`, one change each, and the gains."""
+    """Recorded TFLOP/s of the steps from `mma` to `persistent`, what each adds, and the gains."""
     rows = record.tables.get("ablation", ())
     sizes = sorted({row.N for row in rows})
     lines = []
     for what in dict.fromkeys(row.what for row in rows):
-        line = [what]
+        line = [ADDED.get(what, what)]
         for size in sizes:
             here = [row for row in rows if row.N == size]
             place = [row.what for row in here].index(what)

@@ -247,10 +247,12 @@ def time(
     )  # fmt: skip
 
 
-def figures(seconds: float, shape: tuple[int, int, int], machine: Machine) -> tuple[float, float]:
+def figures(
+    seconds: float, shape: tuple[int, int, int], machine: Machine, dtype: str = "float32"
+) -> tuple[float, float]:
     """Cycles of one SM per FMA, and TFLOP per second, of a product that takes so many seconds."""
     M, N, K = shape
-    cycles = seconds * machine.clock("float32") * machine.gpu.sms / fmas(M, N, K)
+    cycles = seconds * machine.clock(dtype) * machine.gpu.sms / fmas(M, N, K)
     return cycles, 2e-12 * M * N * K / seconds
 
 

@@ -7,17 +7,14 @@ own. `peer_cutile` launches what it writes. ::
 
     python -m venv cutile && cutile/bin/pip install cuda-tile==1.7.0 \\
         nvidia-cuda-tileiras==13.5.37 nvidia-cuda-nvcc==13.5.37 nvidia-nvvm==13.5.37
-    cutile/bin/python kernels/measure/cutile_product.py sm_90
+    cutile/bin/python -m kernels.measure.cutile_product sm_90
 """
 
 from __future__ import annotations
 
-import json
 import re
 import sys
-from collections import Counter
 from collections.abc import Iterator
-from importlib.metadata import version
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -30,20 +27,16 @@ from cuda.tile.compilation import (
     export_kernel,
 )
 
-#: Where the machine code goes: a folder for each GPU. And what is known of some of it.
+from kernels.measure.described import described, store
+
+#: Where the machine code goes: a folder for each GPU.
 FOLDER = Path(__file__).resolve().parents[2] / "_build" / "cutile"
-DESCRIBED = Path(__file__).with_name("cutile.json")
 #: Tile sizes BM×BN×BK, and the warps that multiply: with fewer, sums would leave the registers.
 FLOAT32 = [(64, 64, 16, 4), (128, 64, 16, 8), (128, 128, 8, 8)]
 SIXTEEN = [(128, 256, 64, 8), (256, 128, 64, 8), (128, 128, 64, 4), (64, 128, 64, 4)]
 TILES = {"float32": FLOAT32, "float16": SIXTEEN, "bfloat16": SIXTEEN}
-#: The GPUs that `DESCRIBED` tells of: Ampere, Hopper, Blackwell.
+#: The GPUs whose code is described: Ampere, Hopper, Blackwell.
 GPUS = ("sm_80", "sm_90", "sm_100")
-#: What is counted in the PTX: instructions that begin like this.
-OPCODES = (
-    "bar.sync", "cp.async.bulk.tensor", "cp.async.ca", "fma.rn.f32", "ldmatrix", "ld.global",
-    "mbarrier", "mma.sync", "tcgen05.mma", "wgmma.mma_async",
-)  # fmt: skip
 
 Size = ct.Constant[int]
 
@@ -114,38 +107,19 @@ def versions(gpu: str) -> Iterator[tuple[str, bytes]]:
                 yield name, compiled(dtype, tiles, aligned, gpu)
 
 
-def described(code: bytes) -> dict[str, Any]:
-    """Say what the compiler made: its PTX lies in the machine code.
-
-    Returns
-    -------
-    dict
-        ``threads`` of a block, ``shared_bytes``, and ``instructions``: how many of `OPCODES`.
-    """
+def ptx_of(code: bytes) -> tuple[str, int]:
+    """The PTX that lies in machine code, and its bytes of shared memory."""
     text = code.decode("latin-1").replace("\0", "\n")
-    found = Counter(
-        opcode
-        for line in re.findall(r"^(?:@!?%p\d+\s+)?([a-z][\w.:]+)\s", text, re.M)
-        for opcode in OPCODES
-        if line.startswith(opcode)
-    )
-    (threads,) = re.findall(r"^\.reqntid (\d+)", text, re.M)
     (shared,) = re.findall(r"^\.shared .* global_smem_product\[(\d+)\];", text, re.M)
-    return {
-        "threads": int(threads),
-        "shared_bytes": int(shared),
-        "instructions": dict(sorted(found.items())),
-    }
+    return text, int(shared)
 
 
 def main(gpu: str) -> None:
-    """Compile all versions for a GPU, or with ``"describe"`` write `DESCRIBED` anew."""
+    """Compile all versions for a GPU, or with ``"describe"`` say what they hold."""
     if gpu == "describe":
-        packages = ("cuda-tile", "nvidia-cuda-tileiras")
-        gpus = {gpu: described(compiled("float16", SIXTEEN[0], True, gpu)) for gpu in GPUS}
-        made_by = {name: version(name) for name in packages}
-        told = {"made_by": made_by, "dtype": "float16", "tiles": SIXTEEN[0][:3], "gpus": gpus}
-        DESCRIBED.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+        codes = {gpu: compiled("float16", SIXTEEN[0], True, gpu) for gpu in GPUS}
+        found = {gpu: described(*ptx_of(code)) for gpu, code in codes.items()}
+        store("cuTile", ("cuda-tile", "nvidia-cuda-tileiras"), found)
         return
     folder = FOLDER / gpu
     folder.mkdir(parents=True, exist_ok=True)

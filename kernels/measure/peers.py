@@ -1,7 +1,8 @@
 """Other ways to a matrix product on this GPU, measured beside the rungs.
 
-cuBLAS comes with CuPy. The others are measured where they are installed (cuTile: where its product
-has been compiled): nothing else here needs them, and a machine without them has shorter tables.
+cuBLAS comes with CuPy. The others are measured where they are installed (cuTile and CuTe DSL: where
+their product has been compiled): nothing else here needs them, and a machine without them has
+shorter tables.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from kernels.engine import cupy
+from kernels.engine.device import device
 from kernels.host import half
 from kernels.host.cublas import gemm
-from kernels.measure import peer_cutile
+from kernels.measure import peer_cute, peer_cutile
 
 __all__ = ["TITLES", "cublas", "others"]
 
@@ -24,6 +26,7 @@ __all__ = ["TITLES", "cublas", "others"]
 TITLES = {
     "triton": "Triton",
     "cutile": "cuTile",
+    "cute": "CuTe DSL",
     "cublaslt": "cuBLASLt, searched",
     "cublas_bf16x9": "cuBLAS, emulated",
     "cublaslt_promoted": "cuBLASLt, sums promoted",
@@ -87,3 +90,6 @@ def others(
         yield "triton", partial(peer_triton.launch, A, B, C)
     if usual and peer_cutile.folder().is_dir():
         yield "cutile", partial(peer_cutile.launch, A, B, C)
+    hopper = device().compute_capability == (9, 0)
+    if usual and A.dtype != np.float32 and hopper and peer_cute.fits(A, B):
+        yield "cute", partial(peer_cute.launch, A, B, C)

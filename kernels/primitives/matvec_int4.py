@@ -9,7 +9,7 @@ from functools import cache
 
 import numpy as np
 
-from kernels import host
+from kernels import host, ptx
 from kernels.engine import cuda, float32, uint32
 from kernels.engine.vector import aligned16, load4_guarded, unrolled
 from kernels.host import cdiv
@@ -19,6 +19,8 @@ from kernels.primitives.reduction import BLOCK, WARPS, sum_of_warp
 GROUP = 128  #: weights that share a scale
 EACH = 8  #: weights of a word
 ZERO = 8  #: the number that stands for 0
+#: The bits of the float32 2²³. Its last bit counts ones: put q there, and it is 2²³ + q.
+MAGIC = 0x4B000000
 
 
 @cache
@@ -29,24 +31,31 @@ def make_int4(ROWS):
     def matvec_int4(packed, scales, X, y):
         acc = cuda.local.array(ROWS, float32)
         x = cuda.local.array(EACH, float32)
+        bits = cuda.local.array(ROWS, uint32)
         lane = cuda.threadIdx.x % 32
         row0 = (cuda.blockIdx.x * WARPS + cuda.threadIdx.x // 32) * ROWS
         N, words = packed.shape
         wide = aligned16(X)
         for i in range(ROWS):
             acc[i] = float32(0)
+        unrolled()
         for word in range(lane, words, 32):
-            # Eight numbers of x, loaded once, serve all rows of the warp.
+            # All loads first. A row beyond the last is the last once more.
+            for i in range(ROWS):
+                bits[i] = packed[min(row0 + i, N - 1), word]
+            unrolled()
+            # Eight numbers of x serve all rows of the warp.
             x[0], x[1], x[2], x[3] = load4_guarded(X, 0, EACH * word, wide)
             x[4], x[5], x[6], x[7] = load4_guarded(X, 0, EACH * word + 4, wide)
             for i in range(ROWS):
-                if row0 + i < N:
-                    bits, part = packed[row0 + i, word], float32(0)
-                    for j in range(EACH):
-                        q = (bits >> uint32(4 * j)) & uint32(15)
-                        part += (float32(q) - float32(ZERO)) * x[j]
-                    unrolled()
-                    acc[i] += scales[row0 + i, word * EACH // GROUP] * part
+                part = float32(0)
+                for j in range(EACH):
+                    q = uint32(uint32(bits[i] >> uint32(4 * j)) & uint32(15))
+                    # The bits of 2²³ + q: no conversion.
+                    weight = ptx.uint_as_float(uint32(q | uint32(MAGIC))) - float32(2**23 + ZERO)
+                    part += weight * x[j]
+                unrolled()
+                acc[i] += scales[min(row0 + i, N - 1), word * EACH // GROUP] * part
             unrolled()
         for i in range(ROWS):
             total = sum_of_warp(acc[i])

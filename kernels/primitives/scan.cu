@@ -2,6 +2,10 @@
 #include "warp.cuh"
 #include "fours.cuh"
 
+#ifndef VECTORS
+#define VECTORS 8  // loads of a thread in scan_lookback
+#endif
+
 constexpr int BLOCK = 256;
 constexpr int WARPS = BLOCK / 32;
 
@@ -136,39 +140,62 @@ extern "C" __global__ void scan_lookback(const float *__restrict__ a, float *sum
                                          unsigned *states, float *__restrict__ out, int n)
 {
     __shared__ int s_tile;
-    __shared__ float s_sums[2];  // of this tile, and of all before it
-    const int t = threadIdx.x;
+    __shared__ float s_before;        // the sum of all tiles before this one
+    __shared__ float s_warps[WARPS];  // of the tile, up to the end of each warp
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     // Blocks take numbers in the order in which they start, so a tile's predecessors have started.
-    if (t == 0)
+    if (threadIdx.x == 0)
         s_tile = atomicAdd(states, 1u);
     __syncthreads();
     const int tile = s_tile;
-    const size_t i = 4 * (size_t(tile) * BLOCK + t);
-    const int count = i < n ? n - i : 0;
-    float4 v = load4(a + i, count);
-    v.y += v.x;
-    v.z += v.y;
-    v.w += v.z;
-    float left = sum_before(v.w);
-    if (t == BLOCK - 1)
-        s_sums[0] = left + v.w;
+    // A warp's numbers are neighbours. All its loads are under way before the first addition.
+    const size_t start = 4 * ((size_t(tile) * WARPS + warp) * 32 * VECTORS + lane);
+    float4 v[VECTORS];
+#pragma unroll
+    for (int j = 0; j < VECTORS; ++j) {
+        const size_t i = start + 128 * j;
+        v[j] = load4(a + i, i < n ? n - i : 0);
+    }
+    float total = 0.0f;  // of the warp, so far
+#pragma unroll
+    for (int j = 0; j < VECTORS; ++j) {
+        v[j].y += v[j].x;
+        v[j].z += v[j].y;
+        v[j].w += v[j].z;
+        const float scanned = scan_of_warp(v[j].w);
+        float left = __shfl_up_sync(ALL, scanned, 1);
+        left = total + (lane > 0 ? left : 0.0f);
+        v[j] = make_float4(left + v[j].x, left + v[j].y, left + v[j].z, left + v[j].w);
+        total += __shfl_sync(ALL, scanned, 31);
+    }
+    if (lane == 0)
+        s_warps[warp] = total;
     __syncthreads();
-    if (t < 32) {
+    if (warp == 0) {
+        const float sums_of_warps = scan_of_warp(lane < WARPS ? s_warps[lane] : 0.0f);
+        if (lane < WARPS)
+            s_warps[lane] = sums_of_warps;
+        const float whole = __shfl_sync(ALL, sums_of_warps, WARPS - 1);
         // The fence comes between: whoever sees the state sees the sum as well.
-        if (t == 0 && tile > 0) {
-            sums[tile] = s_sums[0];
+        if (lane == 0 && tile > 0) {
+            sums[tile] = whole;
             __threadfence();
             atomicExch(states + 1 + tile, SUM);
         }
         const float before = look_back(tile, sums, prefixes, states);
-        if (t == 0) {
-            prefixes[tile] = before + s_sums[0];
+        if (lane == 0) {
+            prefixes[tile] = before + whole;
             __threadfence();
             atomicExch(states + 1 + tile, PREFIX);
-            s_sums[1] = before;
+            s_before = before;
         }
     }
     __syncthreads();
-    left += s_sums[1];
-    store4(out + i, count, make_float4(left + v.x, left + v.y, left + v.z, left + v.w));
+    const float left = s_before + (warp > 0 ? s_warps[warp - 1] : 0.0f);
+#pragma unroll
+    for (int j = 0; j < VECTORS; ++j) {
+        const size_t i = start + 128 * j;
+        const float4 w = make_float4(left + v[j].x, left + v[j].y, left + v[j].z, left + v[j].w);
+        store4(out + i, i < n ? n - i : 0, w);
+    }
 }

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernels import host, ptx
-from kernels.engine import cuda, cupy, float32, int32, uint32, uint64
-from kernels.engine.vector import aligned16, load4_guarded, store4_guarded
+from kernels.engine import cuda, cupy, float32, int32, on_gpu, uint32, uint64
+from kernels.engine.vector import aligned16, load4_guarded, store4_guarded, unrolled
 from kernels.host import cdiv, cpp
 from kernels.host.follow import prepared
 from kernels.host.model import WARP, Access, Model
@@ -145,41 +145,66 @@ def look_back(tile, sums, prefixes, states):
     return before  # in lane 0
 
 
+#: Loads of a thread in `scan_lookback`, of 16 bytes each. Blocks look back, so few and tall tiles.
+VECTORS = 8
+
+
 @cuda.jit
 def scan_lookback(a, sums, prefixes, states, out):
     s_tile = cuda.shared.array(1, int32)
-    s_sums = cuda.shared.array(2, float32)  # of this tile, and of all before it
-    t = cuda.threadIdx.x
+    s_before = cuda.shared.array(1, float32)  # the sum of all tiles before this one
+    s_warps = cuda.shared.array(WARPS, float32)  # of the tile, up to the end of each warp
+    v = cuda.local.array((VECTORS, 4), float32)
+    lane, warp = cuda.threadIdx.x % 32, cuda.threadIdx.x // 32
     # Blocks take numbers in the order in which they start, so a tile's predecessors have started.
-    if t == 0:
+    if cuda.threadIdx.x == 0:
         s_tile[0] = cuda.atomic.add(states, 0, 1)
     cuda.syncthreads()
     tile = s_tile[0]
-    i = 4 * (tile * BLOCK + t)
+    # A warp's numbers are neighbours. All its loads are under way before the first addition.
+    start = 4 * ((tile * WARPS + warp) * 32 * VECTORS + lane)
     wide = aligned16(a) and aligned16(out)
-    p, q, r, s = load4_guarded(a, 0, i, wide)
-    q += p
-    r += q
-    s += r
-    left = sum_before(s)
-    if t == BLOCK - 1:
-        s_sums[0] = left + s
+    for j in range(VECTORS):
+        v[j, 0], v[j, 1], v[j, 2], v[j, 3] = load4_guarded(a, 0, start + 128 * j, wide)
+    unrolled()
+    total = float32(0)  # of the warp, so far
+    for j in range(VECTORS):
+        v[j, 1] += v[j, 0]
+        v[j, 2] += v[j, 1]
+        v[j, 3] += v[j, 2]
+        scanned = scan_of_warp(v[j, 3])
+        left = cuda.shfl_up_sync(ALL, scanned, 1)
+        left = total + (left if lane > 0 else float32(0))
+        for c in range(4):
+            v[j, c] += left
+        unrolled()
+        total += cuda.shfl_sync(ALL, scanned, 31)
+    unrolled()
+    if lane == 0:
+        s_warps[warp] = total
     cuda.syncthreads()
-    if t < 32:
+    if warp == 0:
+        sums_of_warps = scan_of_warp(s_warps[lane] if lane < WARPS else float32(0))
+        if lane < WARPS:
+            s_warps[lane] = sums_of_warps
+        whole = cuda.shfl_sync(ALL, sums_of_warps, WARPS - 1)
         # The fence comes between: whoever sees the state sees the sum as well.
-        if t == 0 and tile > 0:
-            sums[tile] = s_sums[0]
+        if lane == 0 and tile > 0:
+            sums[tile] = whole
             cuda.threadfence()
             cuda.atomic.exch(states, 1 + tile, SUM)
         before = look_back(tile, sums, prefixes, states)
-        if t == 0:
-            prefixes[tile] = before + s_sums[0]
+        if lane == 0:
+            prefixes[tile] = before + whole
             cuda.threadfence()
             cuda.atomic.exch(states, 1 + tile, PREFIX)
-            s_sums[1] = before
+            s_before[0] = before
     cuda.syncthreads()
-    left += s_sums[1]
-    store4_guarded(out, 0, i, left + p, left + q, left + r, left + s, wide)
+    left = s_before[0] + (s_warps[warp - 1] if warp > 0 else float32(0))
+    for j in range(VECTORS):
+        p, q, r, s = left + v[j, 0], left + v[j, 1], left + v[j, 2], left + v[j, 3]
+        store4_guarded(out, 0, start + 128 * j, p, q, r, s, wide)
+    unrolled()
 
 
 # ----------------------------------------------------------------------------------- the versions
@@ -304,7 +329,7 @@ class LookBack:
     name = "lookback"
     title = "one launch, with look-back"
     kernel = staticmethod(scan_lookback)
-    tile = 4 * BLOCK  #: numbers that a block scans
+    tile = 4 * VECTORS * BLOCK  #: numbers that a block scans
 
     def launch(self, n: int) -> tuple[tuple[int], tuple[int]]:
         """Return (grid, block) of the launch that scans n numbers."""
@@ -314,7 +339,7 @@ class LookBack:
     def depth(self, n: int) -> int:
         """Return the additions, at most, that one of n numbers goes through: tile after tile."""
         blocks = cdiv(n, self.tile)
-        return 13 + (blocks + 6 if blocks > 1 else 0)
+        return 17 + VECTORS + (blocks + 6 if blocks > 1 else 0)
 
     def workspace(self, n: int) -> tuple:
         """Return (sums, prefixes, states) on the device; a launch needs states of zeros."""
@@ -334,11 +359,18 @@ class LookBack:
         sums, prefixes, states = self.workspace(operands.n)
         arrays = a, sums, prefixes, states, out
         if operands.engine == "cpp":
-            twin = cpp.load("scan", "scan_lookback", WIDE=host.wide(a, out))
+            twin = cpp.load("scan", "scan_lookback", WIDE=host.wide(a, out), VECTORS=VECTORS)
             launch = prepared(twin, *self.launch(operands.n), (*arrays, np.int32(operands.n)))
         else:
             launch = prepared(self.kernel, *self.launch(operands.n), arrays)
-        return lambda: (states.fill(0), launch())
+
+        def clear():
+            if on_gpu:  # no kernel, as `fill` would be
+                states.data.memset_async(0, states.nbytes)
+            else:
+                states.fill(0)
+
+        return lambda: (clear(), launch())
 
 
 LOOK_BACK = LookBack()

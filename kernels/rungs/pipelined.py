@@ -109,7 +109,7 @@ class Options(ThreadTiles):
 
 RUNG = Rung(
     name="pipelined",
-    title="Loads ahead of use",
+    title="Software prefetching",
     chapter="07-register-tiling",
     Options=Options,
     make=make_pipelined,

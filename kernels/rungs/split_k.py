@@ -1,4 +1,4 @@
-"""Parts of K: several blocks share one tile of C, for results of too few tiles to fill the GPU.
+"""Split-K: several blocks share one tile of C, for results of too few tiles to fill the GPU.
 
 With `split` > 1 each block adds up its own part of K, and a second launch adds the parts. Large
 matrices whose rows begin on no 16-byte boundary are copied to some whose rows do, in every launch.
@@ -278,7 +278,7 @@ def launch_of_sums(M, N):
 
 RUNG = SplitK(
     name="split_k",
-    title="Parts of K",
+    title="Split-K",
     chapter="07-register-tiling",
     Options=Options,
     make=make_split_k,

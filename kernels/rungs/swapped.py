@@ -56,7 +56,7 @@ class Options(host.Options):
 
 RUNG = Rung(
     name="swapped",
-    title="Naive, x and y swapped",
+    title="Naive, uncoalesced",
     chapter="03-naive",
     Options=Options,
     make=lambda block: swapped,  # it is the same for every block

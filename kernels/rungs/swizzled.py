@@ -152,7 +152,7 @@ class Options(WarpTiles):
 
 RUNG = Rung(
     name="swizzled",
-    title="Blocks in another order",
+    title="Block swizzling",
     chapter="07-register-tiling",
     Options=Options,
     make=make_swizzled,

@@ -162,7 +162,7 @@ def make_unguarded(BM, BN, BK, WM, WN, TM, TN, group):
 
 RUNG = Rung(
     name="unguarded",
-    title="No guards inside",
+    title="Unguarded interior",
     chapter="07-register-tiling",
     Options=Options,
     make=make_unguarded,

@@ -10,14 +10,14 @@ import pytest
 
 from kernels import LADDER
 from kernels.measure.ptx import compile_kernel
-from tests.rungs.cases import SETTINGS, SMALL, label
+from tests.rungs.cases import SETTINGS, label
 
 pytestmark = pytest.mark.skipif(
     not (find_spec("cuda") and find_spec("numba_cuda")),
     reason="this platform has no packages of the CUDA compilers",
 )
 
-LARGE = [setting for setting in SETTINGS if setting[0] not in SMALL]
+LARGE = [setting for setting in SETTINGS if "TM" in LADDER[setting[0]].defaults]
 WIDE = [name for name, rung in LADDER.items() if rung.wide]
 
 

@@ -59,6 +59,7 @@ def name_of(case) -> str:
     return "-".join([stem, arch, *(f"{name}{value}" for name, value in macros.items())])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", list(cases()), ids=name_of)
 def test_it_compiles_and_nothing_spills(case):
     stem, arch, macros = case
@@ -172,6 +173,7 @@ def test_numba_has_the_instructions_of_tensor_cores(numba_kernel):
         assert "\n" not in str(caught.value)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("numba_kernel", NUMBA, indirect=True, ids=str)
 def test_numba_spills_nothing_and_its_products_overlap(numba_kernel):
     """Linked as numba-cuda does it on a GPU: the linker sees the whole program."""

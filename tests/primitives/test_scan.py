@@ -168,7 +168,7 @@ def test_a_missing_fence_is_a_race():
     text, place = Path(module.__file__).read_text(encoding="utf-8"), "prefixes[tile] = before +"
     fenced = re.search(re.escape(place) + r".*\n( +cuda.threadfence\(\)\n)", text)
     other = from_source(text[: fenced.start(1)] + text[fenced.end(1) :], "scan_without_fence")
-    kinds = {problem.kind for problem in looked_back(other.scan_lookback, vector(5000)).problems}
+    kinds = {problem.kind for problem in looked_back(other.scan_lookback, vector(40000)).problems}
     assert kinds == {"race: read after write"}
 
 

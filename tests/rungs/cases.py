@@ -3,6 +3,7 @@
 from itertools import product
 
 import numpy as np
+import pytest
 
 from kernels import LADDER, cupy, lab
 from kernels.host import half
@@ -28,6 +29,12 @@ SETTINGS = tuple(
     if rung.in_microscope
     for options in rung.chosen("numba")
 )
+#: Those settings for `parametrize`. The microscope runs a kernel of asynchronous copies warp by
+#: warp, which takes forty times as long: of its three versions `make test` takes one.
+SAMPLED = [
+    pytest.param(setting, marks=pytest.mark.sampled(3) if setting[0] == "async_tiled" else ())
+    for setting in SETTINGS
+]
 #: Every version of every rung: (name, engine, number format, options).
 VERSIONS = tuple(
     (name, engine, dtype, options)

@@ -7,10 +7,10 @@ from kernels import LADDER, lab
 from kernels.host.rung import made
 from kernels.measure import oracle
 from kernels.patterns import vector_add
-from tests.rungs.cases import SETTINGS, label
+from tests.rungs.cases import SAMPLED, label
 
 
-@pytest.mark.parametrize("setting", SETTINGS, ids=label)
+@pytest.mark.parametrize("setting", SAMPLED, ids=label)
 def test_trace_equals_model(setting):
     name, options = setting
     rung = LADDER[name]

@@ -16,6 +16,7 @@ from kernels.rungs import split_k
 from kernels.rungs.order import GENERAL
 from tests.rungs.cases import (
     FEW,
+    SAMPLED,
     SETTINGS,
     SHAPES,
     SMALL,
@@ -36,12 +37,12 @@ def test_a_third_of_all_shapes(setting):
     assert check_shapes(setting, "numba", SHAPES[third::3]) in (333, 334)
 
 
-@pytest.mark.parametrize("setting", [s for s in SETTINGS if s[0] not in SMALL], ids=label)
+@pytest.mark.parametrize("setting", [s for s in SAMPLED if s.values[0][0] not in SMALL], ids=label)
 def test_shapes_around_the_large_tiles(setting):
     assert check_shapes(setting, "numba", FEW) == len(FEW)
 
 
-@pytest.mark.parametrize("setting", SETTINGS, ids=label)
+@pytest.mark.parametrize("setting", SAMPLED, ids=label)
 def test_any_strides(setting):
     name, options = setting
     for case, A, B, C in strided_inputs(17, 23, 37):
@@ -49,7 +50,7 @@ def test_any_strides(setting):
         lab.check(C, A, B)
 
 
-@pytest.mark.parametrize("setting", SETTINGS, ids=label)
+@pytest.mark.parametrize("setting", SAMPLED, ids=label)
 def test_views_that_16_bytes_do_not_fit(setting):
     name, options = setting
     for M, N, K in ((36, 40, 24), (37, 41, 23)):
@@ -59,7 +60,7 @@ def test_views_that_16_bytes_do_not_fit(setting):
         lab.check(C, A, B)
 
 
-@pytest.mark.parametrize("setting", SETTINGS, ids=label)
+@pytest.mark.parametrize("setting", SAMPLED, ids=label)
 def test_views_whose_rows_end_between_16_bytes(setting):
     name, options = setting
     for M, N, K in ((37, 41, 23), (1, 41, 1)):

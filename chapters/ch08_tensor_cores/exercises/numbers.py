@@ -150,7 +150,8 @@ DESCRIPTOR = NumberExercise(
         "18432 / 16, 8192 / 16, and for eight rows of 128 bytes 1024 / 16.",
     ),
     after="Fourteen bits of 16-byte units reach 256 KiB, more than the shared memory of a block."
-    " That's why tiles lie on such boundaries.",
+    " Tiles lie on 1024-byte boundaries for another reason: the swizzle repeats every 8 rows of 128"
+    " bytes.",
     answers={"start": START // 16, "leading": PANEL // 16, "stride": 1024 // 16},
     mistakes={
         ("start", START): "that's in bytes: the descriptor counts units of 16",

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from kernels.engine import cupy
+from kernels.engine import cupy, on_gpu
 from kernels.measure import ncu, probes
 from kernels.measure.bench.step import Step, Tables
 from kernels.measure.timing import time as time_launch
@@ -110,6 +110,23 @@ def scan_cases(lengths: tuple[int, ...] = SCANS) -> Iterator[Primitive]:
             lambda a=a, out=out: cupy.cumsum(a, out=out),
             _error(out, _prefixes, (a,), min(n, LIBRARY_DEPTH)),
         )  # fmt: skip
+        if on_gpu:
+            yield _in_place(a, out)
+
+
+def _in_place(a: Any, out: Any) -> Primitive:
+    """What CuPy calls after it has copied the vector: CUB's scan of `out`, in its place."""
+    from cupy.cuda import cub
+
+    n, inner = a.size, _error(out, _prefixes, (a,), min(a.size, LIBRARY_DEPTH))
+
+    def copied(launch: Callable[[], object]) -> Callable[[], object]:
+        return lambda: (out.__setitem__(..., a), launch())
+
+    return Primitive(
+        {"what": "CUB", "engine": "library", "n": n}, 8 * n,
+        lambda: cub.cub_scan(out, cub.CUPY_CUB_CUMSUM), lambda launch: inner(copied(launch)),
+    )  # fmt: skip
 
 
 def _launches(version: scan.Version, n: int) -> int:

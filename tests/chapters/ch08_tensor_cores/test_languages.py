@@ -1,4 +1,4 @@
-"""The product in four languages: each text is the whole kernel of its file, and nothing else."""
+"""The product in five languages: each text is the whole kernel of its file, and nothing else."""
 
 import ast
 
@@ -15,7 +15,8 @@ def test_a_text_is_one_whole_kernel_of_its_file(language):
     whole = (ROOT / "kernels" / file).read_text(encoding="utf-8")
     assert all(line.strip() in whole for line in kernel.splitlines())
     if language == "CUDA C++":
-        assert kernel.startswith('extern "C" __global__ void tiled(') and kernel.endswith("\n}")
+        assert kernel.startswith('extern "C" __global__ void') and kernel.endswith("\n}")
+        assert f"\n{name}(" in kernel
         assert kernel.count("{") == kernel.count("}")
     else:
         (found,) = ast.parse(kernel).body
@@ -24,7 +25,8 @@ def test_a_text_is_one_whole_kernel_of_its_file(language):
 
 
 def test_the_decorator_belongs_to_the_text():
-    assert languages.text("Numba").startswith("@cuda.jit\ndef tiled(")
+    assert languages.text("Numba").startswith("@cuda.jit(launch_bounds=(THREADS, 1))\ndef ")
+    assert languages.text("CuTe DSL").startswith("@cute.kernel\ndef product(")
     assert languages.text("Triton").startswith("@triton.jit\n")
 
 
@@ -39,9 +41,15 @@ def test_an_unknown_language_is_told_which_there_are():
         languages.text("Mojo")
 
 
-def test_cutile_makes_other_code_for_every_gpu():
-    made = languages.made_by_cutile()
-    multiply = {gpu: {*code["instructions"]} for gpu, code in made["gpus"].items()}
-    assert "mma.sync" in multiply["sm_80"] and "cp.async.bulk.tensor" not in multiply["sm_80"]
-    assert {"wgmma.mma_async", "cp.async.bulk.tensor"} <= multiply["sm_90"]
-    assert "tcgen05.mma" in multiply["sm_100"] and {*made["made_by"]} >= {"cuda-tile"}
+def test_the_compilers_make_other_code_for_every_gpu():
+    multiply = {
+        (language, gpu): {*code["instructions"]}
+        for language, made in languages.compiled().items()
+        for gpu, code in made["gpus"].items()
+    }
+    assert {language for language, _ in multiply} == {"CuTe DSL", "Triton", "cuTile"}
+    for language in ("Triton", "cuTile"):
+        assert "mma.sync" in multiply[language, "sm_80"]
+    for language in ("CuTe DSL", "Triton", "cuTile"):
+        assert "wgmma.mma_async" in multiply[language, "sm_90"]
+    assert "tcgen05.mma" in multiply["cuTile", "sm_100"]

@@ -20,6 +20,7 @@ STILLS = [
     Calculator(),
     Calculator(rung="tiled", engine="cpp", tile=0, shape=[128, 8192, 8192]),
     Calculator(rung="async_tiled", tile=0),
+    Calculator(rung="persistent", tile=0),
 ]
 
 
@@ -30,9 +31,13 @@ def widget():
 
 def test_every_rung_and_language_is_there(widget):
     there = {(version["rung"], version["engine"]) for version in widget.versions}
-    profiled = {(row.rung, row.engine) for row in records.load().rows("profiles")}
+    profiled = {
+        (row.get("rung"), row.get("engine"))
+        for table in versions.PROFILES
+        for row in records.load().tables.get(table, ())
+    }
     written = {(name, engine) for name in TILES for engine in LADDER[name].engines}
-    assert there == written & profiled and len(there) >= 17
+    assert there == written & profiled and len(there) >= 23
     assert [v["tile"] for v in widget.versions if (v["rung"], v["engine"]) == ("tiled", "cpp")] == [
         "8 × 8", "16 × 16", "32 × 32",
     ]  # fmt: skip
@@ -47,13 +52,15 @@ def test_a_state_is_what_the_model_says(widget, formulas, shape):
         ("naive", "cpp", 1),
         ("tiled", "numba", 2),
         ("serpentine", "cpp", 0),
+        ("wgmma", "cpp", 0),
     ):
         _, shown = formulas(Calculator, "f.chosen(...x)", [widget.versions, rung, engine, tile])
         options = LADDER[rung].default(engine) | TILES[rung][tile]
-        known = versions.version(LADDER[rung], engine, options, record)
+        like = (8192 if rung == "wgmma" else 4096,) * 3
+        known = versions.version(LADDER[rung], engine, options, record, like)
         told = product.time(
             LADDER[rung].Options(**options), known.pace, versions.machine(record), known.resident,
-            shape,
+            shape, LADDER[rung].dtypes[0],
         )  # fmt: skip
         assert shown["us"][number] == pytest.approx(1e6 * told.seconds, rel=0.005)
         assert shown["tflops"][number] == pytest.approx(
@@ -61,7 +68,7 @@ def test_a_state_is_what_the_model_says(widget, formulas, shape):
         )
         assert shown["rounds"][number] == told.rounds
         rows = record.rows("timings", rung=rung, engine=engine, options=options, M=shape[0],
-                           N=shape[1], K=shape[2])  # fmt: skip
+                           N=shape[1], K=shape[2], dtype=LADDER[rung].dtypes[0])  # fmt: skip
         assert (str(number) in shown["recorded"]) == bool(rows)
         if rows:
             assert shown["recorded"][str(number)][0] == pytest.approx(
@@ -75,8 +82,9 @@ def test_a_rung_in_one_language_is_shown_in_that(widget, formulas):
 
 
 def test_the_axis_is_logarithmic(formulas):
-    found = formulas(Calculator, "[0.01, 0.1, 1, 10, 100, 500].map((c) => f.along(c, 300))")
+    found = formulas(Calculator, "[0.01, 0.1, 1, 10, 100, 500].map((c) => f.along(c, 300, 0.1))")
     assert found == pytest.approx([0, 0, 100, 200, 300, 300])
+    assert formulas(Calculator, "[1.9, 0.016].map(f.lowEnd)") == [0.1, 0.001]
 
 
 @pytest.mark.parametrize(("width", "mode"), keys.PROFILES)

@@ -81,7 +81,7 @@ def test_counts_of_all_launches_of_a_case_are_added(monkeypatch):
     ]  # fmt: skip
     assert asked["command"][1:] == ["-m", "kernels.measure.bench.primitives", "sums"]
     assert asked["marked"] and set(asked["metrics"]) == {
-        counters.COUNTS[name] for name in bench.COUNTED
+        (counters.COUNTS | counters.LARGEST)[name] for name in bench.COUNTED
     }
     launches.pop()
     with pytest.raises(ncu.ProfilerError, match="expected 13 launches, counted 12"):

@@ -13,6 +13,7 @@ import traitlets
 
 from kernels import records
 from kernels.budget import product, verdict, versions
+from kernels.host.options import Options
 from kernels.host.rung import ENGINE_TITLES, Values
 from kernels.lab.widgets.base import Widget, plain
 from kernels.rungs.order import LADDER
@@ -30,6 +31,9 @@ TILES: dict[str, tuple[Values, ...]] = {
     "warp_tiled": ({},),
     "serpentine": ({},),
     "async_tiled": ({},),
+    "mma": ({},),
+    "wgmma": ({},),
+    "persistent": ({},),
 }
 
 
@@ -95,33 +99,37 @@ def _known(name: str, *_: str) -> list[dict[str, Any]]:
 
 def _version(record: records.Record, name: str, engine: str, options: Values) -> dict[str, Any]:
     rung = LADDER[name]
-    known = versions.version(rung, engine, options, record)
-    machine, chosen = versions.machine(record), rung.Options(**options)
+    # A product on tensor cores is over at 2048³ before they are filled: there, it waits for data.
+    shape = (4096,) * 3 if rung.dtypes[0] == "float32" else (8192,) * 3
+    known = versions.version(rung, engine, options, record, shape)
+    machine, chosen, dtype = versions.machine(record), rung.Options(**options), rung.dtypes[0]
     states: dict[str, list[float]] = {part: [] for part in ("us", "cycles", "tflops", "rounds")}
     recorded = {}
     for number, (M, N, K) in enumerate(every(SIZES, repeat=3)):
-        told = product.time(chosen, known.pace, machine, known.resident, (M, N, K))
-        figures = product.figures(told.seconds, (M, N, K), machine)
+        told = product.time(chosen, known.pace, machine, known.resident, (M, N, K), dtype)
+        figures = product.figures(told.seconds, (M, N, K), machine, dtype)
         for part, value in zip(states, (1e6 * told.seconds, *figures, told.rounds), strict=True):
             states[part].append(_three(value))
-        for row in record.rows("timings", rung=name, engine=engine, options=options, M=M, N=N, K=K):
-            figures = product.figures(row.median, (M, N, K), machine)
+        for row in record.rows("timings", rung=name, engine=engine, options=options, dtype=dtype,
+                               M=M, N=N, K=K):  # fmt: skip
+            figures = product.figures(row.median, (M, N, K), machine, dtype)
             recorded[str(number)] = [_three(value) for value in (1e6 * row.median, *figures)]
     return {
-        "rung": name, "title": rung.title, "engine": engine, "tile": _tile(options),
+        "rung": name, "title": rung.title, "engine": engine, "tile": _tile(chosen, options),
         "ceilings": verdict.lines(known.budget),
         "say": verdict.sentence(known.budget), "counts": known.pace.source,
         "low": known.pace.low, "high": known.pace.high, "recorded": recorded, **states,
     }  # fmt: skip
 
 
-def _tile(options: Values) -> str:
+def _tile(chosen: Options, options: Values) -> str:
     """The tiles among some options, as a slider shows them."""
-    for name in ("block", "tile"):
-        if name in options:
-            return f"{options[name]} × {options[name]}"
-    thread = f"{options['TM']} × {options.get('TN', 1)}"
-    return f"{options['BM']} × {options['BN']}, {thread} per thread"
+    block = "{} × {}".format(*chosen.block_tile)
+    return (
+        f"{block}, {options['TM']} × {options.get('TN', 1)} per thread"
+        if "TM" in options
+        else block
+    )
 
 
 def _three(value: float) -> float:

@@ -15,8 +15,7 @@ import {
 
 const ENGINES = { numba: "Numba", cpp: "CUDA C++" };
 const NAMES = ["M", "N", "K"];
-const LOW = 0.1;
-const HIGH = 100; // cycles per FMA, the ends of the axis
+const DECADES = 3; // of the axis, from its low end in cycles per FMA
 const ROW = 24;
 
 /** The number of a state: K's values lie next to each other. */
@@ -29,8 +28,11 @@ function chosen(versions, rung, engine, tile) {
   return [own, own[clamp(tile, 0, own.length - 1)]];
 }
 
+/** The low end of the axis: tensor cores take a hundredth of the cycles. */
+const lowEnd = (cycles) => (cycles < 0.1 ? 0.001 : 0.1);
+
 /** Where a number of cycles lies on a logarithmic axis of some width. */
-const along = (cycles, width) => (width * Math.log(clamp(cycles, LOW, HIGH) / LOW)) / Math.log(HIGH / LOW);
+const along = (cycles, width, low) => (width * clamp(Math.log10(cycles / low), 0, DECADES)) / DECADES;
 
 function render({ model, el }) {
   const host = frame(el, "calculator", "Budget calculator");
@@ -77,11 +79,13 @@ function render({ model, el }) {
     const left = 150,
       room = width - left - 64,
       bottom = ROW * shown.ceilings.length + 4;
-    const x = (cycles) => left + along(cycles, room);
+    const start = lowEnd(Number(shown.ceilings[0][3]));
+    const x = (cycles) => left + along(cycles, room, start);
     const text = (at, y, content, more = {}) => draw("text", { x: at, y, class: "small", ...more }, content);
     const parts = [],
       values = []; // drawn last, over the lines
-    for (let mark = LOW; mark <= HIGH; mark *= 10) {
+    for (let decade = 0; decade <= DECADES; decade += 1) {
+      const mark = start * 10 ** decade;
       parts.push(draw("path", { class: "rule", d: `M${x(mark)} 0V${bottom}` }));
       parts.push(text(x(mark), bottom + 14, String(Number(mark.toPrecision(1))), { "text-anchor": "middle" }));
     }
@@ -155,5 +159,5 @@ function render({ model, el }) {
   return host.close;
 }
 
-export const formulas = { stateOf, chosen, along };
+export const formulas = { stateOf, chosen, along, lowEnd };
 export default { render };
