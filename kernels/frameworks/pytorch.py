@@ -1,4 +1,4 @@
-"""The ladder as a PyTorch operator: ``torch.ops.tile_by_tile.matmul(A, B)``.
+"""The course's kernels as PyTorch operators, ``torch.ops.tile_by_tile.matmul`` and ``.attention``.
 
 On a GPU the kernel that `kernels.matmul` chooses runs, on PyTorch's current stream and on its
 memory, or the CUDA C++ twin of a rung that is named: ``matmul(A, B, "tiled")``. Without a GPU, a
@@ -7,6 +7,7 @@ Numba kernel runs in the interpreter, which is slow and made for small matrices.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from typing import Any
 
 try:
@@ -19,10 +20,14 @@ except ImportError:
 
 from kernels.engine import cupy
 from kernels.frameworks.operands import check_product, rung_for
+from kernels.host import tuned
+from kernels.host.plans import Plans, unowned
+from kernels.primitives import attention as fused
+from kernels.primitives import attention_backward
 from kernels.rungs.order import LADDER
 from kernels.tuning import chooser
 
-__all__ = ["matmul"]
+__all__ = ["attention", "matmul"]
 
 #: Number formats that A and B may have, with the one of C.
 FORMATS = {
@@ -62,22 +67,15 @@ def matmul(A: torch.Tensor, B: torch.Tensor, rung: str = "") -> torch.Tensor:
     """
     if A.device.type not in ("cpu", "cuda"):
         raise ValueError(f"A is on {A.device}: the kernels run on cuda and cpu; move it, A.cpu()")
-    if A.is_cuda and (not rung or A.dtype != torch.float32):
+    if A.is_cuda:
         return _planned(A, B, rung)
-    if not A.is_cuda and A.dtype != torch.float32:
+    if A.dtype != torch.float32:
         _check(A, B)
         return matmul(A.float(), B.float(), rung).to(FORMATS[A.dtype])
-    rung = rung or "tiled"
-    chosen = rung_for(rung, "cpp" if A.is_cuda else "numba")
+    chosen = rung_for(rung or "tiled", "numba")
     _check(A, B)
     C = A.new_empty(A.shape[0], B.shape[1])
-    if A.is_cuda:
-        stream = cupy.cuda.ExternalStream(torch.cuda.current_stream(A.device).cuda_stream)
-        with cupy.cuda.Device(A.device.index), stream:
-            arrays = [cupy.from_dlpack(one.detach()) for one in (A.contiguous(), B.contiguous(), C)]
-            chosen.prepare(*arrays, engine="cpp")()
-    else:
-        chosen.matmul(A.detach().numpy(), B.detach().numpy(), out=C.numpy())
+    chosen.matmul(A.detach().numpy(), B.detach().numpy(), out=C.numpy())
     return C
 
 
@@ -88,38 +86,77 @@ def _shape(A: torch.Tensor, B: torch.Tensor, rung: str = "") -> torch.Tensor:
     return A.new_empty(A.shape[0], B.shape[1], dtype=FORMATS[A.dtype])
 
 
-#: Launches that CUDA graphs hold, with their memory: a graph outlives the call that it records.
-_recorded: list[Any] = []
-
-
 def _planned(A: torch.Tensor, B: torch.Tensor, rung: str) -> torch.Tensor:
-    """A·B on a GPU, by a launch that is kept for these addresses, or by a named rung."""
+    """A·B on a GPU, by the kernel that suits the shape, or by a named rung."""
+    if rung and A.dtype == torch.float32:
+        rung_for(rung, "cpp")
     _check(A, B)
     C = A.new_empty(A.shape[0], B.shape[1], dtype=FORMATS[A.dtype])
-    stream = cupy.cuda.ExternalStream(torch.cuda.current_stream(A.device).cuda_stream)
-    with cupy.cuda.Device(A.device.index), stream:
-        arrays = [
-            cupy.from_dlpack(one.detach().view(BITS.get(one.dtype, one.dtype))) for one in (A, B, C)
-        ]
-        launch = None if rung else chooser.kept(*arrays, "", chooser.PLAIN)
-        if launch is None:
-            with cupy.cuda.using_allocator(_allocator.malloc):
-                if rung:
-                    engine = "cpp" if "cpp" in LADDER[rung].engines else "numba"
-                    launch = LADDER[rung].prepare(*arrays, engine=engine, strided=True)
-                else:
-                    launch = chooser.plan(*arrays).launch
-            if torch.cuda.is_current_stream_capturing():
-                _recorded.append(launch)
-        launch()
+
+    def make(*arrays: Any) -> Callable[[], object]:
+        if not rung:
+            return chooser.plan(*arrays).launch
+        engine = "cpp" if "cpp" in LADDER[rung].engines else "numba"
+        return LADDER[rung].prepare(*arrays, engine=engine, strided=True)
+
+    _launch((A, B, C), rung, make)
     return C
 
 
-# While a graph is recorded, PyTorch alone may allocate: it knows whose memory that is.
-_allocator = cupy.cuda.PythonFunctionAllocator(
-    lambda size, device: torch.cuda.caching_allocator_alloc(size, device),
-    lambda address, device: torch.cuda.caching_allocator_delete(address),
-) if torch.cuda.is_available() else None  # fmt: skip
+#: Launches that are kept for the addresses of their tensors, which they do not keep alive.
+_kept = Plans(4096)
+#: Launches that CUDA graphs hold, with their memory: a graph outlives the call that it records.
+_recorded: list[Callable[[], object]] = []
+
+
+def _launch(
+    tensors: tuple[torch.Tensor, ...], asked: Hashable, make: Callable[..., Callable[[], object]]
+) -> None:
+    """Launch what `make` returns for CuPy arrays on the memory of tensors, on PyTorch's stream."""
+    device = tensors[0].device.index
+    stream = torch.cuda.current_stream(device).cuda_stream
+    places = [x for t in tensors for x in (t.data_ptr(), t.shape, t.stride(), t.dtype)]
+    key = asked, stream, device, tuned.stamp(), *places
+    with cupy.cuda.Device(device), cupy.cuda.ExternalStream(stream):
+        if torch.cuda.is_current_stream_capturing():
+            launch = _beside_a_capture(tensors, make)
+            _recorded.append(launch)
+        else:
+            launch = _kept.get(key)
+            if launch is None:
+                pool = cupy.get_default_memory_pool()
+                before = pool.used_bytes()
+                launch = make(*map(_array, tensors))
+                _kept.keep(key, launch, max(0, pool.used_bytes() - before))
+        launch()
+
+
+def _array(tensor: torch.Tensor) -> Any:
+    """A CuPy array on the memory of a tensor, which it does not keep alive."""
+    dtype = BITS.get(tensor.dtype, tensor.dtype)
+    strides = tuple(tensor.element_size() * step for step in tensor.stride())
+    name = str(dtype).removeprefix("torch.")
+    return unowned(tensor.data_ptr(), tuple(tensor.shape), strides, name, tensor.device.index)
+
+
+def _beside_a_capture(
+    tensors: tuple[torch.Tensor, ...], make: Callable[..., Callable[[], object]]
+) -> Callable[[], object]:
+    """Prepare a launch while a graph is recorded, which sees nothing of what that takes.
+
+    Workspaces are filled on another stream; they are CuPy's and belong to the launch.
+    """
+    from cuda.bindings import driver
+
+    relaxed = driver.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
+    _, before = driver.cuThreadExchangeStreamCaptureMode(relaxed)
+    try:
+        with cupy.cuda.Stream(non_blocking=True) as beside:
+            launch = make(*map(_array, tensors))
+            beside.synchronize()
+    finally:
+        driver.cuThreadExchangeStreamCaptureMode(before)
+    return launch
 
 
 def _remember(ctx: Any, inputs: tuple[Any, ...], output: torch.Tensor) -> None:
@@ -148,3 +185,144 @@ def _check(A: torch.Tensor, B: torch.Tensor) -> None:
     check_product(tuple(A.shape), tuple(B.shape), str(A.dtype), str(B.dtype), takes)
     if A.device != B.device:
         raise ValueError(f"A is on {A.device} and B on {B.device}: move one, B.to(A.device)")
+
+
+# --------------------------------------------------------------------------------- attention
+
+
+@torch.library.custom_op("tile_by_tile::attention", mutates_args=())
+def attention(
+    Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, causal: bool = False
+) -> torch.Tensor:
+    """Return softmax(Q·Kᵀ/√D)·V for each head, without storing the matrix of scores.
+
+    Parameters
+    ----------
+    Q : torch.Tensor of float32, float16 or bfloat16, shape (…, heads, N, D)
+        On a CUDA device or the CPU. D is 64 or 128; in float32 16 to 128.
+    K, V : torch.Tensor, shape (…, kv_heads, N, D)
+        `heads` is a multiple of `kv_heads`: consecutive heads of Q share one of theirs.
+    causal : bool
+        Whether query i sees only keys 0 to i.
+
+    Returns
+    -------
+    torch.Tensor of the format and shape of Q
+        On the same device. It has gradients for Q, K and V, which are computed in float32.
+
+    Raises
+    ------
+    TypeError, ValueError, RuntimeError
+        One line that names the value and the way out.
+    """
+    _check_heads(Q, K, V)
+    out = torch.empty_like(Q, memory_format=torch.contiguous_format)
+    q, k, v = _rows_of_heads(Q, K, V)
+    if not Q.is_cuda:
+        found = fused.attention(*(x.float().numpy() for x in (q, k, v)), causal=causal)
+        return out.copy_(torch.from_numpy(found).view(Q.shape))
+    engine = "numba" if _in_numba(Q) else "cpp"
+
+    def make(*arrays: Any) -> Callable[[], object]:
+        return fused.launcher(fused.Heads(*arrays, engine), causal)
+
+    _launch((q, k, v, out.view(q.shape)), causal, make)
+    return out
+
+
+@attention.register_fake
+def _shape_of_heads(
+    Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, causal: bool = False
+) -> torch.Tensor:
+    _check_heads(Q, K, V)
+    return torch.empty_like(Q, memory_format=torch.contiguous_format)
+
+
+@torch.library.custom_op("tile_by_tile::attention_backward", mutates_args=())
+def _attention_backward(
+    Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, G: torch.Tensor, causal: bool
+) -> torch.Tensor:
+    """The gradients of Q, K and V, in float32, one after the other; as many heads of each."""
+    arrays = [x.detach().float().contiguous() for x in (Q, K, V, G)]
+    if not Q.is_cuda:
+        found = attention_backward.gradients(*(x.numpy() for x in arrays), causal=causal)
+        return torch.from_numpy(found)
+    found = Q.new_empty((3, *Q.shape), dtype=torch.float32)
+
+    def make(*arrays: Any) -> Callable[[], object]:
+        operands = attention_backward.Gradients(*arrays[:-1], out=arrays[-1])
+        return operands.launcher(causal)
+
+    _launch((*arrays, found), ("backward", causal), make)
+    return found
+
+
+@_attention_backward.register_fake
+def _shape_of_gradients(
+    Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, G: torch.Tensor, causal: bool
+) -> torch.Tensor:
+    return Q.new_empty((3, *Q.shape), dtype=torch.float32)
+
+
+def _remember_heads(ctx: Any, inputs: tuple[Any, ...], output: torch.Tensor) -> None:
+    Q, K, V, ctx.causal = inputs
+    ctx.save_for_backward(Q, K, V)
+
+
+def _gradients_of_heads(ctx: Any, G: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+    """Heads that share K and V add up their gradients."""
+    Q, K, V = ctx.saved_tensors
+    q, k, v = _rows_of_heads(Q, K, V, alike=True)
+    of_Q, of_K, of_V = torch.ops.tile_by_tile.attention_backward(
+        q, k, v, G.reshape(q.shape), ctx.causal
+    )
+    shared = (*K.shape[:-2], -1, *K.shape[-2:])
+    return (
+        of_Q.view(Q.shape).to(Q.dtype),
+        of_K.view(shared).sum(-3).to(K.dtype),
+        of_V.view(shared).sum(-3).to(V.dtype),
+        None,
+    )
+
+
+attention.register_autograd(_gradients_of_heads, setup_context=_remember_heads)
+
+
+def _rows_of_heads(
+    Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, alike: bool = False
+) -> list[torch.Tensor]:
+    """Q, K and V with one axis of heads; K and V with as many as Q where kernels need it."""
+    each = Q.shape[-3] // K.shape[-3]
+    if each > 1 and (alike or Q.dtype != torch.float32):
+        K, V = (x.repeat_interleave(each, dim=-3) for x in (K, V))
+    return [x.detach().reshape(-1, *x.shape[-2:]).contiguous() for x in (Q, K, V)]
+
+
+def _in_numba(Q: torch.Tensor) -> bool:
+    return Q.dtype == torch.float32 or torch.cuda.get_device_capability(Q.device)[0] == 9
+
+
+def _check_heads(Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor) -> None:
+    for name, one in (("Q", Q), ("K", K), ("V", V)):
+        if one.dtype not in (torch.float32, torch.float16, torch.bfloat16):
+            raise TypeError(f"{name} holds {one.dtype}: convert it to float32, float16 or bfloat16")
+        if one.dim() < 3 or 0 in one.shape:
+            raise ValueError(f"{name} has shape {tuple(one.shape)}; expected (…, heads, N, D)")
+        if one.dtype != Q.dtype or one.device != Q.device:
+            raise ValueError(
+                f"Q holds {Q.dtype} on {Q.device} and {name} {one.dtype} on {one.device}:"
+                " make them the same"
+            )
+    same = K.shape == V.shape and Q.shape[:-3] == K.shape[:-3] and Q.shape[-2:] == K.shape[-2:]
+    if not same or Q.shape[-3] % K.shape[-3]:
+        shapes = ", ".join(
+            f"{name} {tuple(x.shape)}" for name, x in zip("QKV", (Q, K, V), strict=True)
+        )
+        raise ValueError(
+            f"{shapes}: K and V need Q's shape, or a divisor of its heads; as many keys as queries"
+        )
+    sizes = fused.SIZES[Q.element_size()]
+    if Q.shape[-1] not in sizes:
+        raise ValueError(
+            f"head size {Q.shape[-1]} is not supported: {fused.WAYS_OUT[Q.element_size()]}"
+        )

@@ -160,7 +160,7 @@ def make_backward_keys(D, causal):
 class Gradients(forward.Heads):
     """The operands Q, K, V and dO, all heads × N × D of float32; results are those of the three."""
 
-    def __init__(self, Q, K, V, dO):
+    def __init__(self, Q, K, V, dO, out=None):
         super().__init__(Q, K, V)
         host.check_array(dO, "dO", 3)
         if self.format != "float32":
@@ -171,7 +171,7 @@ class Gradients(forward.Heads):
                 f" and dO {forward.described(dO)}: make them the same"
             )
         host.Operands.__init__(
-            self, {"Q": Q, "K": K, "V": V, "dO": dO}, None, (3, *Q.shape), "numba"
+            self, {"Q": Q, "K": K, "V": V, "dO": dO}, out, (3, *Q.shape), "numba"
         )
 
     def launcher(self, causal: bool) -> Callable[[], object]:

@@ -1,22 +1,33 @@
 """Arithmetic that Numba has no word for: packed numbers, dot products of bytes, sums of a warp.
 
-Source: NVIDIA, *PTX ISA*, sections "cvt", "mov", "dp4a", "redux.sync" and "ex2".
+Source: NVIDIA, *PTX ISA*, sections "cvt", "mov", "dp4a", "redux.sync", "rcp" and "ex2".
 """
 
 from kernels.ptx.instruction import assembly
 from kernels.ptx.operands import f32, i32, u32
 
 __all__ = [
+    "cvt_f32_f16x2",
     "cvt_rn_bf16x2",
     "cvt_rn_f16x2",
     "dp4a",
     "ex2_approx",
     "float_as_uint",
+    "rcp_approx",
     "redux_sync_add",
     "redux_sync_max",
     "redux_sync_min",
     "uint_as_float",
 ]
+
+
+@assembly(
+    "{ .reg .f16 x, y;\n  mov.b32 {x, y}, <bits>;\n  cvt.f32.f16 <0>, x;\n  cvt.f32.f16 <1>, y; }",
+    gives=(f32, f32),
+    memory=False,
+)
+def cvt_f32_f16x2(bits: u32):
+    """Return the two float16 of a word as floats, the lower half first; sm_75."""
 
 
 @assembly("cvt.rn.bf16x2.f32 <0>, <second>, <first>;", gives=(u32,), least=(8, 0), memory=False)
@@ -47,6 +58,11 @@ def uint_as_float(bits: u32):
 @assembly("dp4a.s32.s32 <0>, <a>, <b>, <c>;", gives=(i32,), memory=False)
 def dp4a(a: i32, b: i32, c: i32):
     """Return c + Σ a[i] · b[i] over the four signed bytes of two words; sm_75."""
+
+
+@assembly("rcp.approx.ftz.f32 <0>, <x>;", gives=(f32,), memory=False)
+def rcp_approx(x: f32):
+    """Return 1 / x, off by one unit in the last place at most; sm_75."""
 
 
 @assembly("redux.sync.add.s32 <0>, <value>, <members>;", gives=(i32,), least=(8, 0))

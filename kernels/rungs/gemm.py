@@ -25,6 +25,7 @@ __all__ = ["ACTIVATIONS", "Epilogue", "GemmProduct", "add_parts", "epilogue_of",
 #: What may be applied to every element of C, by name.
 ACTIVATIONS = ("", "relu", "gelu", "silu")
 FORMATS = ("float32", "float16", "bfloat16")
+LOG2_E = float32(math.log2(math.e))
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,7 +271,7 @@ def activation_of(name: str):
 
         @cuda.jit(device=True)
         def activation(x):
-            return x / (float32(1) + math.exp(-x))
+            return x * ptx.rcp_approx(float32(1) + ptx.ex2_approx(-LOG2_E * x))
 
     else:
 
@@ -283,10 +284,11 @@ def activation_of(name: str):
 
 @cache
 def epilogue_of(activation: str, bias: str, adds: bool, out_dtype: str):
-    """The function of kernels between a sum and its store.
+    """The functions of kernels between a sum and its store: ``(biased, before, finish)``.
 
-    It is called ``x = finish(x, alpha, beta, biases, C, z, row, col, inside)``, where `inside` says
-    whether the element is one of C: others read neither C nor the bias.
+    ``b = biased(biases, col, N)`` and ``c = before(C, z, row, col, end, N)`` read what a sum is
+    added to, with the last column or row in place of those beyond it: so no read waits for a
+    comparison, and many are on their way together. ``x = finish(x, alpha, beta, b, c)`` follows.
 
     Parameters
     ----------
@@ -298,21 +300,31 @@ def epilogue_of(activation: str, bias: str, adds: bool, out_dtype: str):
     out_dtype : str
         Number format of C.
     """
-    act, number, own = activation_of(activation), reader(bias), reader(out_dtype)
-    biased = bool(bias)
+    act, number, own, has_bias = (
+        activation_of(activation),
+        reader(bias),
+        reader(out_dtype),
+        bool(bias),
+    )
 
     @cuda.jit(device=True)
-    def finish(x, alpha, beta, biases, C, z, row, col, inside):
+    def biased(biases, col, N):
+        return number(biases[min(col, N - 1)]) if has_bias else float32(0)
+
+    @cuda.jit(device=True)
+    def before(C, z, row, col, end, N):
+        return own(C[z, min(row, end - 1), min(col, N - 1)]) if adds else float32(0)
+
+    @cuda.jit(device=True)
+    def finish(x, alpha, beta, b, c):
         x = alpha * x
-        if biased:
-            if inside:
-                x += number(biases[col])
+        if has_bias:
+            x += b
         if adds:
-            if inside:
-                x += beta * own(C[z, row, col])
+            x += beta * c
         return act(x)
 
-    return finish
+    return biased, before, finish
 
 
 ROWS, COLS = 8, 32
@@ -321,7 +333,8 @@ ROWS, COLS = 8, 32
 @cache
 def make_add_parts(**formats):
     """The second launch: it adds the parts of K, always in the same order, and stores C."""
-    finish, put = epilogue_of(**formats), put_of(formats["out_dtype"])
+    biased, before, finish = epilogue_of(**formats)
+    put = put_of(formats["out_dtype"])
 
     @cuda.jit
     def add_parts(parts, C, bias, alpha, beta, split):
@@ -329,12 +342,14 @@ def make_add_parts(**formats):
         M, N, batch = uint32(C.shape[1]), uint32(C.shape[2]), uint32(C.shape[0])
         first = uint32(cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y)
         if col < N:
+            b = biased(bias, col, N)
             for place in range(first, uint32(batch * M), uint32(cuda.gridDim.y * cuda.blockDim.y)):
                 z, row = uint32(place // M), uint32(place % M)
                 x = parts[z, row, col]
                 for part in range(uint32(1), uint32(split)):
                     x += parts[uint32(part * batch + z), row, col]
-                put(C, z, row, col, finish(x, alpha, beta, bias, C, z, row, col, True))
+                c = before(C, z, row, col, M, N)
+                put(C, z, row, col, finish(x, alpha, beta, b, c))
 
     return add_parts
 

@@ -12,7 +12,7 @@ import numpy as np
 from kernels import host, ptx
 from kernels.engine import cuda, cupy, float32, int32, uint8, uint64
 from kernels.engine.vector import unrolled
-from kernels.host import cdiv, half, option
+from kernels.host import cdiv, half, option, rows
 from kernels.host.follow import prepared
 from kernels.host.rung import made
 from kernels.host.tensor_cores import HopperRung, sms
@@ -46,11 +46,30 @@ def make_gemm_f16(
     multiply_add = ptx.wgmma(BN, dtype, transposed_A=down_A, transposed_B=down_B)
     clusters_of = ptx.cluster_dims(cluster)
     pack = ptx.cvt_rn_bf16x2 if dtype == "bfloat16" else ptx.cvt_rn_f16x2
-    finish, put = epilogue_of(activation, bias, adds, out_dtype), put_of(out_dtype)
+    biased, before, finish = epilogue_of(activation, bias, adds, out_dtype)
+    put = put_of(out_dtype)
+
+    @cuda.jit(device=True, inline="always")
+    def follow(acc, j, alpha, beta, biases, C, z, row, col, end, N):
+        # What follows the sums of eight columns, of which a thread has two, in two rows.
+        if follows:
+            b0, b1 = biased(biases, col + 8 * j, N), biased(biases, col + 8 * j + 1, N)
+            c0 = before(C, z, row, col + 8 * j, end, N)
+            c1 = before(C, z, row, col + 8 * j + 1, end, N)
+            c2 = before(C, z, row + 8, col + 8 * j, end, N)
+            c3 = before(C, z, row + 8, col + 8 * j + 1, end, N)
+            acc[4 * j] = finish(acc[4 * j], alpha, beta, b0, c0)
+            acc[4 * j + 1] = finish(acc[4 * j + 1], alpha, beta, b1, c1)
+            acc[4 * j + 2] = finish(acc[4 * j + 2], alpha, beta, b0, c2)
+            acc[4 * j + 3] = finish(acc[4 * j + 3], alpha, beta, b1, c3)
+        else:
+            for i in range(4):
+                acc[4 * j + i] = alpha * acc[4 * j + i]
+            unrolled()
 
     @cuda.jit(launch_bounds=(THREADS, 1))
     def gemm_f16(
-        map_A, map_B, map_C, C, biases, rows, alpha, beta, M, N, K, strips, parts, step_A, step_B
+        map_A, map_B, map_C, C, biases, table, alpha, beta, M, N, K, strips, parts, step_A, step_B
     ):
         clusters_of()
         stages = cuda.shared.array(0, uint8, alignment=1024)
@@ -87,7 +106,7 @@ def make_gemm_f16(
                     height, within = min(group, strips - first), t - first * across
                     strip, col0 = first + within % height, within // height * BN
                     if grouped:
-                        row0, z_A, z_B = rows[strip, 0] + rank * BM, 0, rows[strip, 2]
+                        row0, z_A, z_B = table[strip, 0] + rank * BM, 0, table[strip, 2]
                     else:
                         row0 = (strip % per * cluster + rank) * BM
                         z_A, z_B = strip // per * step_A, strip // per * step_B
@@ -131,7 +150,7 @@ def make_gemm_f16(
                 strip, col0 = first + within % height, within // height * BN
                 # Where in C: the matrix, our first row, and the row behind the last.
                 if grouped:
-                    row0, end, z = rows[strip, 0] + rank * BM, rows[strip, 1], part
+                    row0, end, z = table[strip, 0] + rank * BM, table[strip, 1], part
                 else:
                     row0, end = (strip % per * cluster + rank) * BM, M
                     z = strip // per + part * (strips // per)
@@ -162,25 +181,23 @@ def make_gemm_f16(
                     ptx.mbarrier_arrive_cluster(empty + 8 * previous, tid)
 
                 row, col = row0 + warp * 16 + lane // 4, col0 + lane % 4 * 2
-                for j in range(BN // 8):
-                    for i in range(4):
-                        r, c = row + i // 2 * 8, col + 8 * j + i % 2
-                        inside = r < end and c < N
-                        if follows:
-                            acc[4 * j + i] = finish(
-                                acc[4 * j + i], alpha, beta, biases, C, z, r, c, inside
-                            )
-                        else:
-                            acc[4 * j + i] = alpha * acc[4 * j + i]
-                        if not by_tma:
-                            if inside:
+                if not by_tma:
+                    for j in range(BN // 8):
+                        follow(acc, j, alpha, beta, biases, C, z, row, col, end, N)
+                        for i in range(4):
+                            r, c = row + i // 2 * 8, col + 8 * j + i % 2
+                            if r < end and c < N:
                                 put(C, z, r, c, acc[4 * j + i])
+                        unrolled()
                     unrolled()
-                unrolled()
                 if by_tma:
                     # C leaves box by box: while the TMA stores one, the threads write the next.
                     for number in range(BN // BOX_COLS):
                         box = my_boxes + number % BOXES * BOX
+                        for j in range(BOX_COLS // 8):
+                            n = number * (BOX_COLS // 8) + j
+                            follow(acc, n, alpha, beta, biases, C, z, row, col, end, N)
+                        unrolled()
                         if tid == 0:
                             ptx.cp_async_bulk_wait_group_read(PENDING)  # of what was in this box
                         ptx.bar_sync(role, 128)
@@ -286,11 +303,12 @@ class GemmF16(HopperRung):
 
     def launcher(self, product, options):
         A, B, bias, C = product.arrays
-        view_A, turned_A = self.mapped(product, A)
+        # Rows of a group begin anywhere, a box along them on 16-byte boundaries alone.
+        view_A, turned_A = self.mapped(product, A, product.sizes is None)
         view_B, turned_B = self.mapped(product, B)
         split = min(options.split, cdiv(product.K, BK))
         height = options.BM * options.cluster
-        rows, strips = product.strips(height)
+        table, strips = product.strips(height)
         grid = options.grid_of(strips * cdiv(product.N, options.BN) * split)
         formats = product.formats
         scales, to = product.scales, C
@@ -314,10 +332,10 @@ class GemmF16(HopperRung):
         steps = half.int32s(product.step(0), product.step(1))
         launch = prepared(
             kernel, grid, options.block_dim,
-            (map_A, map_B, map_C, to, bias, rows, *scales, *sizes, np.int32(split), *steps),
+            (map_A, map_B, map_C, to, bias, table, *scales, *sizes, np.int32(split), *steps),
             options.shared_bytes,
         )  # fmt: skip
-        launch.held = product, view_A, view_B, rows
+        launch.held = product, view_A, view_B, table
         if split == 1:
             return launch
         add = add_parts(product, to, split)
@@ -329,18 +347,22 @@ class GemmF16(HopperRung):
         return both
 
     @staticmethod
-    def mapped(product, array):
-        """An operand for a tensor map: as it lies, or a copy with rows on 16-byte boundaries."""
+    def mapped(product, array, either=True):
+        """An operand for a tensor map: as it lies, or a copy with rows on 16-byte boundaries.
+
+        Without `either`, transposed ones are copied, too.
+        """
         view, turned = lies(array)
-        if view is not None:
+        if view is not None and (either or not turned):
             return view, turned
-        turned = array.strides[1] == array.itemsize != array.strides[2]
+        turned = either and array.strides[1] == array.itemsize != array.strides[2]
         given = array.swapaxes(1, 2) if turned else array
         *outer, cols = given.shape
         with host.memory_errors(given.size * given.itemsize):
             wide = cupy.zeros((*outer, cdiv(cols, 8) * 8), array.dtype)[..., :cols]
-        wide[...] = given
-        product._copied.append((wide, given))
+        for copy, original in zip(wide, given, strict=True):
+            rows.copy(copy, original)
+            product._copied.append((copy, original))
         return wide, turned
 
 

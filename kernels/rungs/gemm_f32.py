@@ -38,14 +38,15 @@ def make_copy(way: str, width: int, BK: int, THREADS: int, PITCH: int):
 
         @cuda.jit(device=True)
         def copy(t, to, source, step_k, step, within, left):
-            k = int32(t % uint32(BK))
+            k, at = int32(t % uint32(BK)), int32(t // uint32(BK))
+            place = source + uint64(4) * (uint64(at) * step + uint64(k) * step_k)
+            there = uint32(to + uint32(k * PITCH + at) * uint32(4))
             for i in range(COPIES):
-                at = int32(t // uint32(BK) + i * APART)
-                if ALL or at < width:
-                    # Beyond the edge the last row or column is copied again: it is never stored.
-                    place = uint64(min(at, within - 1)) * step + uint64(k) * step_k
-                    there = uint32(to + uint32((k * PITCH + at) * 4))
-                    ptx.cp_async_4(there, source + uint64(4) * place, 4 if k < left else 0)
+                if ALL or at + i * APART < width:
+                    # Nothing is read of what lies beyond an edge.
+                    inside = k < left and at + i * APART < within
+                    ptx.cp_async_4(there + uint32(4 * i * APART), place, 4 if inside else 0)
+                place += uint64(4 * APART) * step
 
     else:
         ACROSS = width // 4
@@ -55,24 +56,26 @@ def make_copy(way: str, width: int, BK: int, THREADS: int, PITCH: int):
             ACROSS * BK % THREADS == 0,
         )
         FOURS = way == "fours"
+        NEXT = 1 if FOURS else ACROSS  # from an element to the thread's next
 
         @cuda.jit(device=True)
         def copy(t, to, source, step_k, step, within, left):
-            at = int32(t % uint32(ACROSS) * uint32(4))
+            at = int32(t % uint32(ACROSS) * uint32(4 if FOURS else 1))
             for i in range(COPIES):
                 k = int32(t // uint32(ACROSS) + i * APART)
                 if ALL or k < BK:
-                    place = uint64(k) * step_k + uint64(at) * step
+                    place = source + uint64(4) * (uint64(k) * step_k + uint64(at))
                     there = uint32(to + uint32((k * PITCH + at) * 4))
-                    some = max(0, min(4, within - at)) if k < left else 0
                     if FOURS:
-                        ptx.cp_async_16(there, source + uint64(4) * place, 4 * some)
+                        some = max(0, min(4, within - at)) if k < left else 0
+                        ptx.cp_async_16(there, place, 4 * some)
                     else:
                         for j in range(4):
+                            inside = k < left and at + NEXT * j < within
                             ptx.cp_async_4(
-                                there + uint32(4 * j),
-                                source + uint64(4) * (place + uint64(j) * step),
-                                4 if j < some else 0,
+                                there + uint32(4 * NEXT * j),
+                                place + uint64(4 * NEXT * j),
+                                4 if inside else 0,
                             )
 
     return copy
@@ -93,7 +96,8 @@ def make_gemm_f32(
     BLOCKS = max(1, 65536 // (THREADS * (256 if TM * TN > 64 else 128)))
     copy_A = make_copy(way_A, BM, BK, THREADS, PITCH_A)
     copy_B = make_copy(way_B, BN, BK, THREADS, PITCH_B)
-    finish, put = epilogue_of(activation, bias, adds, out_dtype), put_of(out_dtype)
+    biased, before, finish = epilogue_of(activation, bias, adds, out_dtype)
+    put = put_of(out_dtype)
 
     @cuda.jit(launch_bounds=(THREADS, BLOCKS))
     def gemm_f32(
@@ -208,17 +212,19 @@ def make_gemm_f32(
                         acc[i, j] += a[half, i] * b[half, j]
             unrolled()  # the loop over k
 
+        for j in range(TN):
+            # The registers of B are free: they take the bias.
+            b[0, j] = biased(biases, int32(col0 + tx + j // 4 * 4 * ACROSS + j % 4), N)
+        unrolled()
         for i in range(TM):
             row = int32(row0 + ty + i // 4 * 4 * DOWN + i % 4)
             for j in range(0, TN, 4):
                 col = int32(col0 + tx + j * ACROSS)
                 for n in range(4):
-                    inside = row < end and col + n < N
-                    acc[i, j + n] = finish(
-                        acc[i, j + n], alpha, beta, biases, C, layer, row, col + n, inside
-                    )
+                    before_it = before(C, layer, row, col + n, end, N)
+                    acc[i, j + n] = finish(acc[i, j + n], alpha, beta, b[0, j + n], before_it)
                     if not wide_C:
-                        if inside:
+                        if row < end and col + n < N:
                             put(C, layer, row, col + n, acc[i, j + n])
                 if wide_C:
                     if row < end and col < N:
@@ -296,9 +302,12 @@ class Options(host.Options):
         return traffic(M, N, K, self.BM, self.BN, self.split)
 
 
-def way_of(step_k: int, step: int, step_z: int, array) -> str:
-    """How tiles of a matrix are copied, by its steps in memory, in elements."""
-    aligned = host.address(array) % 16 == 0 and step_k % 4 == 0 and step_z % 4 == 0
+def way_of(step_k: int, step: int, step_z: int, array, whole: bool = True) -> str:
+    """How tiles of a matrix are copied, by its steps in memory, in elements.
+
+    Without `whole`, tiles begin anywhere: at the first row of a matrix of a group.
+    """
+    aligned = host.address(array) % 16 == 0 and step_k % 4 == 0 and step_z % 4 == 0 and whole
     if step == 1 and aligned:
         return "fours"
     return "ones" if step == 1 != step_k else "along k"
@@ -331,7 +340,8 @@ class GemmF32(Rung):
         )
         wide_C = host.address(to) % 16 == 0 == C_z % 4 == C_row % 4 and to.shape[2] % 4 == 0
         kernel = made(
-            self.make, replace(options, split=1), way_A=way_of(A_k, A_row, A_z, A),
+            self.make, replace(options, split=1),
+            way_A=way_of(A_k, A_row, A_z, A, product.sizes is None),
             way_B=way_of(B_k, B_col, B_z, B), wide_C=wide_C and C_col == 1,
             grouped=product.sizes is not None, **formats,
         )  # fmt: skip

@@ -7,6 +7,7 @@ from kernels.rungs import (
     fp8,
     gemm_f16,
     gemm_f32,
+    gemm_thin,
     mma,
     mma_sm75,
     naive,
@@ -52,4 +53,4 @@ _ORDER = (
 )  # fmt: skip
 LADDER: dict[str, Rung] = Ladder((file.RUNG.name, file.RUNG) for file in _ORDER)
 #: Kernels of the library beside the ladder: any layout, an epilogue, batches.
-GENERAL: dict[str, Rung] = {file.RUNG.name: file.RUNG for file in (gemm_f32, gemm_f16)}
+GENERAL: dict[str, Rung] = {file.RUNG.name: file.RUNG for file in (gemm_f32, gemm_f16, gemm_thin)}

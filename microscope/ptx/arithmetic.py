@@ -30,6 +30,15 @@ def pair(rounded):
     return convert
 
 
+def halves(run, n, m, bits):
+    """``cvt_f32_f16x2(bits)``."""
+    bits = np.asarray(bits, np.uint32)
+    low, high = bits & np.uint32(0xFFFF), bits >> np.uint32(16)
+    return tuple(
+        word.astype(np.uint16).view(np.float16).astype(np.float32)[()] for word in (low, high)
+    )
+
+
 def dp4a(run, n, m, a, b, c):
     """``dp4a(a, b, c)``."""
     total = c
@@ -64,6 +73,14 @@ def ex2(run, n, m, x):
     return np.exp2(x)
 
 
+def rcp(run, n, m, x):
+    """``rcp_approx(x)``."""
+    if run.tracer is not None:
+        run.tracer.special += m.n
+    with np.errstate(divide="ignore"):
+        return np.float32(1) / np.asarray(x, np.float32)
+
+
 def float_as_uint(run, n, m, x):
     """``float_as_uint(x)``: the same bits."""
     return np.asarray(x, np.float32).view(np.uint32)[()]
@@ -75,6 +92,7 @@ def uint_as_float(run, n, m, bits):
 
 
 FUNCTIONS = {
+    "cvt_f32_f16x2": halves,
     "cvt_rn_bf16x2": pair(bfloat16),
     "cvt_rn_f16x2": pair(float16),
     "dp4a": dp4a,
@@ -82,6 +100,7 @@ FUNCTIONS = {
     "redux_sync_max": redux(np.maximum, -(1 << 31)),
     "redux_sync_min": redux(np.minimum, (1 << 31) - 1),
     "ex2_approx": ex2,
+    "rcp_approx": rcp,
     "float_as_uint": float_as_uint,
     "uint_as_float": uint_as_float,
 }

@@ -52,10 +52,12 @@ def laid(array, how):
     return np.ascontiguousarray(array.swapaxes(-1, -2)).swapaxes(-1, -2)
 
 
-def product(A, B, dtype="float32", out=None, epilogue=None, sizes=None, layout="NN", **options):
-    """C by the general product of a format, as float32."""
+def product(
+    A, B, dtype="float32", out=None, epilogue=None, sizes=None, layout="NN", rung="", **options
+):  # fmt: skip
+    """C by the general product of a format, or by a general kernel that is named, as float32."""
     name, tiles = SMALL[dtype]
-    rung = GENERAL[name]
+    rung = GENERAL[rung or name]
     given = [laid(half.cast(x, dtype), how) for x, how in zip((A, B), layout, strict=True)]
     operands = GemmProduct(*given, out, epilogue, sizes)
     rung.launcher(operands, rung.Options(**(options or tiles)))()
@@ -91,7 +93,35 @@ def test_parts_of_k_batches_and_groups(dtype, split):
     sizes, rows = (19, 2), whole(7, 21, 40)
     parts = np.split(rows, np.cumsum(sizes)[:-1])
     expected = np.concatenate([a @ b for a, b in zip(parts, B, strict=True)])
-    assert np.array_equal(product(rows, B, dtype, sizes=sizes, **tiles), expected)
+    for layout in ("NN", "TN"):
+        assert np.array_equal(product(rows, B, dtype, None, None, sizes, layout, **tiles), expected)
+
+
+@pytest.mark.parametrize("dtype", ("float32", "float16", "bfloat16"))
+@pytest.mark.parametrize("layout", ("NN", "NT", "TN", "TT"))
+def test_a_thin_product_of_either_side(layout, dtype):
+    """By 16 bytes and one by one, along k and along the long side, with parts of K and batches."""
+    for M, N, K, options in (
+        (3, 40, 72, dict(T=4, split=1)),
+        (40, 2, 600, dict(T=8, split=2)),
+        (5, 64, 300, dict(T=2, PER=2, split=3)),
+        (33, 1, 17, dict(T=16, PER=8, split=2)),
+    ):
+        A, B, bias = whole(24, 2, M, K), whole(25, K, N), whole(26, N)
+        epilogue = Epilogue(half.cast(bias, dtype), "relu", 2.0)
+        found = product(A, B, dtype, None, epilogue, None, layout, "gemm_thin", **options)
+        assert np.array_equal(found, np.maximum(2 * (A @ B) + bias, 0)), (M, N, K)
+
+
+def test_the_last_block_of_a_tile_leaves_its_counter_at_zero():
+    """So that a plan can be launched again."""
+    A, B, out = map(cupy.asarray, (whole(27, 4, 900), whole(28, 900, 8), whole(29, 4, 8)))
+    rung, operands = GENERAL["gemm_thin"], GemmProduct(A, B, out)
+    launch = rung.launcher(operands, rung.Options(split=3))
+    for _ in range(2):
+        launch()
+        assert np.array_equal(out, A @ B)
+        A *= -2
 
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)
@@ -226,5 +256,5 @@ def test_tiles_that_cannot_be_are_one_line(name, options, told):
 @pytest.mark.parametrize("name", GENERAL)
 def test_every_measured_set_of_tiles_can_be(name):
     for options in GENERAL[name].chosen("numba"):
-        (blocks,), (threads,) = GENERAL[name].launch(1000, 1000, **options)
-        assert blocks >= 1 and threads % 32 == 0
+        grid, (threads,) = GENERAL[name].launch(1000, 1000, **options)
+        assert min(grid) >= 1 and threads % 32 == 0
