@@ -73,12 +73,17 @@ def make_copy(way: str, width: int, BK: int, THREADS: int, PITCH: int):
             k, at = int32(t % uint32(BK)), int32(t // uint32(BK))
             place = source + uint64(4) * (uint64(at) * step + uint64(k) * step_k)
             there = uint32(to + uint32(k * PITCH + at) * uint32(4))
-            for i in range(COPIES):
-                if ALL or at + i * APART < width:
-                    # Nothing is read of what lies beyond an edge.
-                    inside = k < left and at + i * APART < within
-                    ptx.cp_async_4(there + uint32(4 * i * APART), place, 4 if inside else 0)
-                place += uint64(4 * APART) * step
+            if ALL and left >= BK and within >= width:
+                for i in range(COPIES):
+                    ptx.cp_async_4(there + uint32(4 * i * APART), place, 4)
+                    place += uint64(4 * APART) * step
+            else:
+                for i in range(COPIES):
+                    if ALL or at + i * APART < width:
+                        # Nothing is read of what lies beyond an edge.
+                        inside = k < left and at + i * APART < within
+                        ptx.cp_async_4(there + uint32(4 * i * APART), place, 4 if inside else 0)
+                    place += uint64(4 * APART) * step
 
     else:
         ACROSS = width // 4
