@@ -59,8 +59,8 @@ def speeds(record: records.Record, *rungs: str) -> records.Table:
     return records.Table(
         lines,
         ("kernel", "written in", *COLUMNS, "gain"),
-        caption="TFLOP/s; in brackets the share of cuBLAS; gain over the kernel above, in the same "
-        "language, at 4096³. " + caption,
+        caption="TFLOP/s in bursts with rests between; in brackets the share of cuBLAS; gain over "
+        "the kernel above, in the same language, at 4096³. " + caption,
     )
 
 

@@ -9,6 +9,7 @@ from matplotlib.text import Annotation
 from chapters.ch08_tensor_cores import drawings
 from chapters.ch08_tensor_cores.drawings.circular_buffer import schedule
 from chapters.ch08_tensor_cores.drawings.copy_paths import PATHS
+from chapters.ch08_tensor_cores.drawings.phases import states
 from chapters.ch08_tensor_cores.drawings.significand import SIZES
 from chapters.ch08_tensor_cores.drawings.stream_k import SHARES, WAYS
 from kernels.lab import plots
@@ -111,3 +112,25 @@ def test_pieces_hold_the_bits_and_the_largest_products_have_frames():
     assert [found.count(size) for size in SIZES[1:]] == [2, 3, 2, 1]
     frames = [patch for patch in fig.axes[0].patches if patch.get_linewidth() == 2.2]
     assert len(frames) == 6
+
+
+def test_a_phase_ends_when_no_arrival_and_no_byte_is_missing():
+    spans = states()
+    assert [span.phase for span in spans] == [0, 0, 0, 1, 1, 1, 2]
+    assert [(span.arrivals, span.bytes) for span in spans[:4]] == [
+        (1, 0), (0, 1024), (0, 512), (1, 0),
+    ]  # fmt: skip
+    # Bytes that come before they are announced hold the phase as well.
+    early = states([(1, 0, -16), (2, 1, 16)])
+    assert [(span.phase, span.bytes) for span in early] == [(0, 0), (0, -16), (1, 0)]
+    two = states([(1, 1, 0), (2, 1, 0)], count=2)
+    assert [(span.phase, span.arrivals) for span in two] == [(0, 2), (0, 1), (1, 2)]
+
+
+def test_a_wait_holds_in_the_phase_of_its_parity_alone():
+    ax = drawings.phases().axes[0]
+    by_row = {row: [text.get_text() for text in ax.texts if text.get_position()[1] == row]
+              for row in (0, 3, 4)}  # fmt: skip
+    assert by_row[0] == ["phase 0, parity 0", "phase 1, parity 1", "phase 2, parity 0"]
+    assert by_row[3] == ["waits", "goes on", "waits"]
+    assert by_row[4] == ["goes on", "waits", "goes on"]
