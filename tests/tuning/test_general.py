@@ -1,4 +1,4 @@
-"""The model that chooses among general kernels: what it weighs, and that it weighs it the right way."""
+"""The model that chooses among general kernels: what it weighs, and in which direction."""
 
 import pytest
 
