@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from . import memory, values
+from . import bfloat16, memory, values
 from .errors import KernelError, OutOfBounds, Unsupported
 from .lanes import Lanes, Mask
 from .memory import Array
@@ -163,6 +163,20 @@ class Memory(ABC):
         except Unsupported as error:
             raise Unsupported(n.lineno, str(error)) from None
 
+    def reinterpreted(self, a: Array, d: np.dtype, n) -> Array:
+        """``a.view(d)``: the same bytes as elements of another type."""
+        old, new, what = a.dtype.itemsize, d.itemsize, ast.unparse(n)
+        try:
+            made = memory.reinterpreted(a, d, what)
+        except Unsupported as error:
+            raise Unsupported(n.lineno, str(error)) from None
+        rest = a.ndim and old != new and np.any(a.shape[-1] * old % new)
+        told = f"line {n.lineno}: {what}: its last axis is no whole number of {d.name}"
+        self.check_sizes(not rest, KernelError(told))
+        told = f"line {n.lineno}: {what}: begins at an address that is no multiple of {new}"
+        self.check_sizes(not np.any(a.offset * old % new), KernelError(told))
+        return made
+
     def view(self, a: Array, index: tuple, m: Mask, n) -> Array:
         """``A[row]``, ``A[:, k]``, ``A[i:i + 4]``: a part of an array, not copied."""
         at = next((d for d, i in enumerate(index) if i is Ellipsis), None)
@@ -231,6 +245,8 @@ class Memory(ABC):
         if len(index) < len(a.shape) or any(isinstance(i, PARTS) for i in index):
             self.put_view(self.view(a, index, m, n), v, m, n)
             return
+        if bfloat16.is_one(v):
+            v = bfloat16.converted(buffer.dtype, v, n)
         if not values.is_value(v):
             each = ""
             if isinstance(v, Array):

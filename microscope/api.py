@@ -36,6 +36,7 @@ from numpy import (  # noqa: F401  (`cuda.float32` and its like)
     uint64,
 )
 
+from . import bfloat16 as _bfloat16
 from . import half as _half
 from . import hints as _hints
 from . import launch as _launch
@@ -90,6 +91,8 @@ ldca, ldcg, ldcs, ldlu, ldcv = map(Intrinsic, _hints.LOADS)
 stcg, stcs, stwb, stwt = map(Intrinsic, _hints.STORES)
 cg = Namespace("cg", "this_grid")
 fp16 = Namespace("fp16", " ".join(_half.NAMES))
+bf16 = Namespace("bf16", " ".join(_bfloat16.NAMES))
+bfloat16 = bf16.bfloat16 = Intrinsic("bfloat16")
 random = Namespace("random", " ".join(_xoroshiro.NAMES))
 
 globals().update(vectors())  # float32x4, float4 and their like
@@ -447,7 +450,7 @@ class Device:
     MAX_GRID_DIM_X, MAX_GRID_DIM_Y, MAX_GRID_DIM_Z = _launch.LIMITS.grid
     WARP_SIZE = 32
     MULTIPROCESSOR_COUNT = 1
-    supports_float16 = True
+    supports_float16 = supports_bfloat16 = True
 
     def __repr__(self) -> str:
         return "<CPU interpreter>"
@@ -497,6 +500,9 @@ def is_float16_supported() -> bool:
     return True
 
 
+is_bfloat16_supported = is_float16_supported
+
+
 def is_available() -> bool:
     """Say whether there is a GPU: this engine is what runs without one."""
     return False
@@ -506,13 +512,7 @@ def close() -> None:
     """Give the device back: nothing to give."""
 
 
-#: What to use for names that are not known.
-INSTEAD = {"bfloat16": "compute in float32, and keep the upper 16 bits of a number in a uint16"}
-
-
 def __getattr__(name: str):
-    if name in INSTEAD:
-        raise AttributeError(f"cuda.{name} is not known to the interpreter: {INSTEAD[name]}")
     raise AttributeError(
         f"cuda.{name} is not known to the interpreter, which runs kernels without a GPU: the page "
         '"What the interpreter runs" says what is'

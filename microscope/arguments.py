@@ -94,6 +94,8 @@ def bind(code: Code, given: tuple, convert) -> list:
     What a GPU alone can read, such as a tensor map that the driver made, has a method
     ``in_microscope`` that returns what stands for it here.
     """
+    if code.rest is not None:
+        raise KernelError(f"{code.name} takes *{code.rest}: a kernel names all its parameters")
     bound = code.bind(list(given), {}, code.name)
     bound = {
         name: a.in_microscope() if hasattr(a, "in_microscope") else a for name, a in bound.items()

@@ -6,7 +6,7 @@ import ast
 
 import numpy as np
 
-from . import values
+from . import bfloat16, values
 from .errors import Unsupported
 from .memory import Array
 
@@ -46,6 +46,7 @@ def atomic(run, op: str, n: ast.Call, m):
         array, index, expected, v = run.exactly(n, m, 4)
     else:
         array, index, v = run.exactly(n, m, 3)
+    v = bfloat16.plain(v)
     if not isinstance(array, Array):
         raise Unsupported(n.lineno, f"{ast.unparse(n)}: the first argument must be an array")
     if array.dtype.name not in TYPES[op]:
@@ -72,7 +73,7 @@ def atomic(run, op: str, n: ast.Call, m):
             run.memory.uninitialised(buffer, elements, cells, inside, n)
             run.memory.scatter(run.tracer.written[buffer], cells, np.bool_(True), inside)
         if op in ("add", "sub") and buffer.dtype.kind == "f":
-            run.tracer.count_flops(buffer.dtype, inside.n, n.lineno)
+            run.tracer.count_flops(buffer.dtype.name, inside.n, n.lineno)
     active = lanes.full(run.array_of(inside))
     where = lanes.full(np.asarray(cells))[active]
     amount = lanes.full(values.cast(buffer.dtype, v))[active]

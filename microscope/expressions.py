@@ -15,7 +15,7 @@ from enum import Enum
 
 import numpy as np
 
-from . import functions, groups, intrinsics, memory, names, ptx, source, values
+from . import bfloat16, functions, groups, intrinsics, memory, names, ptx, source, values
 from .access import Memory
 from .device_arrays import DeviceArray, Interface, from_interface
 from .errors import KernelError, OutOfBounds, Unsupported
@@ -111,8 +111,6 @@ class Expressions(ABC):
                 near = difflib.get_close_matches(n.attr, dir(owner), 1)
                 meant = f": did you mean {ast.unparse(n.value)}.{near[0]}?" if near else ""
                 if names.is_cuda(owner):
-                    if n.attr in getattr(owner, "INSTEAD", {}):
-                        meant = f": {owner.INSTEAD[n.attr]}"
                     raise Unsupported(
                         n.lineno, f"{ast.unparse(n)} is not known to the interpreter{meant}"
                     ) from None
@@ -166,6 +164,10 @@ class Expressions(ABC):
     def binary(self, n, a, b, m: Mask):
         """Apply the operator of a node."""
         op = type(n.op)
+        if bfloat16.is_one(a) or bfloat16.is_one(b):
+            if bfloat16.is_one(a) and bfloat16.is_one(b) and op in bfloat16.OPERATORS:
+                return bfloat16.binary(op, a, b)
+            a, b = bfloat16.beside(a, b, n)
         if not (values.is_value(a) and values.is_value(b)):
             if type(a) is tuple and type(b) is tuple and op is ast.Add:
                 return small_tuple(a + b, n)
@@ -183,7 +185,9 @@ class Expressions(ABC):
     def evaluate_unary(self, n: ast.UnaryOp, m: Mask):
         v = self.evaluate(n.operand, m)
         if isinstance(n.op, ast.Not):
-            return np.logical_not(values.truth(v))
+            return np.logical_not(values.truth(bfloat16.plain(v)))
+        if bfloat16.is_one(v) and not isinstance(n.op, ast.Invert):
+            return bfloat16.of(-v[0]) if isinstance(n.op, ast.USub) else v
         if not values.is_value(v):
             raise Unsupported(n.lineno, f"{ast.unparse(n)}: no such operation")
         if isinstance(n.op, ast.USub):
@@ -196,6 +200,8 @@ class Expressions(ABC):
 
     def compare(self, op: ast.cmpop, left, right, n: ast.Compare):
         """One comparison."""
+        if bfloat16.is_one(left) or bfloat16.is_one(right):
+            left, right = bfloat16.beside(left, right, n)
         if isinstance(op, (ast.Is, ast.IsNot)):
             v = self.identical(left, right, n)
             return v if isinstance(op, ast.Is) else ~v
@@ -233,14 +239,15 @@ class Expressions(ABC):
     def contains(self, left, right, n):
         if isinstance(right, Range):
             return right.contains(left)
-        if not isinstance(right, tuple):
+        if not isinstance(right, tuple) or bfloat16.is_one(right):
             raise Unsupported(
                 n.lineno,
                 f"{ast.unparse(n)}: `in` takes a tuple or a range(): write a loop over the rest",
             )
         result = np.bool_(False)
         for x in right:
-            result = result | (left == x)
+            alike = isinstance(left, tuple)
+            result = result | (self.compare(ast.Eq(), left, x, n) if alike else left == x)
         return result
 
     def compare_tuples(self, op, left, right, n):
@@ -313,7 +320,7 @@ class Expressions(ABC):
 
     def part(self, v, index: tuple, m: Mask, n):
         """``v[index]`` of an array or a tuple."""
-        if isinstance(v, tuple):
+        if isinstance(v, tuple) and not bfloat16.is_one(v):
             return self.item_of(v, index, m, n)
         return self.memory.load(v, index, m, n)
 

@@ -8,7 +8,7 @@ import types
 
 import numpy as np
 
-from . import maths, memory, modules, names, ufuncs, values, whole_arrays
+from . import bfloat16, maths, memory, modules, names, ufuncs, values, whole_arrays
 from .errors import KernelError, Unsupported
 from .iterables import Enumerate, Range, Zip, iterable
 from .memory import Array
@@ -24,6 +24,8 @@ def python_call(run, target, n: ast.Call, m):
         arguments = run.arguments(n, m)
         if target is float and len(arguments) == 1 and isinstance(arguments[0], str):
             return _written(arguments[0], n)
+        if target in OF_FLOAT32:
+            arguments = [bfloat16.plain(a) for a in arguments]
         for a in arguments:
             if not values.is_value(a) and target not in WITH_ITEMS:
                 raise Unsupported(n.lineno, f"{ast.unparse(n)}: takes numbers")
@@ -37,6 +39,8 @@ def python_call(run, target, n: ast.Call, m):
     dtype = values.dtype_of(target)
     if dtype is not None:
         arguments = run.arguments(n, m)
+        if len(arguments) == 1 and bfloat16.is_one(arguments[0]):
+            return bfloat16.converted(dtype, arguments[0], n)
         if len(arguments) != 1 or not values.is_value(arguments[0]):
             raise Unsupported(n.lineno, f"{ast.unparse(n)}: a conversion takes one number")
         if arguments[0].dtype.kind == "c" and dtype.kind != "c":
@@ -54,7 +58,11 @@ def python_call(run, target, n: ast.Call, m):
             raise Unsupported(n.lineno, f"{ast.unparse(n)}: takes {', '.join(target._fields)}")
         return values.Parts(items, values.Kind(target.__name__, target._fields))
     if _is_math(target):
-        return math_function(run, target.__name__, _numbers(run, n, m), n, m)
+        arguments = run.arguments(n, m)
+        if len(arguments) == 1 and bfloat16.is_one(arguments[0]) and target in bfloat16.MATH:
+            return bfloat16.function(run, bfloat16.MATH[target], arguments, n, m)
+        arguments = [bfloat16.plain(a) for a in arguments]
+        return math_function(run, target.__name__, modules.numbers(arguments, n), n, m)
     called = ast.unparse(n.func)
     home = getattr(target, "__module__", None) or ""
     if home.startswith(names.CUDA_MODULES):
@@ -90,13 +98,6 @@ def _written(text: str, n):
 _HASHABLE = (type, types.BuiltinFunctionType, types.FunctionType)
 
 
-def _numbers(run, n: ast.Call, m) -> list:
-    arguments = run.arguments(n, m)
-    if not all(values.is_value(a) for a in arguments):
-        raise Unsupported(n.lineno, f"{ast.unparse(n)}: takes numbers")
-    return arguments
-
-
 def _is_math(target) -> bool:
     builtin = isinstance(target, types.BuiltinFunctionType) and target.__module__ == "math"
     return builtin and target.__name__ in maths.FUNCTIONS and target.__name__ != "cbrt"
@@ -121,6 +122,8 @@ def _of_lane(run, v, position: tuple):
     """What one lane has of a value that is printed."""
     if isinstance(v, names.Dim3):
         v = tuple(run.coordinate(c) for c in (v.x, v.y, v.z))
+    if bfloat16.is_one(v):
+        return f"{run.lanes.at(v[0], position):f}"
     if isinstance(v, tuple):
         return tuple(_of_lane(run, x, position) for x in v)
     return run.lanes.at(v, position)
@@ -160,9 +163,11 @@ def _round(run, n, m, arguments):
 def _extreme(less: bool):
     def extreme(run, n, m, arguments):
         if len(arguments) == 1:
-            if values.is_value(arguments[0]):
+            if values.is_value(arguments[0]) or bfloat16.is_one(arguments[0]):
                 raise Unsupported(n.lineno, f"{ast.unparse(n)}: takes two numbers or more")
             arguments = _items(run, arguments[0], n, m)
+        if len(arguments) == 2 and all(map(bfloat16.is_one, arguments)):
+            return bfloat16.of(values.extreme(less, [v[0] for v in arguments]))
         if not arguments or not all(map(values.is_value, arguments)):
             raise Unsupported(n.lineno, f"{ast.unparse(n)}: takes numbers")
         return values.extreme(less, arguments)
@@ -190,7 +195,7 @@ def _divmod(run, n, m, arguments):
 
 
 def _sum(run, n, m, arguments):
-    items = _items(run, arguments[0], n, m)
+    items = modules.numbers(_items(run, arguments[0], n, m), n)
     total = items[0].dtype.type(0) if items else np.int64(0)
     total = arguments[1] if len(arguments) > 1 else total
     for v in items:
@@ -227,6 +232,8 @@ BUILTINS = {
 }
 
 
+#: Builtins to which a bfloat16 is a float32.
+OF_FLOAT32 = (abs, round, pow, divmod)
 #: Builtins that take something else than numbers.
 WITH_ITEMS = (print, len, sum, min, max, enumerate, zip)
 
@@ -252,6 +259,9 @@ def array_method(run, a: Array, name: str, arguments: list, n, m):
         return None
     if name == "item" and not arguments:
         return run.memory.load(a, tuple(np.int64(0) for _ in a.shape), m, n)
+    d = values.dtype_of(arguments[0]) if name == "view" and len(arguments) == 1 else None
+    if d is not None:
+        return run.memory.reinterpreted(a, d, n)
     if name in ALLOCATES:
         raise Unsupported(
             n.lineno,

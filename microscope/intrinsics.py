@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from . import groups, half, hints, memory, names, values, vectors, warps, xoroshiro
+from . import bfloat16, groups, half, hints, memory, names, values, vectors, warps, xoroshiro
 from .atomics import atomic
 from .errors import KernelError, StopRun, Unsupported
 from .functions import math_function
@@ -50,6 +50,10 @@ def call(run, name: str, n: ast.Call, m):
         return atomic(run, name.removeprefix("atomic."), n, m)
     if name.startswith("fp16."):
         return half.call(run, name.removeprefix("fp16."), n, m)
+    if name == "bfloat16":
+        return bfloat16.make(run.exactly(n, m, 1)[0], n)
+    if name.startswith("bf16."):
+        return bfloat16.call(run, name.removeprefix("bf16."), n, m)
     if name.startswith("random."):
         return xoroshiro.draw(run, name.removeprefix("random."), n, m)
     return INTRINSICS[name](run, n, m)
@@ -247,7 +251,7 @@ def fma(run, n, m):
     d = values.FLOAT32 if small else values.FLOAT64
     a, b, c = (values.cast(d, v) for v in numbers)
     if run.tracer is not None:
-        run.tracer.count_flops(d, 2 * m.n, n.lineno)
+        run.tracer.count_flops(d.name, 2 * m.n, n.lineno)
     if small:  # the product of two float32 is exact in float64
         return (a.astype(np.float64) * b.astype(np.float64) + c.astype(np.float64)).astype(d)
     return a * b + c

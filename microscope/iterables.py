@@ -10,7 +10,7 @@ import ast
 
 import numpy as np
 
-from . import values
+from . import bfloat16, values
 from .errors import KernelError, Unsupported
 from .memory import Array
 
@@ -120,7 +120,7 @@ def iterable(v, n: ast.expr):
     """What a value yields in a `for`."""
     if isinstance(v, ITERABLES):
         return v
-    if isinstance(v, tuple):
+    if isinstance(v, tuple) and not bfloat16.is_one(v):
         return Tuple(v)
     if isinstance(v, Array):
         return Elements(v)

@@ -6,7 +6,7 @@ import ast
 
 import numpy as np
 
-from . import values
+from . import bfloat16, values
 from .errors import KernelError, OutOfBounds, raised
 from .lanes import Mask
 from .memory import Array, Buffer
@@ -75,13 +75,15 @@ class LaneExpressions(Statements):
         if self.session.debug and type(n.op) in (ast.Div, ast.FloorDiv, ast.Mod):
             self.check_divisor(n, b, m)
         v = super().binary(n, a, b, m)
-        if self.tracer is not None and not isinstance(v, tuple) and v.dtype.kind == "f":
-            self.tracer.count_flops(v.dtype, m.n, n.lineno)
+        if self.tracer is not None and bfloat16.is_one(v):
+            self.tracer.count_flops(v.kind.title, m.n, n.lineno)
+        elif self.tracer is not None and not isinstance(v, tuple) and v.dtype.kind == "f":
+            self.tracer.count_flops(v.dtype.name, m.n, n.lineno)
         return v
 
     def check_divisor(self, n, b, m: Mask) -> None:
         """A division by zero ends the run, as it does on a GPU under ``debug=True``."""
-        zero = b == 0
+        zero = bfloat16.plain(b) == 0
         if m.array is not None:
             zero = zero & m.array
         if np.any(zero):

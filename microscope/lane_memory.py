@@ -227,6 +227,16 @@ class LaneMemory(Memory):
                 self.tracer.watch_blank(made.buffer)
         return made
 
+    def reinterpreted(self, a: Array, d: np.dtype, n) -> Array:
+        """A view under another type, watched together with what it is a view of."""
+        made = super().reinterpreted(a, d, n)
+        races = None if self.tracer is None else self.tracer.races
+        root = made.buffer.root
+        if races is not None and root in races and made.buffer not in races:
+            views = [root, *(part for part in root.parts.values() if part.root is root)]
+            self.tracer.watch_together(views, self.session.warps_per_block)
+        return made
+
     # -- stores
 
     def put_element(self, a: Array, index: tuple, v, m: Mask, n, checked: bool) -> None:

@@ -99,6 +99,8 @@ class Array:
 
     @property
     def contiguous(self) -> bool:
+        if any(not isinstance(n, np.ndarray) and n == 0 for n in self.shape):
+            return True
         expected = 1
         for n, s in zip(self.shape[::-1], self.strides[::-1], strict=True):
             if isinstance(expected, np.ndarray) or isinstance(s, np.ndarray) or s != expected:
@@ -139,8 +141,7 @@ def part_of(a: Array, name: str, d: np.dtype, offset: int) -> Array:
             what = f"{a.name}.{name}: an array in a record of {buffer.space} memory"
             raise Unsupported(None, f"{what}: write a field for each of its elements")
         if d.shape:
-            raw = buffer.flat.view(np.dtype((np.void, buffer.dtype.itemsize)))
-            flat, spacing = raw.view(d.base), unit
+            flat, spacing = _in_steps(buffer.flat, d.base), unit
         else:
             flat, spacing = buffer.flat[name] if buffer.dtype.names else _half(buffer, name), 0
             spacing = buffer.pitch
@@ -155,6 +156,56 @@ def part_of(a: Array, name: str, d: np.dtype, offset: int) -> Array:
     shift = offset // unit if d.shape else 0
     strides = tuple(s * steps for s in a.strides) + row_major(d.shape)
     return Array(part, a.offset * steps + shift, a.shape + d.shape, strides)
+
+
+def reinterpreted(a: Array, d: np.dtype, what: str) -> Array:
+    """The same bytes as elements of another type: ``a.view(dtype)``.
+
+    Parameters
+    ----------
+    a : Array
+    d : dtype
+        Numbers.
+    what : str
+        The call, for messages.
+
+    Raises
+    ------
+    Unsupported
+        If Numba has no such view, or the interpreter doesn't know where its bytes lie.
+    """
+    buffer, old, new = a.buffer.root or a.buffer, a.dtype.itemsize, d.itemsize
+    if a.dtype.names or a.buffer.spacing or d.kind not in "biufc":
+        raise Unsupported(None, f"{what}: takes a type of numbers, of an array of numbers")
+    if buffer.space == "local":
+        raise Unsupported(None, f"{what}: of a local array: view its elements one by one")
+    apart = not a.ndim or isinstance(a.strides[-1], np.ndarray) or a.strides[-1] != 1
+    if old != new and (apart or any(np.any(s * old % new) for s in a.strides[:-1])):
+        raise Unsupported(None, f"{what}: the elements must be neighbours in memory")
+    if buffer.space == "shared" and buffer.size * buffer.dtype.itemsize % new:
+        raise Unsupported(None, f"{what}: {a.name} has {buffer.size * buffer.dtype.itemsize} bytes")
+    key = f"view({d.name})"
+    part = buffer if buffer.dtype == d else buffer.parts.get(key)
+    if part is None:
+        raw = buffer.flat.view(np.uint8)
+        flat = raw[: raw.size // new * new].view(d)
+        size = buffer.size * buffer.dtype.itemsize // new
+        part = buffer.parts[key] = Buffer(
+            buffer.name, buffer.space, d, size, flat, buffer.base, (size,), (1,), root=buffer
+        )
+    if old == new:
+        return Array(part, a.offset, a.shape, a.strides)
+    shape = (*a.shape[:-1], a.shape[-1] * old // new)
+    return Array(part, a.offset * old // new, shape, (*(s * old // new for s in a.strides[:-1]), 1))
+
+
+def _in_steps(flat: np.ndarray, d: np.dtype) -> np.ndarray:
+    """All that lies from the first of some records to the end of the last, in pieces of a type."""
+    if flat.strides == (flat.itemsize,):
+        return flat.view(np.dtype((np.void, flat.itemsize))).view(d)
+    count = ((flat.size - 1) * flat.strides[0] + flat.itemsize) // d.itemsize
+    first = flat[:1].view(np.uint8)[: d.itemsize].view(d)
+    return np.lib.stride_tricks.as_strided(first, (count,), (d.itemsize,))
 
 
 def _half(buffer: Buffer, name: str) -> np.ndarray:

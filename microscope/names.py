@@ -129,6 +129,10 @@ def known(v):
         for name, member in vars(numba_cuda).items() if numba_cuda is not None else ():
             if member is v and hasattr(_cuda, name):
                 return getattr(_cuda, name)
+    if module.endswith(".cuda_bf16"):
+        return getattr(_cuda.bf16, getattr(v, "__name__", "").lstrip("_"), v)
+    if getattr(v, "name", "") == "__nv_bfloat16":
+        return _cuda.bfloat16
     if module.endswith(".stubs"):
         return getattr(_cuda, getattr(v, "__name__", ""), v)
     return getattr(_part(module, None), getattr(v, "__name__", ""), v)

@@ -8,8 +8,8 @@ threads differ, they do; if any two lie in different warps or blocks, so do they
 What orders two accesses depends on how far apart the threads are: threads of one warp are ordered
 by `syncwarp` and `syncthreads`, threads of one block by `syncthreads`, threads of different blocks
 by nothing but the end of the kernel. Hence three tables an array, cleared at different times. (One
-more way there is: a block writes, calls `threadfence` and tells the others by an atomic. See
-`ArrayRaces.release`.)
+more way there is: a block writes, and tells the others by an atomic behind `threadfence`, or by a
+store that releases. See `ArrayRaces.release`.)
 """
 
 from __future__ import annotations
@@ -65,6 +65,11 @@ def _equal(a: np.ndarray | None, b: np.ndarray | None) -> bool:
     return a is not None and b is not None and np.array_equal(a, b)
 
 
+def _fitted(v: np.ndarray, size: int) -> np.ndarray:
+    """The first so many numbers, zeros behind the last."""
+    return np.pad(v[:size], (0, max(0, size - v.size)))
+
+
 # For each site two arrays over the cells, both 0 where nobody was: the lowest thread, counted down
 # from `TOP`, and the highest, counted up from 1. Zeros cost no memory until they are written.
 Table = dict[Site, tuple[np.ndarray, np.ndarray]]
@@ -100,6 +105,18 @@ class ArrayRaces:
         if self.logged > LOG_LIMIT:
             self._absorb()
 
+    def take(self, other: ArrayRaces) -> None:
+        """Go on with what is pending in a view of the same memory, of elements no smaller."""
+        size = self.buffer.flat.size
+        times = other.buffer.dtype.itemsize // self.buffer.dtype.itemsize
+        for site, cells, mask, lanes in other.log:
+            for k in range(times):
+                self.note(LoggedAccess(site, cells * times + k, mask, lanes))
+        for mine, theirs in zip(self.tables, other.tables, strict=True):
+            for site, extremes in theirs.items():
+                low, high = (_fitted(np.repeat(e, times), size) for e in extremes)
+                mine[site] = low, high
+
     def sync_warps(self, threads: np.ndarray | None) -> None:
         """`syncwarp` by these threads (numbers over the grid), or by all."""
         self._absorb()
@@ -132,9 +149,9 @@ class ArrayRaces:
         self.tables[GRID_LEVEL].clear()
 
     def release(self, blocks: np.ndarray) -> None:
-        """A fence and an atomic: what these blocks did comes before what others do from now on.
+        """These blocks have told the others: what they did comes before what others do from now on.
 
-        Others must have met the same atomic to know; that they have is taken for granted.
+        Others must have read what was told to know; that they have is taken for granted.
         """
         self._absorb()
         self._settle(GRID_LEVEL)
@@ -189,8 +206,8 @@ class ArrayRaces:
         sites = list(table)
         for i, first in enumerate(sites):
             for second in sites[i:]:
-                ops = {first.op, second.op}
-                if ops != {"load"} and ops != {"atomic"}:
+                loads = first.op == second.op == "load"
+                if not loads and not (first.tells and second.tells):
                     self._compare(first, second, level)
         if level != WARP_LEVEL:
             return

@@ -25,6 +25,9 @@ class Code:
         Its tree, with the line numbers of the file.
     source : list of str
         Its lines, decorators included; the first is line `first_line`.
+    parameters : list of str
+    rest : str or None
+        The parameter that takes all further arguments, as a tuple.
     locals : frozenset of str
         Parameters and names assigned to.
     flow : Flow
@@ -38,6 +41,8 @@ class Code:
         self.filename = function.__code__.co_filename
         self.locals = frozenset(function.__code__.co_varnames + function.__code__.co_cellvars)
         self.parameters = [a.arg for a in self.node.args.args]
+        rest = self.node.args.vararg
+        self.rest = rest.arg if rest else None
         self.flow = flow_of(self.node)
 
     def outer(self, name: str):
@@ -68,7 +73,8 @@ class Code:
         KernelError
             If there are too many arguments or too few, or unknown names among them.
         """
-        if len(arguments) > len(self.parameters):
+        count = len(self.parameters)
+        if len(arguments) > count and self.rest is None:
             raise KernelError(f"{call} takes {self._takes()}, got {len(arguments)} arguments")
         values = dict(zip(self.parameters, arguments, strict=False))
         for name, value in named.items():
@@ -84,10 +90,11 @@ class Code:
                 f"{call} takes {self._takes()}, got {len(arguments)} arguments: "
                 f"{', '.join(missing)} missing"
             )
-        return values
+        return values if self.rest is None else values | {self.rest: tuple(arguments[count:])}
 
     def _takes(self) -> str:
-        return f"({', '.join(self.parameters)})"
+        rest = [] if self.rest is None else [f"*{self.rest}"]
+        return f"({', '.join([*self.parameters, *rest])})"
 
 
 def code_of(function) -> Code:
@@ -285,6 +292,10 @@ class _Nested(ast.NodeTransformer):
         found = [c for c in self.inner if (c.co_name, c.co_firstlineno) == (name, n.lineno)]
         if len(found) != 1 or getattr(n, "decorator_list", []):
             raise Unsupported(n.lineno, f"{name} in a kernel: write it above the kernel, {ABOVE}")
+        if n.args.vararg:
+            raise Unsupported(
+                n.lineno, f"{name} in a kernel: takes plain parameters, no * among them"
+            )
         none = ast.arguments([], [], None, [], [], None, [])
         made = ast.copy_location(ast.Lambda(none, ast.copy_location(ast.Constant(None), n)), n)
         made.code = found[0]
@@ -350,10 +361,9 @@ FOLDED = OPERATORS | {
 def _refuse(function: ast.FunctionDef) -> None:
     """Name the first thing of a function that cannot work, before anything runs."""
     a = function.args
-    if a.vararg or a.kwarg or a.kwonlyargs:
+    if a.kwarg or a.kwonlyargs:
         raise Unsupported(
-            function.lineno,
-            "a kernel takes plain parameters, no * among them: name them all",
+            function.lineno, "a kernel takes no parameters by keyword alone: name them all"
         )
     taken = set()  # lists that Python itself makes tuples of
     for n in ast.walk(function):

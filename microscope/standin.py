@@ -96,6 +96,7 @@ def stand_in_for_numba() -> Iterator[None]:
     modules = {
         "numba": numba,
         "numba.cuda": api,
+        "numba.cuda.bf16": api.bf16,
         "numba.cuda.random": api.random,
         "numba.types": numba.types,
     }

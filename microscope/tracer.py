@@ -92,16 +92,17 @@ class Tracer:
 
     # -- arithmetic
 
-    def count_flops(self, dtype: np.dtype, n: int, line: int) -> None:
-        """Add floating-point operations."""
-        self.flops[dtype.name] += n
+    def count_flops(self, name: str, n: int, line: int) -> None:
+        """Add floating-point operations, by the name of their type."""
+        self.flops[name] += n
         self.flops_by_line[line] += n
 
     # -- memory
 
     def access(
-        self, node, buffer: Buffer, op: str, elements, cells, mask: Mask, lanes: Lanes, width=1
-    ):
+        self, node, buffer: Buffer, op: str, elements, cells, mask: Mask, lanes: Lanes, width=1,
+        ordered: bool = False,
+    ):  # fmt: skip
         """Note an access of the active lanes.
 
         Parameters
@@ -116,8 +117,11 @@ class Tracer:
             Positions in ``buffer.flat``; a list of them for each element of several.
         width : int
             Neighbouring elements that go at once, of which `elements` are the first.
+        ordered : bool
+            Whether a store releases or a load acquires.
         """
         site = self._site(node, buffer, op, width)
+        site.ordered = ordered
         space = buffer.space
         if space in ("local", "constant"):
             site.requests += self._active_warps(mask, lanes)
@@ -173,9 +177,16 @@ class Tracer:
         blocks = self.fenced.intersection(_active_blocks(mask, lanes))
         self.fenced -= blocks
         if blocks and op == "atomic":
-            for races in self.races.values():
-                if races.buffer.space == "global":
-                    races.release(np.array(sorted(blocks), np.int64))
+            self._release(blocks)
+
+    def release(self, mask: Mask, lanes: Lanes) -> None:
+        """A store that releases, by the active lanes: it speaks for their blocks."""
+        self._release(_active_blocks(mask, lanes))
+
+    def _release(self, blocks) -> None:
+        for races in self.races.values():
+            if races.buffer.space == "global":
+                races.release(np.array(sorted(blocks), np.int64))
 
     def watch(self, buffer: Buffer, warps_per_block: int) -> None:
         """Look for races in a buffer from now on, and for reads of what nobody wrote if shared."""
@@ -189,10 +200,9 @@ class Tracer:
         What was written under one type is read under another: nothing there was never written.
         """
         finest = min(views, key=lambda view: view.dtype.itemsize)
-        for view in views:
-            if view in self.races:
-                self.races[view].finish()
         races = ArrayRaces(finest, warps_per_block, self._race)
+        for one in {id(self.races[v]): self.races[v] for v in views if v in self.races}.values():
+            races.take(one)
         for view in views:
             self.races[view] = races
             self.written.pop(view, None)

@@ -82,7 +82,7 @@ def _operate(run, op: type, n, m, a, b):
     """``a op b``, which the tracer counts."""
     v = values.binary(op, a, b)
     if run.tracer is not None and v.dtype.kind in "fc":
-        run.tracer.count_flops(v.dtype, m.n, n.lineno)
+        run.tracer.count_flops(v.dtype.name, m.n, n.lineno)
     return v
 
 

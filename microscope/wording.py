@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from .memory import Array
-from .values import is_value
+from .values import Parts, is_value
 
 
 def describe(n) -> str:
@@ -19,6 +19,8 @@ def describe_value(v) -> str:
         return v.dtype.name
     if isinstance(v, Array):
         return f"the array {v.name}"
+    if isinstance(v, Parts) and v.kind.title == "bfloat16":
+        return v.kind.title
     if isinstance(v, tuple):
         return f"a tuple of {len(v)}"
     return "None" if v is None else repr(v)

@@ -20,7 +20,14 @@ __all__ = ["budget", "measured", "table"]
 WARP = 32  #: numbers of a unit
 
 
-def budget(seen: Any, numbers: int, record: Record, loads: int = 1, ahead: int = 1) -> Budget:
+def budget(
+    seen: Any,
+    numbers: int,
+    record: Record,
+    loads: int = 1,
+    ahead: int = 1,
+    instructions: float | None = None,
+) -> Budget:
     """Return the ceilings of a traced launch, in cycles of an SM per 32 numbers.
 
     DRAM moves every byte once that the launch touches. A warp waits for its loads, and for
@@ -36,6 +43,8 @@ def budget(seen: Any, numbers: int, record: Record, loads: int = 1, ahead: int =
         Whose GPU it is, with the latencies of its memories.
     loads, ahead : int
         Loads of a thread, and how many of them it issues before it needs the first.
+    instructions : float, optional
+        Of warps per 32 numbers, as the profiler counted them: a trace knows none.
     """
     warps, limits = versions.bounds(record)
     units, blocks = numbers / WARP, prod(seen.grid)
@@ -47,6 +56,7 @@ def budget(seen: Any, numbers: int, record: Record, loads: int = 1, ahead: int =
     waits = latency(record, "global") * ceil(loads / ahead)
     waits += latency(record, "shared") * sum(seen.barriers.values()) / blocks
     counts = Counts(
+        instructions=instructions,
         wavefronts=wavefronts / units,
         dram_bytes=seen.work.bytes_unique / units,
         # Of one warp, over the units that it takes.
@@ -64,19 +74,18 @@ def latency(record: Record, space: str) -> float:
     return max(found, key=lambda row: row.bytes).cycles
 
 
-def measured(record: Record, table: str, what: str, **wanted: Any) -> float | None:
-    """Cycles of an SM per 32 numbers that the record's largest Numba row took, or None."""
-    rows = [
-        row
-        for row in record.tables.get(table, ())
-        if row.what == what and row.engine == "numba" and wanted.items() <= row.items()
-    ]
+def measured(record: Record, table: str, what: str) -> tuple[float | None, float | None]:
+    """What the record's largest Numba row says per 32 numbers: cycles of an SM, instructions.
+
+    None for what it does not hold.
+    """
+    rows = [r for r in record.tables.get(table, ()) if r.what == what and r.engine == "numba"]
     if not rows:
-        return None
+        return None, None
     row = max(rows, key=lambda row: row.bytes)
-    numbers = row.n if "n" in row else row.N * row.K
-    known = record.device
-    return row.median * known["clock"] * known["sms"] / (numbers / WARP)
+    units = (row.n if "n" in row else row.N * row.K) / WARP
+    known, issued = record.device, row.get("instructions")
+    return row.median * known["clock"] * known["sms"] / units, issued and issued / units
 
 
 def table(rows: Iterable[tuple[str, Budget, float | None]], caption: str) -> Table:
@@ -90,9 +99,11 @@ def table(rows: Iterable[tuple[str, Budget, float | None]], caption: str) -> Tab
     """
     lines = []
     for name, one, took in rows:
-        each = (f"{one.ceilings[key]:.2g}" for key in ("wavefronts", "dram", "latency"))
+        each = (f"{one.ceilings[key]:.2g}" if key in one.ceilings else "–"
+                for key in ("issue", "wavefronts", "dram", "latency"))  # fmt: skip
         reached = "" if took is None else f"{took:.3g}"
         share = "" if took is None else percent(one.reached(took))
         lines.append((name, *each, UNITS[one.verdict], reached, share))
-    heads = ("kernel", "L1, shared", "DRAM", "data on its way", "highest", "measured", "explained")
+    heads = ("kernel", "issue slots", "L1, shared", "DRAM", "data on its way", "highest", "measured",
+             "explained")  # fmt: skip
     return Table(lines, heads, caption=caption)

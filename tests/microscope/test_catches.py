@@ -475,12 +475,34 @@ def test_nested_loops_have_one_budget(monkeypatch):
         nested[1, 32](np.zeros(1))
 
 
-def test_star_arguments_are_refused():
-    with pytest.raises(Unsupported, match="takes plain parameters"):
+def test_a_kernel_names_all_its_parameters():
+    @cuda.jit
+    def starred(*args):
+        args[0][0] = 1
+
+    with pytest.raises(KernelError, match="a kernel names all its parameters"):
+        starred[1, 1](np.zeros(1))
+    with pytest.raises(Unsupported, match="no parameters by keyword alone"):
 
         @cuda.jit
-        def starred(*args):
-            args[0][0] = 1
+        def by_keyword(a, *, b):
+            a[0] = b
+
+
+def test_a_device_function_may_take_all_further_arguments():
+    @cuda.jit(device=True)
+    def total(first, *others):
+        for x in others:
+            first += x
+        return first * len(others)
+
+    @cuda.jit
+    def kernel(a):
+        a[0] = total(a[0], 2.0, a[1])
+
+    a = np.array([1.0, 4.0])
+    kernel[1, 1](a)
+    np.testing.assert_array_equal(a, [14.0, 4.0])
 
 
 def test_a_launch_that_is_too_large_is_refused_at_once():

@@ -186,3 +186,23 @@ def test_a_local_record_that_nobody_has_written_is_reported():
         out[0] = mine[1].key
 
     assert [p.kind for p in trace(kernel, 1, 1, np.zeros(1)).problems] == ["uninitialised read"]
+
+
+NESTED = np.dtype(
+    [("before", np.float64), ("inner", [("x", np.float64), ("row", np.float64, (6,))])], align=True
+)
+
+
+@cuda.jit
+def rows_of_inner_records(records, out):
+    i = cuda.grid(1)
+    records[i].inner.row[3] += i
+    out[i] = records[i].inner.row[2]
+
+
+def test_an_array_in_a_record_of_a_record_lies_where_numpy_puts_it():
+    records, out = np.zeros(5, NESTED), np.zeros(5)
+    records["inner"]["row"] = np.arange(30).reshape(5, 6)
+    rows_of_inner_records[1, 5](records, out)
+    np.testing.assert_array_equal(out, np.arange(2, 30, 6))
+    np.testing.assert_array_equal(records["inner"]["row"][:, 3], np.arange(3, 33, 7))

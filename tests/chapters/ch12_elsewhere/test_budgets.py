@@ -55,16 +55,24 @@ def test_measured_cycles_are_of_the_longest_vector():
         key=lambda r: r.n,
     )
     cycles = row.median * RECORD.device["clock"] * RECORD.device["sms"]
-    assert budgets.measured(RECORD, "sums", "tree") == pytest.approx(cycles / (row.n / 32))
-    assert budgets.measured(RECORD, "sums", "no such kernel") is None
+    took, issued = budgets.measured(RECORD, "sums", "tree")
+    assert took == pytest.approx(cycles / (row.n / 32))
+    assert issued == (row.instructions / (row.n / 32) if "instructions" in row else None)
+    assert budgets.measured(RECORD, "sums", "no such kernel") == (None, None)
+
+
+def test_counted_instructions_are_a_ceiling():
+    _, seen = traced("tree")
+    found = budgets.budget(seen, N, RECORD, instructions=100)
+    assert found.ceilings["issue"] == 25 and found.verdict == "issue"
 
 
 def test_no_ceiling_is_above_what_was_measured():
     for name in reduction.VERSIONS:
-        took = budgets.measured(RECORD, "sums", name)
+        took, issued = budgets.measured(RECORD, "sums", name)
         version, seen = traced(name)
-        found = budgets.budget(seen, N, RECORD, version.each, version.each)
-        assert took is None or found.ceilings["dram"] <= took
+        found = budgets.budget(seen, N, RECORD, version.each, version.each, issued).ceilings
+        assert took is None or max(found["dram"], found.get("issue", 0)) <= took
 
 
 def test_a_table_says_the_verdict_and_leaves_out_what_nobody_measured():

@@ -16,35 +16,19 @@ from pathlib import Path
 
 from tests.microscope.constructs import page, rows, verdicts
 
-SECONDS = 130  #: after which rows that have not ended are taken to hang
 
+def on_gpu(out: Path, processes: int, seconds: float) -> None:
+    """Launch every row; write what differs, and print how many rows have which verdict.
 
-def compared(number: int) -> tuple[str, str]:
-    """What a GPU says of a row: a word, and what is to be told."""
-    row = rows.everything()[number]
-    mine = verdicts.here(row)
-    if row.on_host:
-        theirs = verdicts.host_on_gpu(row)
-        agree = bool(theirs) == bool(mine.refused)
-        return ("host agrees" if agree else "host differs"), theirs
-    theirs = verdicts.on_gpu(row)
-    if mine.refused or theirs.refused:
-        who = (bool(mine.refused), bool(theirs.refused))
-        word = {(1, 1): "refused by both", (1, 0): "GPU only", (0, 1): "interpreter only"}[who]
-        return word, theirs.refused
-    found = verdicts.difference(mine, theirs)
-    return ("differs" if found else "same"), found
-
-
-def on_gpu(out: Path, processes: int) -> None:
-    """Launch every row; write what differs, and print how many rows have which verdict."""
+    Rows that have not ended after so many seconds are taken to hang.
+    """
     everything = rows.everything()
     context = multiprocessing.get_context("spawn")
     found = {}
     pool = ProcessPoolExecutor(processes, mp_context=context)
-    waiting = {pool.submit(compared, k): k for k in range(len(everything))}
+    waiting = {pool.submit(verdicts.beside_gpu, one): k for k, one in enumerate(everything)}
     try:
-        for done in as_completed(waiting, timeout=SECONDS):
+        for done in as_completed(waiting, timeout=seconds):
             found[waiting[done]] = done.result() if not done.exception() else (
                 "process ends", repr(done.exception())[:200]
             )  # fmt: skip
@@ -69,9 +53,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--gpu", type=Path, metavar="FILE")
     parser.add_argument("--processes", type=int, default=max(1, (os.cpu_count() or 2) - 2))
+    parser.add_argument("--seconds", type=float, default=130, help="of the launches on a GPU")
     given = parser.parse_args()
     if given.gpu:
-        on_gpu(given.gpu, given.processes)
+        on_gpu(given.gpu, given.processes, given.seconds)
         return
     page.PAGE.write_text(page.text(), encoding="utf-8")
     print(f"wrote {page.PAGE.name}: {page.summary()}")

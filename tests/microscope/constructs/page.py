@@ -26,6 +26,9 @@ float too large for the integer it becomes, and `abs` of the lowest integer of a
 a GPU may give any number. Of 0.0 and -0.0, `min` and `max` go by the sign; where the compiler knows
 both, it takes the first.
 
+A launch hangs on a GPU or runs, when some threads return before `grid.sync()`: on an H200 both were
+seen. Numba's own examples *Laplace* and *Sessionize* do so; the interpreter names the thread.
+
 {summary}
 """
 ROW_HEAD = "| Construct | Verdict | What the interpreter says |\n|---|---|---|\n"

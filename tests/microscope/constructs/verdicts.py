@@ -143,6 +143,22 @@ def host_on_gpu(row: Row) -> str:
     return ""
 
 
+def beside_gpu(row: Row) -> tuple[str, str]:
+    """What a GPU says of a row beside the interpreter: a word, and what is to be told."""
+    mine = here(row)
+    if row.on_host:
+        theirs = host_on_gpu(row)
+        agree = bool(theirs) == bool(mine.refused)
+        return ("host agrees" if agree else "host differs"), theirs
+    theirs = on_gpu(row)
+    if mine.refused or theirs.refused:
+        who = (bool(mine.refused), bool(theirs.refused))
+        word = {(1, 1): "refused by both", (1, 0): "GPU only", (0, 1): "interpreter only"}[who]
+        return word, theirs.refused
+    found = difference(mine, theirs)
+    return ("differs" if found else "same"), found
+
+
 def difference(mine: Verdict, theirs: Verdict, near: float = 2e-6) -> str:
     """Where the values of two verdicts differ; empty where both agree, or one has none."""
     if mine.outputs is None or theirs.outputs is None:

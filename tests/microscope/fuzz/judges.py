@@ -103,6 +103,7 @@ def __getattr__(name: str):
     for one in list(vars(instructions).values()):
         if isinstance(one, Instruction):
             setattr(made, one.name.removeprefix("ptx."), one.numba)
+    made.mma = lambda k, dtype: instructions.mma(k, dtype).numba
     globals()["intrinsics"] = made
     return made
 
@@ -279,12 +280,15 @@ JUDGES = {"ptx": Executed, "gpu": OnGPU}
 NEAR = {8: 1e-2, 16: 1e-8}
 
 
-def same(a: np.ndarray, b: np.ndarray) -> bool:
-    """Equal bit for bit; all NaN are one. Complex numbers may be near: functions make them."""
+def same(a: np.ndarray, b: np.ndarray, single: bool = False) -> bool:
+    """Equal bit for bit; all NaN are one. Complex numbers may be near: functions make them.
+
+    With `single`, they come from complex64 whatever they are stored in.
+    """
     if a.dtype != b.dtype or a.shape != b.shape:
         return False
     if a.dtype.kind == "c":
-        near = NEAR[a.dtype.itemsize]
+        near = NEAR[8 if single else a.dtype.itemsize]
         return bool(np.isclose(a, b, rtol=near, atol=near, equal_nan=True).all())
     if a.dtype.kind == "f":
         nan = np.isnan(a) & np.isnan(b)
@@ -294,16 +298,16 @@ def same(a: np.ndarray, b: np.ndarray) -> bool:
 
 def first_difference(names, mine: list[np.ndarray], theirs: list[np.ndarray]) -> str:
     """The first element in which two lists of arrays differ; empty if none does."""
+    single = any(name.startswith("c8") for name in names)
     pairs = []
     for name, a, b in zip(names, mine, theirs, strict=True):
         fields = a.dtype.names or ()
         pairs += [(f"{name}.{field}", a[field], b[field]) for field in fields] or [(name, a, b)]
     for name, a, b in pairs:
-        if not same(a, b):
+        if not same(a, b, single):
             if a.dtype.kind == "c":
-                far = ~np.isclose(
-                    a, b, rtol=NEAR[a.itemsize], atol=NEAR[a.itemsize], equal_nan=True
-                )
+                near = NEAR[8 if single else a.itemsize]
+                far = ~np.isclose(a, b, rtol=near, atol=near, equal_nan=True)
                 where = tuple(int(k) for k in np.argwhere(far)[0])
                 return f"{name}{list(where)}: {a[where]!r} here, {b[where]!r} there"
             unlike = (a != b) & ~((a != a) & (b != b)) | (

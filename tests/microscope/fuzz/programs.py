@@ -24,6 +24,7 @@ PARTICLE = np.dtype([("n", np.int32), ("x", np.float32), ("w", np.float64)], ali
 LENGTHS = (7, 16, 33, 64, 96)
 OUTPUTS = ("f4", "f8", "i1", "i4", "i8", "u1", "u2", "u4", "u8")
 LAUNCHES = (((2,), (40,)), ((1,), (64,)), ((3,), (32,)), ((2, 2), (5, 4)), ((2,), (3, 4, 3)))
+WHOLE_WARPS = (((1,), (64,)), ((3,), (32,)), ((1,), (96,)), ((2, 1), (16, 4)))
 INTEGERS = (0, 1, 2, 3, 5, 7, 10, -1, -2, -3, 31, 100, 127, 128, 255, 256, 32767, 65535,
             2**31 - 1, -(2**31), 2**31, 2**32 - 1, 2**33 + 1, 2**40, 2**62, 2**63 - 1)  # fmt: skip
 SMALL = (0, 1, 2, 3, 4, 5, 7)
@@ -43,6 +44,13 @@ SIX = 6
 HALF = 0.5
 PARTICLE = np.dtype([("n", np.int32), ("x", np.float32), ("w", np.float64)], align=True)
 """
+#: How small whole numbers look to ``mma``: their bits in each format.
+FORMATS = {
+    "float16": "np.array([0, 1, -1, 2, -2, 3, -3, 4], np.float16).view(np.uint16)",
+    "bfloat16": "(np.array([0, 1, -1, 2, -2, 3, -3, 4], np.float32).view(np.uint32) >> 16)"
+    ".astype(np.uint16)",
+    "tf32": "np.array([0, 1, -1, 2, -2, 3, -3, 4], np.float32).view(np.uint32)",
+}
 FIELDS = {"n": "i", "x": "f", "w": "f"}  #: of a `PARTICLE`
 #: Functions of complex numbers, and how they are called.
 OF_COMPLEX = ("np.sin", "np.cos", "np.log", "np.tanh", "np.sinh", "np.cosh", "np.arctan",
@@ -180,7 +188,8 @@ class Writer:
         self.tuple = ""  # an argument that is one
         self.left = 0  # records that a thread puts out: one or none
         self.vectors: list[tuple[str, str, int]] = []  # name, kind, components
-        self.modern = self.chance(0.3)  # with PTX instructions
+        self.modern = self.chance(0.4)  # with PTX instructions
+        self.formats: dict[str, int] = {}  # of matrices, with the k of the product
 
     # -- dice
 
@@ -215,7 +224,7 @@ class Writer:
         """Write everything."""
         for _ in range(self.pick((0, 0, 1, 1, 2))):
             self.function()
-        grid, block = self.pick(LAUNCHES)
+        grid, block = self.pick(WHOLE_WARPS if self.modern and self.chance(0.75) else LAUNCHES)
         self.threads = int(np.prod(grid) * np.prod(block))
         self.block_threads = int(np.prod(block))
         inputs = self.rng.sample([k for k in TYPES], self.pick((2, 3, 4)))
@@ -240,7 +249,11 @@ class Writer:
         names += [x for x in (self.records, self.complex, self.tuple) if x]
         names += [*self.shared_totals, *(f"out_{k}" for k, used in self.slots.items() if used)]
         names += ["left_0"] * self.left
-        head = ["", "", *functions, "@cuda.jit", f"def kernel({', '.join(names)}):"]
+        known = []
+        for dtype, k in self.formats.items():
+            known += [f"{dtype.upper()} = {FORMATS[dtype]}"]
+            known += [f'MMA_{dtype.upper()} = ptx.mma({k}, "{dtype}")']
+        head = [*known, "", "", *functions, "@cuda.jit", f"def kernel({', '.join(names)}):"]
         source = HEADER + "\n".join([*head, *self.lines]) + "\n"
         return Program(self.seed, source, grid, block, tuple(names), self.sloppy)
 
@@ -272,7 +285,10 @@ class Writer:
         self.fixed |= {"i", "t"}
         if self.chance(0.35):
             self.nested()
-        self.block_of(self.pick((6, 9, 12)), 3)
+        self.block_of(self.pick((3, 5, 6)), 3)
+        if self.modern and not self.early and not self.scope.ended:
+            self.pick((self.copied, self.phase, self.fragment, self.product, self.product))()
+        self.block_of(self.pick((3, 4, 6)), 3)
         for _ in range(3):
             self.output()
 
@@ -302,6 +318,7 @@ class Writer:
             if self.uniform and not self.early and not self.loops:
                 choices += [(self.exchange, 1.5), (self.warp, 1)]
                 choices += [(self.copied, 1.5), (self.phase, 1), (self.reduced, 1)] * self.modern
+                choices += [(self.fragment, 1), (self.product, 1.5)] * self.modern
             if self.early and self.uniform and not self.loops:
                 choices += [(self.leave, 1)]
         else:
@@ -627,33 +644,37 @@ class Writer:
         if not here:
             return self.phase()
         n, v, waiting = self.block_threads, self.fresh("v"), []
-        for pending in range(self.pick((1, 2))):
+        for _ in range(self.pick((1, 2))):
             array, name = self.pick(here), self.fresh("sh")
             length, kind = int(array.partition("_")[2]), self.arrays[array]
-            size = self.pick(("4", "4", f"4 if {self.condition(1)} else 0"))
-            self.line(f"{name} = cuda.shared.array({n}, {self.type_name(kind)})")
+            wide = self.pick((1, 1, 2, 4))  # elements that a thread copies
+            size = 4 * wide
+            read = self.pick((size, size, f"{size} if {self.condition(1)} else 0", 4))
             self.line(
-                f"ptx.cp_async_4(ptx.shared_address({name}) + uint32(4 * t), "
-                f"ptx.global_address({array}) + uint64(4 * ({self.integer(1)} % {length})), "
-                f"uint32({size}))"
+                f"{name} = cuda.shared.array({wide * n}, {self.type_name(kind)}, alignment=16)"
+            )
+            self.line(
+                f"ptx.cp_async_{size}(ptx.shared_address({name}) + uint32({size} * t), "
+                f"ptx.global_address({array}) + "
+                f"uint64({size} * ({self.integer(1)} % {length // wide})), uint32({read}))"
             )
             self.line("ptx.cp_async_commit_group()")
-            waiting.append((name, kind, pending))
+            waiting.append((name, kind, wide))
         if len(waiting) == 2:  # the first is there; of the others' numbers nobody knows
-            name, kind, _ = waiting[0]
+            name, kind, wide = waiting[0]
             self.line("ptx.cp_async_wait_group(1)")
             own = self.fresh("v")
-            self.line(f"{own} = {name}[t]")
+            self.line(f"{own} = {name}[{wide} * t + {wide - 1}]")
             self.assigned(own, self.kind_of(kind))
         self.line("ptx.cp_async_wait_group(0)")
         self.line("cuda.syncthreads()")
-        name, kind, _ = waiting[-1]
-        self.line(f"{v} = {name}[(t + {self.pick((1, 5, 33))}) % {n}]")
+        name, kind, wide = waiting[-1]
+        self.line(f"{v} = {name}[({wide} * t + {self.pick((1, 5, 33))}) % {wide * n}]")
         self.assigned(v, self.kind_of(kind))
 
     def phase(self) -> None:
         """An exchange at an mbarrier, or at a named barrier."""
-        n, v, kind = self.block_threads, self.fresh("v"), self.pick(TYPES)
+        n, kind = self.block_threads, self.pick(TYPES)
         name, bar = self.fresh("sh"), self.fresh("bar")
         named = n % WARP == 0 and self.chance(0.4)
         self.line(f"{name} = cuda.shared.array({n}, {self.type_name(kind)})")
@@ -663,14 +684,90 @@ class Writer:
                 self.line(f"ptx.mbarrier_init(ptx.shared_address({bar}), uint32({n}))")
                 self.line("ptx.fence_mbarrier_init()")
             self.line("cuda.syncthreads()")
-        self.line(f"{name}[t] = {self.expression(self.kind_of(kind), 2)}")
-        if named:
-            self.line(f"ptx.bar_sync(uint32({self.pick((1, 7))}), uint32({n}))")
+        times = 1 if named else self.pick((1, 1, 2, 3))
+        for phase in range(times):
+            self.line(f"{name}[t] = {self.expression(self.kind_of(kind), 2)}")
+            if named:
+                self.line(f"ptx.bar_sync(uint32({self.pick((1, 7))}), uint32({n}))")
+            else:
+                self.line(f"ptx.mbarrier_arrive(ptx.shared_address({bar}))")
+                self.line(
+                    f"ptx.mbarrier_wait_parity(ptx.shared_address({bar}), uint32({phase % 2}))"
+                )
+            v = self.fresh("v")
+            self.line(f"{v} = {name}[{self.pick((f'(t + 7) % {n}', f'{n - 1} - t'))}]")
+            self.assigned(v, self.kind_of(kind))
+            if phase < times - 1:
+                self.line("cuda.syncthreads()")
+
+    def fragment(self) -> None:
+        """Small matrices from shared memory to the registers of a warp, some of them back again."""
+        if self.block_threads % WARP:
+            return self.phase()
+        n, name, v = self.block_threads, self.fresh("sh"), self.fresh("v")
+        self.line(f"{name} = cuda.shared.array({8 * n}, uint16, alignment=16)")
+        k = self.fresh("k")
+        with self.body(f"for {k} in range(8):"):
+            self.scope.sure[k] = "i"
+            self.line(f"{name}[t + {n} * {k}] = uint16({self.integer(1)})")
+            del self.scope.sure[k]
+        self.line("cuda.syncthreads()")
+        blocks, turned = self.pick((1, 2, 4)), self.pick(("", "_trans"))
+        parts = [self.fresh("r") for _ in range(blocks)]
+        row = f"ptx.shared_address({name}) + uint32(16 * {self.pick(('t', f'({n - 1} - t)'))})"
+        self.line(f"{', '.join(parts)} = ptx.ldmatrix_x{blocks}{turned}({row})")
+        for part in parts:  # as int64: beside one, a uint32 shifted or divided is a float64
+            whole = self.fresh("v")
+            self.line(f"{whole} = int64({part})")
+            self.assigned(whole, "i")
+        if self.chance(0.4):
+            self.line("cuda.syncthreads()")
+            turned = self.pick(("", "_trans"))
+            row = f"ptx.shared_address({name}) + uint32(16 * t)"
+            self.line(f"ptx.stmatrix_x{blocks}{turned}({row}, {', '.join(parts)})")
+        self.line("cuda.syncthreads()")
+        self.line(f"{v} = {name}[({self.integer(1)}) % {8 * n}]")
+        self.assigned(v, "i")
+
+    def product(self) -> None:
+        """A product of a warp's tensor core, of small whole numbers: each sum is exact."""
+        if self.block_threads % WARP:
+            return self.phase()
+        n, a, b, acc = self.block_threads, self.fresh("a"), self.fresh("b"), self.fresh("acc")
+        dtype = self.pick(FORMATS)
+        k = self.formats.setdefault(dtype, self.pick((4, 8) if dtype == "tf32" else (8, 16)))
+        left = k // 2 if dtype == "tf32" else k // 4  # registers of A; B has half of them
+        table, right = dtype.upper(), left // 2
+        self.line(f"{acc} = cuda.local.array(4, float32)")
+        self.line(f"{a} = cuda.local.array({left}, uint32)")
+        self.line(f"{b} = cuda.local.array({right}, uint32)")
+        for part in range(4):
+            self.line(f"{acc}[{part}] = float32({self.integer(1)} % 9)")
+        if dtype == "tf32":
+            for name, count in ((a, left), (b, right)):
+                for part in range(count):
+                    self.line(f"{name}[{part}] = {table}[{self.integer(1)} & 7]")
         else:
-            self.line(f"ptx.mbarrier_arrive(ptx.shared_address({bar}))")
-            self.line(f"ptx.mbarrier_wait_parity(ptx.shared_address({bar}), uint32(0))")
-        self.line(f"{v} = {name}[{self.pick((f'(t + 7) % {n}', f'{n - 1} - t'))}]")
-        self.assigned(v, self.kind_of(kind))
+            name, at = self.fresh("sh"), self.fresh("k")
+            self.line(f"{name} = cuda.shared.array({24 * k}, uint16, alignment=16)")
+            with self.body(f"for {at} in range(t, {24 * k}, {n}):"):
+                self.scope.sure[at] = "i"
+                self.line(f"{name}[{at}] = {table}[{self.integer(2)} & 7]")
+                del self.scope.sure[at]
+            self.line("cuda.syncthreads()")
+            for what, count, rows, first in ((a, left, 16, 0), (b, right, 8, 16 * k)):
+                where = f"t % {rows} * {k} + t // {rows} * 8 % {k}"
+                self.line(
+                    f"{', '.join(f'{what}[{x}]' for x in range(count))} = ptx.ldmatrix_x{count}("
+                    f"ptx.shared_address({name}) + uint32(2 * ({first} + {where})))"
+                )
+            self.line("cuda.syncthreads()")
+        for _ in range(self.pick((1, 1, 2))):
+            self.line(f"MMA_{table}({acc}, {a}, {b})")
+        for part in self.rng.sample(range(4), self.pick((1, 2))):
+            v = self.fresh("v")
+            self.line(f"{v} = {acc}[{part}]")
+            self.assigned(v, "f")
 
     def reduced(self) -> None:
         """A sum, a minimum or a maximum of a warp."""

@@ -26,7 +26,7 @@ from tests.microscope.fuzz.programs import Program, generate
 REPOSITORY = Path(__file__).resolve().parents[3]
 SCHEDULES = ("lockstep", "warps", "warps-reversed")
 INPUTS = 3  #: sets of arguments that a program runs with
-SHARE = 60  #: programs a process, which takes seconds to start
+SHARE = 64  #: programs a process at most, which takes seconds to start
 #: Seconds without a word after which a process is taken to hang; Python's executor of PTX is slow.
 SILENCE = {"gpu": 60, "ptx": 600}
 #: Reported by the microscope though the GPU does what Numba says: no reason for a difference.
@@ -106,7 +106,8 @@ def work(seeds: Iterable[int], judge: str) -> None:
 def hire(seeds: Iterable[int], judge: str, processes: int, deadline: float) -> Iterator[dict]:
     """Rows of all programs, as they come from several processes; none begins past the deadline."""
     seeds = list(seeds)
-    shares = [seeds[k : k + SHARE] for k in range(0, len(seeds), SHARE)]
+    size = max(1, min(SHARE, -(-len(seeds) // (2 * processes))))
+    shares = [seeds[k : k + size] for k in range(0, len(seeds), size)]
     with ThreadPoolExecutor(processes) as pool:
         done = [pool.submit(lambda s: list(supervise(s, judge, deadline)), s) for s in shares]
         for rows in as_completed(done):

@@ -16,21 +16,24 @@ import re
 PACKAGE = "numba.cuda.tests"
 FILES = {
     "cudapy": """
-        alignment array array_alignment array_args array_methods array_reductions atomics bfloat16
-        bfloat16_bindings blackscholes boolean cache_hints casting complex complex_kernel
-        const_string constmem cooperative_groups cuda_array_interface cuda_jit_no_types datetime
-        device_array_capture device_func dispatcher enums errors exception fastmath flow_control
-        forall freevar frexp_ldexp globals gufunc gufunc_scalar gufunc_scheduling idiv intrinsics
-        iterators lang laplace libdevice localmem mandel math matmul minmax montecarlo
-        multithreads nondet operator optimization powi print py2_div_issue random record_dtype
-        recursion reduction retrieve_autoconverted_arrays slicing sm sm_creation ssa stream_api sync
-        transpose ufuncs userexc vector_type vectorize vectorize_complex vectorize_decor
-        vectorize_device vectorize_scalar_arg warning warp_ops
+        alignment array array_alignment array_args array_methods array_reductions atomics
+        bfloat16 bfloat16_bindings blackscholes boolean cache_hints casting complex
+        complex_kernel const_string constmem cooperative_groups cuda_array_interface
+        cuda_jit_no_types datetime device_array_capture device_func dispatcher enums errors
+        exception fastmath flow_control forall fp8_bindings freevar frexp_ldexp globals
+        gufunc gufunc_scalar gufunc_scheduling idiv inline intrinsics iterators lang laplace
+        libdevice localmem make_function_to_jit_function mandel math matmul minmax
+        montecarlo multithreads nondet numba_interop operator optimization powi print
+        py2_div_issue random record_dtype recursion reduction retrieve_autoconverted_arrays
+        slicing sm sm_creation ssa stream_api sync transpose ufuncs userexc vector_type
+        vectorize vectorize_complex vectorize_decor vectorize_device vectorize_scalar_arg
+        warning warp_ops
     """,
     "cudadrv": """
         array_attr cuda_array_slicing cuda_auto_context cuda_devicerecord cuda_ndarray events
         host_alloc is_fp16 managed_alloc pinned select_device streams
     """,
+    "cudasim": "cudasim_issues",
     "doc_examples": """
         cg cpointer cpu_gpu_compat ffi globals laplace matmul montecarlo random reduction sessionize
         ufunc vecadd

@@ -18,8 +18,8 @@ ROOT = Path(__file__).parents[3]
 #: Names of ``numba.cuda`` that stay: of its compiler, which is another matter.
 KEPT = """
     HAS_NUMBA config_default_cc numba_cuda_default_ptx_cc implementation compile compile_ptx
-    compile_all compile_for_current_device compile_ptx_for_current_device CUSource PTXSource LTOIR
-    Cubin Fatbin Archive Object LinkableCode
+    bf16 compile_all compile_for_current_device compile_ptx_for_current_device CUSource PTXSource
+    LTOIR Cubin Fatbin Archive Object LinkableCode
 """.split()
 
 
@@ -33,6 +33,7 @@ def install() -> None:
         sys.modules.setdefault(f"filecheck{part}", mock.MagicMock())
     import numba
     import numba.cuda
+    import numba.cuda.api
     import numba.cuda.bf16
     import numba.cuda.extending
     import numba.cuda.random
@@ -57,11 +58,12 @@ def install() -> None:
             delattr(cuda, name)
     for name, mine in vars(api).items():
         module = isinstance(mine, types.ModuleType) or isinstance(vars(cuda).get(name), Type)
-        if not name.startswith("__") and not module:
+        if not name.startswith("__") and not module and name not in KEPT:
             setattr(cuda, name, mine)
     cuda.__getattr__ = api.__getattr__
     devices.get_context = cuda.current_context = lambda number=None: Context()
     support.MemoryLeakMixin.setUp = support.MemoryLeakMixin.tearDown = lambda self: None
+    numba.cuda.api.is_fp8_supported = lambda: True
     type(runtime).get_version = lambda self: (13, 0)
 
     builtins.exec = execute

@@ -10,7 +10,7 @@ from tests.microscope.numba_suite import run, selection
 
 SAMPLE = (
     "UFuncs[.]|TestCudaSync|TestArrayAttr|CudaArraySetting|TestFlowControl"
-    "|TestDeviceArrayCapture|test_warp_ops.*(shfl|match|lane)|TestCudaWarp.*(ballot|active)"
+    "|TestDeviceArrayCapture|Bfloat16Test.test_(a|c)|TestMakeFunctionToJIT.*(single|twice|var)|test_warp_ops.*(shfl|match|lane)|TestCudaWarp.*(ballot|active)"
 )
 
 
