@@ -13,7 +13,7 @@ line.
 It sees less than a GPU does in that
     a lock for which one block waits in a loop while another holds it never opens when all blocks
     run in step; races between dynamic shared arrays of different types stay unseen; a fence and an
-    atomic are taken to inform every block that reads later.
+    atomic, or a store that releases, are taken to inform every block that reads later.
 """
 
 from . import api as cuda

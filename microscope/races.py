@@ -8,8 +8,8 @@ threads differ, they do; if any two lie in different warps or blocks, so do they
 What orders two accesses depends on how far apart the threads are: threads of one warp are ordered
 by `syncwarp` and `syncthreads`, threads of one block by `syncthreads`, threads of different blocks
 by nothing but the end of the kernel. Hence three tables an array, cleared at different times. (One
-more way there is: a block writes, calls `threadfence` and tells the others by an atomic. See
-`ArrayRaces.release`.)
+more way there is: a block writes, and tells the others by an atomic behind `threadfence`, or by a
+store that releases. See `ArrayRaces.release`.)
 """
 
 from __future__ import annotations
@@ -149,9 +149,9 @@ class ArrayRaces:
         self.tables[GRID_LEVEL].clear()
 
     def release(self, blocks: np.ndarray) -> None:
-        """A fence and an atomic: what these blocks did comes before what others do from now on.
+        """These blocks have told the others: what they did comes before what others do from now on.
 
-        Others must have met the same atomic to know; that they have is taken for granted.
+        Others must have read what was told to know; that they have is taken for granted.
         """
         self._absorb()
         self._settle(GRID_LEVEL)
@@ -206,8 +206,8 @@ class ArrayRaces:
         sites = list(table)
         for i, first in enumerate(sites):
             for second in sites[i:]:
-                ops = {first.op, second.op}
-                if ops != {"load"} and ops != {"atomic"}:
+                loads = first.op == second.op == "load"
+                if not loads and not (first.tells and second.tells):
                     self._compare(first, second, level)
         if level != WARP_LEVEL:
             return

@@ -123,6 +123,8 @@ class Site:
         The first request, for a picture.
     unit : {"LSU", "TMA"}
         Who makes the requests: the load/store unit, of a warp each, or the TMA unit, of a box each.
+    ordered : bool
+        Whether it orders other accesses: a store that releases, a load that acquires.
     """
 
     line: int
@@ -142,6 +144,12 @@ class Site:
     histogram: dict[int, int] = field(default_factory=dict)
     example: Request | None = field(default=None, repr=False)
     unit: str = "LSU"
+    ordered: bool = False
+
+    @property
+    def tells(self) -> bool:
+        """Whether blocks may tell each other something by it: two of these do not race."""
+        return self.ordered or self.op == "atomic"
 
     @property
     def bytes_asked(self) -> int:

@@ -100,8 +100,9 @@ class Tracer:
     # -- memory
 
     def access(
-        self, node, buffer: Buffer, op: str, elements, cells, mask: Mask, lanes: Lanes, width=1
-    ):
+        self, node, buffer: Buffer, op: str, elements, cells, mask: Mask, lanes: Lanes, width=1,
+        ordered: bool = False,
+    ):  # fmt: skip
         """Note an access of the active lanes.
 
         Parameters
@@ -116,8 +117,11 @@ class Tracer:
             Positions in ``buffer.flat``; a list of them for each element of several.
         width : int
             Neighbouring elements that go at once, of which `elements` are the first.
+        ordered : bool
+            Whether a store releases or a load acquires.
         """
         site = self._site(node, buffer, op, width)
+        site.ordered = ordered
         space = buffer.space
         if space in ("local", "constant"):
             site.requests += self._active_warps(mask, lanes)
@@ -173,9 +177,16 @@ class Tracer:
         blocks = self.fenced.intersection(_active_blocks(mask, lanes))
         self.fenced -= blocks
         if blocks and op == "atomic":
-            for races in self.races.values():
-                if races.buffer.space == "global":
-                    races.release(np.array(sorted(blocks), np.int64))
+            self._release(blocks)
+
+    def release(self, mask: Mask, lanes: Lanes) -> None:
+        """A store that releases, by the active lanes: it speaks for their blocks."""
+        self._release(_active_blocks(mask, lanes))
+
+    def _release(self, blocks) -> None:
+        for races in self.races.values():
+            if races.buffer.space == "global":
+                races.release(np.array(sorted(blocks), np.int64))
 
     def watch(self, buffer: Buffer, warps_per_block: int) -> None:
         """Look for races in a buffer from now on, and for reads of what nobody wrote if shared."""

@@ -17,6 +17,7 @@ import numpy as np
 from kernels.engine import cuda, cupy
 from kernels.engine.device import device
 from kernels.host import cpp
+from kernels.host.follow import prepared
 from kernels.measure.timing import SHORTEST, Timing
 from kernels.measure.timing import time as time_launch
 
@@ -227,6 +228,21 @@ def launch_overhead() -> list[dict[str, Any]]:
         call = lambda kernel=kernel, few=few: kernel((1,), (32,), few)  # noqa: E731
         rows.append(_launches("cpp", arguments, call))
     return rows
+
+
+def prepared_launches() -> list[dict[str, Any]]:
+    """The same of launches whose three arrays were packed once (`kernels.host.follow.prepared`)."""
+
+    @cuda.jit
+    def nothing_3(a, b, c):
+        pass
+
+    arrays = tuple(cupy.zeros(1024, np.float32) for _ in range(3))
+    kernels = {"numba": nothing_3, "cpp": cpp.load("probes", "nothing_3")}
+    return [
+        _launches(engine, len(arrays), prepared(kernel, (1,), (32,), arrays))
+        for engine, kernel in kernels.items()
+    ]
 
 
 def _launches(engine: str, arguments: int, launch: Callable[[], Any], batch: int = 200):

@@ -1,10 +1,10 @@
 """Fused attention for Hopper: the TMA unit copies tiles, `wgmma` multiplies them.
 
-For sm_90a. A block owns 128 queries of one head: a producer fills two rings with tiles of K and V,
-and each of two consumers, warpgroups of 64 queries, empties them. Products and softmax overlap
-twice. While a tile's values are added up, a consumer takes the softmax of the next one's scores.
-And with heads of 128 the consumers alternate (ping-pong): one multiplies while the other has its
-softmax.
+For sm_90a. A block owns 128 queries of one head, or 192 where it has 64 elements: a producer fills
+two rings with tiles of K and V, and each of two or three consumers, warpgroups of 64 queries,
+empties them. Products and softmax overlap twice. While a tile's values are added up, a consumer
+takes the softmax of the next one's scores. And with heads of 128 the consumers alternate
+(ping-pong): one multiplies while the other has its softmax.
 
 Sources: J. Shah and others, *FlashAttention-3: Fast and Accurate Attention with Asynchrony and
 Low-precision*, arXiv:2407.08608; NVIDIA, *PTX ISA*, section on wgmma (register fragments).
@@ -22,17 +22,28 @@ from kernels.engine.vector import unrolled
 from kernels.host import cpp
 from kernels.host.follow import prepared
 from kernels.host.tma import tensor_map
+from kernels.primitives.softmax import LOWEST
 
-QUERIES = KEYS = 128  #: of a block, and of a tile of K or V
+KEYS = 128  #: of a tile of K or V
+CONSUMERS = {64: 3, 128: 2}  #: by the head size: warpgroups of 64 queries each
 STAGES = 2  #: tiles of K, and of V, that a block has in shared memory
 GROUP = 4  #: heads whose K and V share L2
-CONSUMERS = QUERIES // 64
-THREADS = 128 * (1 + CONSUMERS)  #: a producer and two consumers, each a warpgroup
 PANEL = KEYS * 128  # bytes: 64 columns of a tile
 SCORES, STEPS = KEYS // 2, KEYS // 16  # of a thread; products of 16 keys each
 BARRIERS = 1 + 4 * STAGES
 ALL = 0xFFFFFFFF  # the lanes of a warp, a bit each
 HIDDEN = float32(-math.inf)  # the score of a key not seen
+REGISTERS = {2: (40, 232), 3: (32, 160)}  # by consumers: of the producer's threads, and of theirs
+
+
+def queries_of(D: int) -> int:
+    """Return how many queries a block owns."""
+    return 64 * CONSUMERS[D]
+
+
+def threads_of(D: int) -> int:
+    """Return the threads of a block: a producer and its consumers, each a warpgroup."""
+    return 128 * (1 + CONSUMERS[D])
 
 
 @cache
@@ -42,8 +53,11 @@ def make_attention_wgmma(D=128, causal=False, dtype="bfloat16", overlap=True, pi
     O is a matrix of heads · N rows of D elements; `scale` is that of the scores, times log2(e):
     powers are of 2. Without `overlap` a softmax waits for all products of its warpgroup.
     """
-    PANELS = D // 64
-    TILE = PANELS * PANEL  # bytes of K or V; Q's is as large
+    PANELS, QUERIES, THREADS = D // 64, queries_of(D), threads_of(D)
+    TILE, TILE_Q = PANELS * PANEL, PANELS * QUERIES * 128  # bytes of K or V, and of Q
+    FEWER, MORE = REGISTERS[CONSUMERS[D]]
+    EMPTIED = CONSUMERS[D]
+    DIAGONAL = causal and QUERIES > KEYS  # it goes through more tiles than the last
     RESULTS = D // 2  # of a thread
     PINGPONG = pingpong and D == 128  # products of 64 columns are over too soon
     PENDING = 1 if overlap else 0  # products that may run beside a softmax
@@ -52,11 +66,11 @@ def make_attention_wgmma(D=128, causal=False, dtype="bfloat16", overlap=True, pi
     pack = ptx.cvt_rn_bf16x2 if dtype == "bfloat16" else ptx.cvt_rn_f16x2
 
     @cuda.jit(device=True, inline="always")
-    def load_rows(to, map, row, head, barrier):
-        # Ask for 128 rows of a head, panel by panel.
-        ptx.mbarrier_arrive_expect_tx(barrier, TILE)
+    def load_rows(to, map, row, head, barrier, nbytes):
+        # Ask for all rows of a tile, panel by panel.
+        ptx.mbarrier_arrive_expect_tx(barrier, nbytes)
         for panel in range(PANELS):
-            place = to + panel * PANEL
+            place = to + panel * (nbytes // PANELS)
             ptx.cp_async_bulk_tensor_3d_load(place, map, 64 * panel, row, head, barrier)
 
     @cuda.jit(device=True, inline="always")
@@ -64,9 +78,9 @@ def make_attention_wgmma(D=128, causal=False, dtype="bfloat16", overlap=True, pi
         # Start the product of 64 queries with all keys of a tile.
         ptx.wgmma_fence()
         for d in range(0, D, 16):
-            column = d // 64 * PANEL + d % 64 * 2
-            q = ptx.matrix_descriptor(queries + column, 16)
-            k = ptx.matrix_descriptor(keys + column, 16)
+            panel, column = d // 64, d % 64 * 2
+            q = ptx.matrix_descriptor(queries + panel * (QUERIES * 128) + column, 16)
+            k = ptx.matrix_descriptor(keys + panel * PANEL + column, 16)
             multiply_keys(s, q, k, d)  # the first product finds no scores
         unrolled()
         ptx.wgmma_commit_group()
@@ -132,7 +146,7 @@ def make_attention_wgmma(D=128, causal=False, dtype="bfloat16", overlap=True, pi
         tiles = cuda.shared.array(0, uint8, alignment=1024)
         barriers = cuda.shared.array(BARRIERS, uint64)
         sQ = ptx.shared_address(tiles)
-        sK = sQ + TILE
+        sK = sQ + TILE_Q
         sV = sK + STAGES * TILE
         # One barrier for Q; for each slot of K and V one that says it is full, one for empty.
         full_Q = ptx.shared_address(barriers)
@@ -150,23 +164,23 @@ def make_attention_wgmma(D=128, causal=False, dtype="bfloat16", overlap=True, pi
         head = head0 + within % width
         first = (blocks - 1 - within // width) * QUERIES
         end = min(N, first + QUERIES) if causal else N
-        # The last tile comes first: it alone has keys to hide.
+        # The last tile comes first: it has keys to hide.
         last = (end - 1) // KEYS
 
         if cuda.threadIdx.x == 0:
             ptx.mbarrier_init(full_Q, 1)
             for slot in range(STAGES):
                 ptx.mbarrier_init(full_K + 8 * slot, 1)
-                ptx.mbarrier_init(empty_K + 8 * slot, CONSUMERS)
+                ptx.mbarrier_init(empty_K + 8 * slot, EMPTIED)
                 ptx.mbarrier_init(full_V + 8 * slot, 1)
-                ptx.mbarrier_init(empty_V + 8 * slot, CONSUMERS)
+                ptx.mbarrier_init(empty_V + 8 * slot, EMPTIED)
             ptx.fence_mbarrier_init()
         cuda.syncthreads()
 
         if role == 0:
-            ptx.setmaxnreg_dec(40)
+            ptx.setmaxnreg_dec(FEWER)
             if tid == 0:
-                load_rows(sQ, map_Q, first, head, full_Q)
+                load_rows(sQ, map_Q, first, head, full_Q, TILE_Q)
                 # Tile n of the way goes to slot n % STAGES, on round n // STAGES of the ring.
                 # Consumers want the keys of the next tile before the values of this one.
                 for n in range(last + 2):
@@ -174,14 +188,14 @@ def make_attention_wgmma(D=128, causal=False, dtype="bfloat16", overlap=True, pi
                         slot, phase = n % STAGES, n // STAGES % 2
                         ptx.mbarrier_wait_parity(empty_K + 8 * slot, phase ^ 1)
                         row, to = (last - n) * KEYS, sK + slot * TILE
-                        load_rows(to, map_K, row, head, full_K + 8 * slot)
+                        load_rows(to, map_K, row, head, full_K + 8 * slot, TILE)
                     if n > 0:
                         slot, phase = (n - 1) % STAGES, (n - 1) // STAGES % 2
                         ptx.mbarrier_wait_parity(empty_V + 8 * slot, phase ^ 1)
                         row, to = (last - n + 1) * KEYS, sV + slot * TILE
-                        load_rows(to, map_V, row, head, full_V + 8 * slot)
+                        load_rows(to, map_V, row, head, full_V + 8 * slot, TILE)
         else:
-            ptx.setmaxnreg_inc(232)
+            ptx.setmaxnreg_inc(MORE)
             consumer, lane = role - 1, tid % 32
             upper = consumer * 64
             query = first + upper + tid // 32 * 16 + lane // 4
@@ -195,7 +209,7 @@ def make_attention_wgmma(D=128, causal=False, dtype="bfloat16", overlap=True, pi
             for i in range(RESULTS):
                 o[i] = float32(0)
             unrolled()
-            largest[0], largest[1] = HIDDEN, HIDDEN
+            largest[0], largest[1] = LOWEST, LOWEST
             total[0], total[1] = float32(0), float32(0)
 
             # Ping-pong: consumers issue products alternately, and while those of one run, the other
@@ -212,15 +226,18 @@ def make_attention_wgmma(D=128, causal=False, dtype="bfloat16", overlap=True, pi
             softmax(s, largest, total, rescale, scale)
             round_weights(p, s)
 
+            slot, parity = uint32(0), uint32(0)  # parity: how often round the ring, modulo 2
             for n in range(1, last + 1):
-                slot, phase = n % STAGES, n // STAGES % 2
-                before, phase_V = (n - 1) % STAGES, (n - 1) // STAGES % 2
+                before, parity_V = slot, parity
+                slot = uint32(slot + 1)
+                if slot == STAGES:
+                    slot, parity = uint32(0), uint32(parity ^ 1)
                 # The scores of the next tile, and the results of this one.
                 if PINGPONG:
                     ptx.bar_sync(1 + consumer, 256)
-                ptx.mbarrier_wait_parity(full_K + 8 * slot, phase)
+                ptx.mbarrier_wait_parity(full_K + 8 * slot, parity)
                 start_scores(s, queries, sK + slot * TILE)
-                ptx.mbarrier_wait_parity(full_V + 8 * before, phase_V)
+                ptx.mbarrier_wait_parity(full_V + 8 * before, parity_V)
                 start_results(o, p, sV + before * TILE)
                 if PINGPONG and (n < last or consumer == 0):  # after the last nobody waits
                     ptx.bar_arrive(2 - consumer, 256)
@@ -228,19 +245,20 @@ def make_attention_wgmma(D=128, causal=False, dtype="bfloat16", overlap=True, pi
                 ptx.wgmma_wait_group(PENDING, s, SCORES)
                 if tid == 0:
                     ptx.mbarrier_arrive(empty_K + 8 * slot)
+                if DIAGONAL and (last - n + 1) * KEYS > first + upper:
+                    hide(s, query, (last - n) * KEYS + lane % 4 * 2, N)
                 softmax(s, largest, total, rescale, scale)
                 ptx.settle(s, SCORES)
                 # This phase is over already. But the compiler, which would wait for the results
                 # before the softmax, does not move either across this wait.
-                ptx.mbarrier_wait_parity(full_V + 8 * before, phase_V)
+                ptx.mbarrier_wait_parity(full_V + 8 * before, parity_V)
                 ptx.wgmma_wait_group(0, o, RESULTS)
                 if tid == 0:
                     ptx.mbarrier_arrive(empty_V + 8 * before)
                 multiply_rows(o, rescale)
                 round_weights(p, s)
 
-            slot = last % STAGES
-            ptx.mbarrier_wait_parity(full_V + 8 * slot, last // STAGES % 2)
+            ptx.mbarrier_wait_parity(full_V + 8 * slot, parity)
             start_results(o, p, sV + slot * TILE)
             ptx.wgmma_wait_group(0, o, RESULTS)
 
@@ -277,7 +295,7 @@ def check_gpu(capability: tuple[int, int] | None, instead: str = "use wgmma=0") 
 
 def shared_bytes_of(D: int) -> int:
     """Return the bytes of shared memory that a block asks for: a tile of Q, and two rings."""
-    return 2 * D * (QUERIES + 2 * STAGES * KEYS)
+    return 2 * D * (queries_of(D) + 2 * STAGES * KEYS)
 
 
 def launcher(
@@ -289,7 +307,11 @@ def launcher(
     """
     D, asked = operands.D, shared_bytes_of(operands.D)
     *inputs, O = operands.cpp_arguments()  # noqa: E741
-    maps = [tensor_map(array, KEYS, 64, operands.format) for array in inputs]
+    rows = queries_of(D), KEYS, KEYS
+    maps = [
+        tensor_map(array, height, 64, operands.format)
+        for array, height in zip(inputs, rows, strict=True)
+    ]
     N, scale = np.int32(operands.N), np.float32(math.log2(math.e) / math.sqrt(D))
     if operands.engine == "numba":
         kernel = make_attention_wgmma(D, causal, operands.format, **options)
@@ -298,6 +320,6 @@ def launcher(
         macros = {"D": D, "CAUSAL": int(causal), "HALF_C": 1}
         macros["BF16"] = int(operands.format == "bfloat16")
         kernel = cpp.load("attention_wgmma", shared_bytes=asked, arch="sm_90a", **macros)
-    launch = prepared(kernel, grid, (THREADS,), (*maps, O, N, scale), asked)
+    launch = prepared(kernel, grid, (threads_of(D),), (*maps, O, N, scale), asked)
     # Tensor maps are bare addresses: `operands` keeps the arrays that lie there.
     return lambda held=operands: launch()

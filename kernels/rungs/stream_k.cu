@@ -151,7 +151,7 @@ stream_k(const __grid_constant__ TensorMap map_A, const __grid_constant__ Tensor
     Piece piece;
     int slot = 0, parity = 0;         // parity: how often the ring has gone round, modulo 2
     if (role == 0) {
-        give_registers<40>();
+        give_registers<56>();
         if (tid == 0) {
             for (int i = 0; piece_number(i, cluster, deal, piece); ++i) {
                 const Tile tile = tile_number(piece.tile, down, across);
@@ -182,7 +182,7 @@ stream_k(const __grid_constant__ TensorMap map_A, const __grid_constant__ Tensor
             }
         }
     } else {
-        take_registers<232>();
+        take_registers<224>();
         const int upper = (role - 1) * 64;            // this warpgroup's first row of the tile
         const unsigned my_boxes = boxes + (role - 1) * BOXES * BOX;
         // Where this warpgroup of a cluster leaves its sums.

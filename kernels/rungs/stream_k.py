@@ -94,7 +94,7 @@ def make_stream_k(BN=0, cluster=0, parts=1, dtype="bfloat16", out_dtype="float32
             pieces = int32(turns + (2 if begin // steps < (end - 1) // steps else 1))
         slot, parity = int32(0), int32(0)  # parity: how often the ring has gone round, modulo 2
         if role == 0:
-            ptx.setmaxnreg_dec(40)
+            ptx.setmaxnreg_dec(56)
             if tid == 0:
                 ptx.griddepcontrol_wait()
                 for i in range(pieces):
@@ -132,7 +132,7 @@ def make_stream_k(BN=0, cluster=0, parts=1, dtype="bfloat16", out_dtype="float32
                         if slot == STAGES:
                             slot, parity = int32(0), int32(parity ^ 1)
         else:
-            ptx.setmaxnreg_inc(232)
+            ptx.setmaxnreg_inc(224)
             upper = int32((role - 1) * 64)  # this warpgroup's first row of the tile
             my_boxes = uint32(boxes + (role - 1) * BOXES * BOX)
             acc = cuda.local.array(SUMS, float32)

@@ -32,7 +32,7 @@ def shared_address(run, n, m, array: Array):
     return address.astype(np.uint32) if isinstance(address, np.ndarray) else np.uint32(address)
 
 
-def global_cells(run, n, m, addresses, on, width: int, op: str):
+def global_cells(run, n, m, addresses, on, width: int, op: str, ordered=False):
     """Check and count an access of a warp to global memory by address.
 
     Parameters
@@ -42,6 +42,8 @@ def global_cells(run, n, m, addresses, on, width: int, op: str):
         Lanes that access it.
     width : int
         Bytes a lane accesses.
+    ordered : bool
+        Whether a store releases or a load acquires.
 
     Returns
     -------
@@ -79,7 +81,9 @@ def global_cells(run, n, m, addresses, on, width: int, op: str):
         mask = run.lanes.mask(on.reshape(shape), run.lanes.all)
         cells = [elements + k for k in range(per_lane)]
         cells = cells if per_lane > 1 else cells[0]
-        run.tracer.access(n, buffer, op, elements, cells, mask, run.lanes, per_lane)
+        run.tracer.access(n, buffer, op, elements, cells, mask, run.lanes, per_lane, ordered)
+        if ordered and op == "store":
+            run.tracer.release(mask, run.lanes)
     return buffer.flat.view(np.uint8), starts
 
 
@@ -148,13 +152,13 @@ def load_shared(run, n, m, source):
     return tuple(raw.view(np.float32)[:, k].reshape(run.lanes.shape) for k in range(4))
 
 
-def load_global(count: int, dtype=np.uint32):
+def load_global(count: int, dtype=np.uint32, acquires=False):
     """``ld_global_v4_u32(source)`` and its like."""
 
     def load(run, n, m, source):
         source, on = spread(run, source), active(run, m)
         words = np.zeros((len(source), count), dtype)
-        found = global_cells(run, n, m, source, on, 4 * count, "load")
+        found = global_cells(run, n, m, source, on, 4 * count, "load", acquires)
         if found is not None:
             raw, starts = found
             words[on] = raw[starts[on][:, None] + np.arange(4 * count)].view(dtype)
@@ -164,12 +168,12 @@ def load_global(count: int, dtype=np.uint32):
     return load
 
 
-def store_global(dtype=np.uint32):
+def store_global(dtype=np.uint32, releases=False):
     """``st_global_v2_u32(to, a, b)`` and its like."""
 
     def store(run, n, m, to, *parts):
         to, on = spread(run, to), active(run, m)
-        found = global_cells(run, n, m, to, on, 4 * len(parts), "store")
+        found = global_cells(run, n, m, to, on, 4 * len(parts), "store", releases)
         if found is not None:
             raw, starts = found
             data = np.stack([spread(run, v).astype(dtype) for v in parts], 1)[on]
@@ -184,12 +188,12 @@ FUNCTIONS = {
     "store_pair": store_pair,
     "st_global_v2_u32": store_global(),
     "st_global_cg_v4_f32": store_global(np.float32),
-    "st_release_gpu_u32": store_global(),
+    "st_release_gpu_u32": store_global(releases=True),
     "st_shared_v2_f32": store_shared(2),
     "st_shared_v4_f32": store_shared(4),
     "st_shared_v4_u32": store_shared(4, np.uint32),
     "ld_shared_v4_f32": load_shared,
     "ld_global_v4_u32": load_global(4),
     "ld_global_cg_v4_f32": load_global(4, np.float32),
-    "ld_acquire_gpu_u32": load_global(1),
+    "ld_acquire_gpu_u32": load_global(1, acquires=True),
 }

@@ -226,6 +226,16 @@ def test_the_ladder_is_climbed_by_keys_and_the_guess_is_compared_and_kept(visit)
     assert page.input_value(f"{LADDER} [name=tiled]") == "5"
 
 
+def test_the_ladder_holds_the_kernel_that_a_link_brings(visit):
+    page = visit(query="?rung=tiled&tile=8")
+    page.select_option(f"{LADDER} [name=size]", "128")
+    run(page, LADDER)
+    results = page.locator(f"{LADDER} [data-is=results]")
+    row = results.locator("tbody tr").filter(has_text="3. Tiled in shared memory: yours")
+    assert "tile 8" in row.inner_text() and "right" in row.inner_text()
+    assert results.locator(".bars .head").filter(has_text="yours").count() == 1
+
+
 @pytest.mark.parametrize("width", [1280, 390])
 def test_nothing_moves_while_the_page_loads(visit, width):
     page = visit(width=width, script=SHIFTS)

@@ -178,8 +178,8 @@ def test_numba_has_the_instructions_of_tensor_cores(numba_kernel):
 def test_numba_spills_nothing_and_its_products_overlap(numba_kernel):
     """Linked as numba-cuda does it on a GPU: the linker sees the whole program."""
     kernel, arch, _, signature = numba_kernel
-    # Stream-K puts up to six numbers by: its producer, written out four times, has 40 registers.
-    put_by = 24 if kernel.py_func.__name__ == "stream_k" else 0
+    # Stream-K puts one number by, before its loops.
+    put_by = 8 if kernel.py_func.__name__ == "stream_k" else 0
     core = pytest.importorskip("cuda.core")
     from numba import cuda
 

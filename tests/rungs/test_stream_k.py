@@ -135,7 +135,7 @@ def test_deals_on_132_sms(shape, BN, cluster, whole, sharers, longest, parts):
 
 def test_every_role_waits_for_the_launches_before_before_it_touches_global_memory():
     body = cpp.source("stream_k").partition('extern "C" __global__')[2]
-    producer, consumers = body.split("take_registers<232>();")
+    producer, consumers = body.split("take_registers<224>();")
     for role, touches in (
         (producer, ("tile_load(", "tile_load_multicast(")),
         (consumers, ("leave_sums(", "add_sums(", "store_sums(")),

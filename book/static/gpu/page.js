@@ -82,11 +82,18 @@
     });
   }
 
-  /** The first choice of a rung that a GPU can launch; the smallest where the CPU plays the GPU. */
+  /** What the link to this page asks for: the rung of the reader's own kernel, and its options. */
+  const asked = new URLSearchParams(location.search);
+  const isAsked = (rung, { options }) =>
+    rung.name === asked.get("rung") &&
+    Object.entries(options).every(([name, value]) => asked.get(name) === String(value));
+  const titled = ({ rung, choice }) => (isAsked(rung, choice) ? `${rung.title}: yours` : rung.title);
+
+  /** What was asked for, or the first choice of a rung that a GPU can launch; the smallest where the CPU plays the GPU. */
   function chosen(rung, gpu) {
     const fitting = rung.choices.filter((choice) => !fault(rung, choice, gpu));
     if (!fitting.length) throw new Refusal(fault(rung, rung.choices.at(-1), gpu));
-    return gpu.software ? fitting.at(-1) : fitting[0];
+    return fitting.find((choice) => isAsked(rung, choice)) ?? (gpu.software ? fitting.at(-1) : fitting[0]);
   }
 
   const speed = (flops) => quantity(flops, "FLOP/s");
@@ -245,7 +252,7 @@
         "check",
       ],
       rows.map((row) => [
-        `${row.number}. ${row.rung.title}`,
+        `${row.number}. ${titled(row)}`,
         [row.flops ? speed(row.flops) : "–"],
         [of(row).cycles ? short(of(row).cycles) : "–"],
         [of(row).share ? percent(of(row).share) : "–"],
@@ -288,12 +295,13 @@
     make(
       "div",
       { class: "bars", "aria-hidden": "true" },
-      rows.map(({ number, rung, flops, low, high }) => {
+      rows.map((row) => {
+        const { number, flops, low, high } = row;
         const place = `left: ${(100 * low) / peak}%; width: ${Math.min(100 - (100 * low) / peak, (100 * (high - low)) / peak)}%`;
         return make(
           "div",
           {},
-          make("div", { class: "head" }, make("span", {}, `${number}. ${rung.title}`), make("b", {}, speed(flops))),
+          make("div", { class: "head" }, make("span", {}, `${number}. ${titled(row)}`), make("b", {}, speed(flops))),
           make(
             "div",
             { class: "track" },
@@ -374,12 +382,9 @@
     };
     fields.rung.addEventListener("change", showRung);
     for (const field of [fields.choice, ...boxes]) field.addEventListener("change", showText);
-    const asked = new URLSearchParams(location.search);
     if (rungs.some(({ name }) => name === asked.get("rung"))) fields.rung.value = asked.get("rung");
     showRung();
-    const wanted = rungNow().choices.findIndex(({ options }) =>
-      Object.entries(options).every(([name, value]) => asked.get(name) === String(value)),
-    );
+    const wanted = rungNow().choices.findIndex((choice) => isAsked(rungNow(), choice));
     if (wanted >= 0) fields.choice.value = String(wanted);
     showText();
 

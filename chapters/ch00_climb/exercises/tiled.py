@@ -46,7 +46,7 @@ EXERCISE = KernelExercise(
     name="first-tiled",
     title="your tiled kernel",
     text=TEXT,
-    trials=partial(product_trials, shapes=SHAPES),
+    trials=partial(product_trials, shapes=SHAPES, begin="k0"),
     names={"T": T},
     hints=(
         "Each thread stores one number into `sA[ty, tx]` and one into `sB[ty, tx]`. A's tile moves"

@@ -45,7 +45,7 @@ def two_loads(lanes: int = 128, *, loads: int = 2, cycles: int = 8) -> Figure:
     )
     ax.set_xticks([cycle + 0.5 for cycle in range(cycles)], range(1, cycles + 1))
     ax.set_xlabel("cycle")
-    ax.tick_params(length=0)
+    ax.tick_params(length=0, pad=6)
     ax.spines[:].set_visible(False)
     ax.set_xlim(0, cycles)
     ax.set_ylim(1.7 + slots, -0.1)

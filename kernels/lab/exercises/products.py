@@ -25,6 +25,7 @@ def product_trials(
     depth: int | tuple[int, ...] = 16,
     shapes=SHAPES,
     seed: int = 0,
+    begin: str = "t * T",
 ) -> list[Trial]:
     """Launches of a kernel for C = A·B.
 
@@ -40,11 +41,13 @@ def product_trials(
         How far a step along K may go.
     seed : int
         For the numbers of A and B.
+    begin : str
+        Where along K a step begins, as the exercise writes it.
     """
-    return list(_trials(block, tile or block, arguments, depth, shapes, seed))
+    return list(_trials(block, tile or block, arguments, depth, shapes, seed, begin))
 
 
-def _trials(block, tile, arguments, depth, shapes, seed) -> Iterator[Trial]:
+def _trials(block, tile, arguments, depth, shapes, seed, begin) -> Iterator[Trial]:
     for M, N, K, role in shapes:
         numbers = Numbers(role, seed, M, N, K)
         A, B = numbers(M, K), numbers(K, N)
@@ -56,20 +59,20 @@ def _trials(block, tile, arguments, depth, shapes, seed) -> Iterator[Trial]:
             given | {"C": poisoned(M, N)},
             {"C": wide(A) @ wide(B)},
             numbers.bounds("C", K, abs(A) @ abs(B)),
-            suspects=_suspects(A, B, depth, tile == block == (depth, depth)),
+            suspects=_suspects(A, B, depth, begin if tile == block == (depth, depth) else ""),
             role=role,
         )
 
 
-def _suspects(A, B, depth, tiled):
+def _suspects(A, B, depth, begin):
     def suspects() -> Iterator[Suspect]:
         for step in (depth,) if isinstance(depth, int) else depth:
             for kind, sentence, product in wrong_products(A, B, step):
                 if product.shape == (A.shape[0], B.shape[1]):
                     at = "" if kind is Kind.TRANSPOSED else "sum"
                     yield Suspect(kind, sentence, product, at)
-        if tiled:
-            for at, sentence, product in wrong_tiles(A, B, depth):
+        if begin:
+            for at, sentence, product in wrong_tiles(A, B, depth, begin):
                 yield Suspect(Kind.SWAPPED, sentence, product, at)
 
     return suspects
@@ -101,11 +104,11 @@ def wrong_products(A, B, depth: int) -> Iterator[tuple[Kind, str, np.ndarray]]:
     yield Kind.WRONG, "every element is one too large: a sum starts at 0", A @ B + 1
 
 
-def wrong_tiles(A, B, T: int) -> Iterator[tuple[str, str, np.ndarray]]:
+def wrong_tiles(A, B, T: int, begin: str) -> Iterator[tuple[str, str, np.ndarray]]:
     """Products of a kernel with square tiles in shared memory that takes a wrong index somewhere.
 
-    Each is what the threads compute with one mistake, elements beyond the edges being zero:
-    where it is (`Suspect.at`), a sentence on it, and the product.
+    Each is what the threads compute with one mistake, elements beyond the edges being zero, and a
+    step along K beginning at `begin`: where it is (`Suspect.at`), a sentence on it, and the product.
     """
     (M, K), N = A.shape, B.shape[1]
     by, bx, t, ty, tx = np.ogrid[: cdiv(M, T), : cdiv(N, T), : cdiv(K, T), :T, :T]
@@ -121,9 +124,9 @@ def wrong_tiles(A, B, T: int) -> Iterator[tuple[str, str, np.ndarray]]:
         sums = (sA @ sB).sum(axis=2)[:, :, read[0], read[1]]
         return sums.swapaxes(1, 2).reshape(len(by) * T, bx.size * T)[:M, :N]
 
-    across, down = "column t * T + tx of A", "row t * T + ty of B"
+    across, down = f"column {begin} + tx of A", f"row {begin} + ty of B"
     own_row, own_column = "row ty of sA is this thread's", "column tx of sB is this thread's"
-    first = "every step loads the first tile of {}: where is t in the index?"
+    first = f"every step loads the first tile of {{}}: where is {begin} in the index?"
     crossed = product((row, kb), (ka, col), "[tx, ty]", (x, y))
     yield "A", "x and y are swapped: tx goes with col, ty with row", crossed
     turned = product(stored="[tx, ty]")
@@ -139,7 +142,7 @@ def wrong_tiles(A, B, T: int) -> Iterator[tuple[str, str, np.ndarray]]:
     yield "A", first.format("A"), product(a=(row, tx))
     yield "B", first.format("B"), product(b=(ty, col))
     yield "A", first.format("both"), product((row, tx), (ty, col))
-    yield "A", "step t begins at t * T, not at t", product((row, t + tx), (t + ty, col))
+    yield "A", f"step t begins at {begin}, not at t", product((row, t + tx), (t + ty, col))
     if M == N:
         other = product((bx * T + tx, ka), (kb, by * T + ty)).T
         yield "A", "row and col are swapped: x is the column, y the row", other

@@ -9,7 +9,9 @@ from kernels.measure.bench.step import Step
 def steps() -> list[Step]:
     """Launches, latency, the patterns of access, the levels, and copies beside kernels."""
     return [
-        Step("launch", lambda: {"launch": probes.launch_overhead()}),
+        Step("launch", lambda: {
+            "launch": probes.launch_overhead(), "prepared": probes.prepared_launches(),
+        }),
         Step("latency", lambda: {"latency": probes.latency()}),
         *(
             Step(f"memory access, {table}", lambda table=table: memory_probes.recorded(table))
@@ -17,4 +19,4 @@ def steps() -> list[Step]:
         ),
         Step("bandwidth of each level", lambda: {"levels": levels.levels()}),
         Step("copies beside kernels", lambda: overlap.measure()),
-    ]
+    ]  # fmt: skip

@@ -33,6 +33,8 @@ def test_the_benchmark_has_all_steps():
 def test_a_row_says_what_ran_how_fast_and_whether_it_was_right():
     (row,) = bench.ours(2, 40, 16, "float32", True, ({},))
     assert row["correct"] and row["engine"] == "numba" and row["kernel"] == "Numba"
+    (half,) = bench.ours(1, 40, 64, "bfloat16", True, ({},), "numba")
+    assert half["correct"] and (half["engine"], half["kernel"]) == ("numba", "Numba, wgmma")
     assert row["flops"] == 4 * 2 * 40 * 40 * 16 / 2 / 0.5
     assert (row["heads"], row["N"], row["D"], row["causal"]) == (2, 40, 16, True)
 
@@ -83,10 +85,11 @@ def test_a_wrong_softmax_is_found():
 
 
 def test_shares_compare_the_same_case_only():
-    case = {"heads": 64, "N": 4096, "D": 128, "causal": False}
+    case = {"heads": 64, "N": 4096, "D": 128, "causal": False, "dtype": "bfloat16"}
     rows = bench.with_shares([
         {"kernel": "CUDA C++", "engine": "cpp", "flops": 3.0, **case},
         {"kernel": "CUDA C++", "engine": "cpp", "flops": 3.0, **case, "causal": True},
+        {"kernel": "Numba", "engine": "numba", "flops": 3.0, **case, "dtype": "float32"},
         {"kernel": "PyTorch, flash", "engine": "library", "flops": 4.0, **case},
         {"kernel": "PyTorch, cudnn", "engine": "library", "flops": 6.0, **case},
     ])  # fmt: skip

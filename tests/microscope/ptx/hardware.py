@@ -213,6 +213,8 @@ def run(interpreted_file: Path, out: Path, seconds: float) -> list[dict]:
 
     for kind in (("skew",), ("pipeline",), ("mutant", "rung", "bug")):
         some = [n for n in names if n.partition(" ")[0] in kind]
+        if not some:
+            continue
         if kind == ("pipeline",):
             some.sort(key=made_of)
             size = -(-len(some) // WORKERS)

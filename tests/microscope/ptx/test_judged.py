@@ -6,15 +6,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import microscope
 from microscope import trace
 from tests.microscope.ptx.async_mutants import MUTANTS
 from tests.microscope.ptx.hardware import PIPELINES, SEED, digest
 from tests.microscope.ptx.pipelines import pipelines
+from tests.microscope.ptx.public_bugs import CASES
 
 RECORD = json.loads(
     (Path(__file__).parents[1] / "counters" / "async_h200.json").read_text(encoding="utf-8")
 )
 OTHERS = {row["case"]: row for row in RECORD["others"]}
+README = (Path(microscope.__file__).parent / "README.md").read_text(encoding="utf-8")
 
 
 def test_300_pipelines_were_run():
@@ -45,3 +48,21 @@ def test_what_went_wrong_on_the_gpu_must_be_reported(mutant):
 def test_a_warp_that_waits_for_a_product_waits_for_the_whole_warpgroup():
     skews = [row for case, row in OTHERS.items() if case.startswith("Skew(")]
     assert len(skews) == 7 and {row["gpu"] for row in skews} == {"right"}
+
+
+def test_racecheck_is_silent_where_a_public_bug_is_reported_here():
+    answers = {bug.name: OTHERS[bug.name] for bug in CASES}
+    assert {row["racecheck"] for row in answers.values()} == {
+        "RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)"
+    }
+    for bug in CASES:
+        assert bool(answers[bug.name]["reported"]) == (not bug.mended)
+
+
+def test_the_readme_tells_what_was_recorded_of_public_bugs():
+    lines = [line.strip("| ") for line in README.splitlines() if line.startswith("| [")]
+    told = [line.split(" | ") for line in lines]
+    wrong = [OTHERS[bug.name] for bug in CASES if not bug.mended]
+    assert [(line[1], line[2]) for line in told] == [
+        (", ".join(row["reported"]), row["gpu"]) for row in wrong
+    ]

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from kernels import cuda, ptx
 from microscope import KernelError, trace
 from microscope.ptx import TensorMap
 from microscope.sites import Kind
@@ -107,3 +108,40 @@ def test_a_timeline_lets_go_of_shared_memory_even_where_nothing_can_go_on():
     launch, _ = changed.case()
     seen = trace(kernel, *launch, shared_bytes=kernel.shared_bytes)
     assert seen.timeline.happenings and not seen.timeline._numbers
+
+
+def handed_over(how: str):
+    """One block leaves 64 numbers for another, and tells it by a word in global memory."""
+
+    @cuda.jit
+    def kernel(numbers, ready, out):
+        t = cuda.threadIdx.x
+        if cuda.blockIdx.x == 0:
+            if how == "too early" and t == 0:
+                ptx.st_release_gpu_u32(ptx.global_address(ready), 1)
+            numbers[t] = t
+            cuda.syncthreads()
+            if t == 0:
+                if how == "released":
+                    ptx.st_release_gpu_u32(ptx.global_address(ready), 1)
+                elif how == "plain":
+                    ready[0] = 1
+        else:
+            if t == 0:
+                while ptx.ld_acquire_gpu_u32(ptx.global_address(ready)) == 0:
+                    pass
+            cuda.syncthreads()
+            out[t] = numbers[t]
+
+    return kernel
+
+
+@pytest.mark.parametrize(
+    ("how", "raced"),
+    [("released", set()), ("plain", {"numbers", "ready"}), ("too early", {"numbers"})],
+)
+def test_a_store_that_releases_orders_what_its_block_stored_before(how, raced):
+    arrays = np.zeros(64, np.int32), np.zeros(1, np.uint32), np.zeros(64, np.int32)
+    seen = trace(handed_over(how), 2, 64, *arrays)
+    assert {problem.array for problem in seen.problems} == raced
+    assert (seen.outputs["out"] == np.arange(64)).all()
