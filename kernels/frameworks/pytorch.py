@@ -8,6 +8,7 @@ Numba kernel runs in the interpreter, which is slow and made for small matrices.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from functools import lru_cache
 from typing import Any
 
 try:
@@ -117,18 +118,38 @@ def _launch(
     stream = torch.cuda.current_stream(device).cuda_stream
     places = [x for t in tensors for x in (t.data_ptr(), t.shape, t.stride(), t.dtype)]
     key = asked, stream, device, tuned.stamp(), *places
-    with cupy.cuda.Device(device), cupy.cuda.ExternalStream(stream):
-        if torch.cuda.is_current_stream_capturing():
-            launch = _beside_a_capture(tensors, make)
-            _recorded.append(launch)
-        else:
-            launch = _kept.get(key)
-            if launch is None:
-                pool = cupy.get_default_memory_pool()
-                before = pool.used_bytes()
-                launch = make(*map(_array, tensors))
-                _kept.keep(key, launch, max(0, pool.used_bytes() - before))
-        launch()
+    launch = _kept.get(key)
+    if launch is None or torch.cuda.is_current_stream_capturing():
+        with cupy.cuda.Device(device), _stream_of(stream):
+            launch = _prepared(tensors, make, key)
+            launch()
+    elif cupy.cuda.runtime.getDevice() == device:
+        with _stream_of(stream):
+            launch()
+    else:
+        with cupy.cuda.Device(device), _stream_of(stream):
+            launch()
+
+
+@lru_cache(maxsize=64)
+def _stream_of(pointer: int) -> Any:
+    """CuPy's name for a stream of PyTorch's."""
+    return cupy.cuda.ExternalStream(pointer)
+
+
+def _prepared(
+    tensors: tuple[torch.Tensor, ...], make: Callable[..., Callable[[], object]], key: Hashable
+) -> Callable[[], object]:
+    """What `make` returns, kept under a key, or with the graph that is being recorded."""
+    if torch.cuda.is_current_stream_capturing():
+        launch = _beside_a_capture(tensors, make)
+        _recorded.append(launch)
+        return launch
+    pool = cupy.get_default_memory_pool()
+    before = pool.used_bytes()
+    launch = make(*map(_array, tensors))
+    _kept.keep(key, launch, max(0, pool.used_bytes() - before))
+    return launch
 
 
 def _array(tensor: torch.Tensor) -> Any:

@@ -82,6 +82,9 @@ def make_gemm_f16(
         rank = cuda.blockIdx.x % cluster  # within the cluster
 
         if cuda.threadIdx.x == 0:
+            ptx.prefetch_tensormap(map_A)
+            ptx.prefetch_tensormap(map_B)
+            ptx.prefetch_tensormap(map_C)
             for slot in range(STAGES):
                 ptx.mbarrier_init(full + 8 * slot, 1)
                 ptx.mbarrier_init(empty + 8 * slot, CONSUMERS * cluster)

@@ -342,7 +342,7 @@ RUNG = GemmThin(
     make=make_gemm_thin,
     engines=("numba",),
     dtypes=("float32", "float16", "bfloat16"),
-    choices={"numba": ({}, {"T": 16}, {"PER": 8}, {"PER": 2})},
+    choices={"numba": ({}, {"PER": 8}, {"PER": 2})},
     needs=(7, 5),
     instead=split_k.RUNG,
 )

@@ -13,7 +13,7 @@ all three sizes.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 
@@ -25,10 +25,10 @@ from kernels.engine.device import device
 from kernels.host import check_sizes, half, tuned
 from kernels.host.plans import Plans, unowned
 from kernels.host.rung import ENGINE_TITLES, Rung, Values
-from kernels.measure.occupancy import occupancy
 from kernels.rungs.gemm import Epilogue, GemmProduct, add_parts
 from kernels.rungs.order import GENERAL, LADDER
-from kernels.tuning.predict import efficiency, footprint, predict
+from kernels.tuning import general as general_kernels
+from kernels.tuning.predict import predict
 
 #: Rungs below this one are there to be understood, and are never the fastest.
 FROM = "thread_tiled"
@@ -110,20 +110,28 @@ def _choose(
     best = _reckoned(rungs, M, N, K, dtype) or _predicted(rungs, M, N, K)
     if on_gpu and "numba" in engines:
         try:
-            other = choose_general(M, N, K, dtype)
+            other = choose_general(M, N, K, dtype, 0 if "cpp" in engines else 1)
         except LookupError:
             return best
-        # One that nobody has measured is taken where the slow end of its range wins, too.
-        return other if other.seconds / (1 - product.OFF) < best.seconds else best
+        return other if _trusted(M, N, K, dtype) or other.seconds < best.seconds else best
     return best
 
 
-#: The rung whose loop a general kernel has: its profile tells the pace.
-LIKE = {"gemm_f16": "persistent", "gemm_f32": "async_tiled"}
+#: Multiply-adds from which the ladder's budget leaves out nothing that counts: below, 16 bits take
+#: longer than it says, since a ring has to fill and matrices have to come from memory.
+LARGE = 1e11
+
+
+def _trusted(M: int, N: int, K: int, dtype: str) -> bool:
+    """Whether the model of the general kernels is taken at its word, whatever a budget promises."""
+    chunk = 4 if dtype == "float32" else 8
+    return M * N * K < LARGE and (dtype != "float32" or bool(N % chunk or K % chunk))
 
 
 @lru_cache(maxsize=256)
-def choose_general(M: int, N: int, K: int, dtype: str = "float32", batch: int = 1) -> Choice:
+def choose_general(
+    M: int, N: int, K: int, dtype: str = "float32", batch: int = 0, grouped: bool = False
+) -> Choice:
     """The tiles of the general product (`kernels.rungs.gemm`) for A (M×K) and B (K×N).
 
     Parameters
@@ -131,64 +139,34 @@ def choose_general(M: int, N: int, K: int, dtype: str = "float32", batch: int = 
     M, N, K : int
     dtype : str
     batch : int
-        How many such products are computed at once.
+        How many such products are computed at once; 0 for one that is plain, which a rung of the
+        ladder may compute as well.
+    grouped : bool
+        Whether they are a group, of about that many rows each.
 
     Raises
     ------
     LookupError
         If there is none for this format on this GPU.
     """
-    rung = next((r for r in GENERAL.values() if dtype in r.dtypes), None)
-    if rung is None or rung.missing(dtype) or not (on_gpu or rung.name == "gemm_f32"):
-        raise LookupError(f"no general product of {dtype} here: use a rung of the ladder")
     gpu, found = here.gpu_here(), []
-    for tiles in rung.chosen("numba"):
-        BM, BN, BK = rung.Options(**tiles).block_tile
-        blocks = batch * host.cdiv(M, BM) * host.cdiv(N, BN)
-        # As many parts as SMs have room for, and some between.
-        wanted = {1, 2, 4, 8, *(rounds * gpu.sms // blocks for rounds in (1, 2, 3, 4))}
-        for split in sorted(n for n in wanted if 1 <= n <= max(1, K // (4 * BK))):
-            options = tiles | {"split": split}
-            try:
-                found.append((_seconds(rung, options, M, N, K, dtype, batch), options))
-            except (TypeError, ValueError):
-                continue  # not on this GPU, or not at these sizes
-    if not found:
-        raise LookupError(f"no tiles of {rung.name} can be launched for {M}×{N}×{K}")
-    seconds, options = min(found, key=lambda entry: entry[0])
-    return Choice(rung.name, "numba", options, "reckoned", seconds)
-
-
-def _seconds(rung: Rung, options: Values, M: int, N: int, K: int, dtype: str, batch: int) -> float:
-    """What a general kernel should take: by the pace of the rung with its loop, where recorded."""
-    chosen = rung.Options(**options)
-    rows = batch * host.cdiv(M, chosen.block_tile[0]) * chosen.block_tile[0] if batch > 1 else M
-    like = LADDER[LIKE[rung.name]]
-    used = footprint(chosen)
-    for engine in ("numba", "cpp"):
-        try:
-            now, given = here.setting(), like.default(engine)
-            known = versions.version(like, engine, given, now.record, (M, N, K), dtype, now.machine)
-        except LookupError:
+    for place, (rung, engine, options) in enumerate(
+        general_kernels.versions(dtype, M, N, K, max(1, batch), gpu)
+    ):
+        # No rung of the ladder has an epilogue, no thin kernel groups; one takes too long here.
+        left_out = ("stream_k",) * bool(batch) + ("gemm_thin",) * grouped
+        if rung.name in left_out + ("gemm_f16",) * (not on_gpu):
             continue
-        resident, warps = _resident(used, now.machine.gpu), host.cdiv(used.threads, 32)
-        slower = 1.0
-        if dtype == "float32":  # a thread with fewer outputs loads more for each
-            other = footprint(like.Options(**given))
-            there = known.resident * host.cdiv(other.threads, 32)
-            slower = efficiency(other, there) / efficiency(used, resident * warps)
-        pace = replace(
-            known.pace, ceiling=slower * known.pace.ceiling, known=slower * known.pace.known
-        )
-        return product.time(chosen, pace, now.machine, resident, (rows, N, K), dtype).seconds
-    return predict(rung, options, rows, N, K, here.gpu_here()).seconds
-
-
-def _resident(used, gpu) -> int:
-    """Blocks that an SM holds."""
-    return occupancy(
-        used.threads, registers=used.registers, shared_bytes=used.shared_bytes, gpu=gpu
-    ).blocks
+        try:
+            rung.Options(**options)
+            told = general_kernels.seconds(rung, options, M, N, K, dtype, max(1, batch), gpu)
+        except (TypeError, ValueError):
+            continue  # not on this GPU
+        found.append((told, place, rung.name, engine, options))
+    if not found:
+        raise LookupError(f"no general product of {dtype} here: use a rung of the ladder")
+    seconds, _, name, engine, options = min(found)
+    return Choice(name, engine, options, "reckoned", seconds)
 
 
 def candidates(dtype: str, engines: tuple[str, ...]) -> list[tuple[Rung, str]]:
@@ -422,7 +400,9 @@ def prepared_general(A, B, out, epilogue: Epilogue, sizes, engine: str):
         if engine == "cpp":
             raise LookupError("the general product is in Numba: use engine='numba'")
         strips = 1 if sizes is None else len(operands.sizes)
-        found = choose_general(host.cdiv(M, strips), N, K, dtype, operands.batch * strips)
+        found = choose_general(
+            host.cdiv(M, strips), N, K, dtype, operands.batch * strips, sizes is not None
+        )
         rung = GENERAL[found.rung]
         return found, operands, rung.launcher(operands, rung.Options(**found.options))
     except LookupError:

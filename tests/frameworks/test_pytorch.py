@@ -15,7 +15,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
 from kernels import LADDER, cupy, on_gpu  # noqa: E402
 from kernels.basics.files import ROOT  # noqa: E402
-from kernels.frameworks.pytorch import matmul  # noqa: E402
+from kernels.frameworks.pytorch import attention, matmul  # noqa: E402
 from kernels.lab import cdiv  # noqa: E402
 from kernels.lab.pages import path_of  # noqa: E402
 
@@ -164,6 +164,27 @@ def test_a_cuda_graph_records_it(rung):
 
 
 @pytest.mark.gpu
+@pytest.mark.parametrize("dtype", (torch.float32, torch.bfloat16))
+@pytest.mark.parametrize(
+    "rung, size", [("", 7), ("", 333), ("", 1024), ("", 3075), ("split_k", 3075)]
+)
+def test_a_cuda_graph_records_every_size(rung, size, dtype):
+    """Also those whose rows are copied first, and with memory that is asked for meanwhile."""
+    if rung and dtype != torch.float32:
+        pytest.skip("takes float32")
+    A = torch.randint(-2, 3, (size, size), device="cuda").to(dtype)
+    B = A.clone()
+    matmul(A, B, rung)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        C = matmul(A, B.t(), rung)
+    A.copy_(A.flip(0))
+    others = [torch.zeros(size, size, device="cuda") for _ in range(8)]
+    graph.replay()
+    assert torch.equal(C, (A.float() @ B.float().t()).to(dtype)) and len(others) == 8
+
+
+@pytest.mark.gpu
 def test_it_runs_on_the_current_stream():
     A = torch.zeros(2048, 2048, device="cuda")
     stream = torch.cuda.Stream()
@@ -201,3 +222,62 @@ def test_8_bits_give_bfloat16_and_no_gradient():
     assert matmul(A, A.t()).dtype == torch.bfloat16
     with pytest.raises(TypeError, match="A holds torch.float8_e4m3fn and B holds torch.float32"):
         matmul(A, torch.ones(7, 3, device="meta"))
+
+
+# --------------------------------------------------------------------------------- attention
+
+
+def heads(shape, device, dtype=torch.float32, seed=3):
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(shape, generator=generator).to(device, dtype).requires_grad_()
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("causal", (False, True))
+@pytest.mark.parametrize("shared", (1, 2))
+def test_attention_and_its_gradients_are_pytorchs(device, causal, shared):
+    if device == "cpu" and on_gpu:
+        pytest.skip("on a GPU the Numba kernels are compiled: nothing runs on the CPU")
+    Q = heads((2, 2, 37, 16), device)
+    K, V = (heads((2, 2 // shared, 37, 16), device, seed=seed) for seed in (4, 5))
+    G = heads(Q.shape, device, seed=6).detach()
+    found = torch.ops.tile_by_tile.attention(Q, K, V, causal)
+    again = [x.detach().double().requires_grad_() for x in (Q, K, V)]
+    expected = torch.nn.functional.scaled_dot_product_attention(
+        *again, is_causal=causal, enable_gqa=shared > 1
+    )
+    assert torch.allclose(found.double(), expected, atol=1e-5)
+    gradients = torch.autograd.grad(found, (Q, K, V), G)
+    for one, other in zip(gradients, torch.autograd.grad(expected, again, G.double()), strict=True):
+        assert torch.allclose(one.double(), other, atol=1e-4)
+    assert set(torch.library.opcheck(attention, (Q, K, V)).values()) == {"SUCCESS"}
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtype", (torch.float16, torch.bfloat16))
+def test_a_cuda_graph_records_attention(dtype):
+    Q = heads((4, 300, 64), "cuda", dtype).detach()
+    attention(Q, Q, Q)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        found = attention(Q, Q, Q, True)
+    Q.copy_(Q.flip(1))
+    graph.replay()
+    expected = torch.nn.functional.scaled_dot_product_attention(*[Q.float()] * 3, is_causal=True)
+    assert (found.float() - expected).abs().max() < 2**-6 * expected.abs().max()
+
+
+@pytest.mark.parametrize(
+    "shapes, dtype, error, said",
+    [
+        ([(2, 5, 64)] * 3, torch.float64, TypeError, "Q holds torch.float64: convert it"),
+        ([(5, 64)] * 3, torch.float32, ValueError, r"Q has shape \(5, 64\); expected"),
+        ([(2, 5, 64), (2, 6, 64), (2, 6, 64)], torch.float32, ValueError, "as many keys as"),
+        ([(3, 5, 64), (2, 5, 64), (2, 5, 64)], torch.float32, ValueError, "a divisor of its heads"),
+        ([(2, 5, 48)] * 3, torch.float16, ValueError, "head size 48 is not supported: 16 bits"),
+    ],
+)
+def test_heads_that_cannot_be_attended_to_are_refused_in_one_line(shapes, dtype, error, said):
+    with pytest.raises(error, match=said) as caught:
+        attention(*(torch.ones(shape, dtype=dtype, device="meta") for shape in shapes))
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,176 @@
+"""Which general kernel multiplies a shape, with which tiles, and in how many parts of K.
+
+The time of each is reckoned by a model with a few figures, `PACES`. They were fitted to its times
+at shapes drawn at random, on an H200 with L2 emptied; on another GPU they go with its SMs, its
+clock and its bandwidth. The model is there to choose: its seconds are right to some ten or twenty
+per cent, and the versions differ by factors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import exp
+
+from kernels.basics.data_sheets import Gpu
+from kernels.engine import on_gpu
+from kernels.host import cdiv
+from kernels.host.rung import Rung, Values
+from kernels.rungs.order import GENERAL, LADDER
+
+__all__ = ["seconds", "versions"]
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How fast a general kernel goes with some tiles.
+
+    Attributes
+    ----------
+    rate : float
+        Multiply-adds per clock of an SM that holds blocks enough.
+    fill : float
+        How soon that is: with n blocks on it, an SM goes at ``rate · (1 - exp(-fill · n))``.
+    memory : float
+        Share of the data sheet's bandwidth at which matrices come, where all SMs ask for them.
+    start : float
+        Microseconds of a launch that does next to nothing.
+    slow : float
+        How much longer a multiply-add takes where rows begin on no 16-byte boundaries.
+    parts, part : float
+        Microseconds more where K is cut into parts, and for each of them.
+    loads : float
+        Of the thin kernel: what an element of the long operand costs, in multiply-adds.
+    """
+
+    rate: float
+    fill: float
+    memory: float
+    start: float
+    slow: float
+    parts: float
+    part: float = 0.0
+    loads: float = 0.0
+
+
+#: By rung and tiles (BM, BN, cluster); of the thin kernel by the bytes of a number, whether those
+#: that lie side by side are steps of k, and PER.
+PACES: dict[tuple, Pace] = {
+    ("gemm_f16", 64, 64, 1): Pace(392, 5.39, 0.579, 4.39, 1.11, 6.47, 0.242, 0),
+    ("gemm_f16", 64, 128, 1): Pace(548, 6.1, 0.655, 1.25, 1.11, 9.52, 0.352, 0),
+    ("gemm_f16", 64, 256, 1): Pace(752, 6.82, 0.92, 0.34, 1.11, 14.1, 0.413, 0),
+    ("gemm_f16", 128, 128, 1): Pace(999, 5.68, 1.11, 4.3, 1.11, 12.7, 0.0521, 0),
+    ("gemm_f16", 128, 256, 1): Pace(1340, 6.01, 1.11, 5.29, 1.11, 8.64, 0.896, 0),
+    ("gemm_f16", 128, 256, 2): Pace(1440, 6.07, 1.11, 7.19, 1.11, 6.89, 0.861, 0),
+    ("gemm_f32", 16, 128, 1): Pace(64.8, 3.63, 0.72, 7.3, 1.27, 3.85, 0.081, 0),
+    ("gemm_f32", 32, 64, 1): Pace(65.7, 2.12, 1.11, 7.7, 1.32, 2.97, 0.0663, 0),
+    ("gemm_f32", 64, 64, 1): Pace(70.7, 2.11, 1.11, 8.97, 1.12, 2.69, 0.0688, 0),
+    ("gemm_f32", 128, 16, 1): Pace(44.6, 3.44, 0.457, 7.82, 1.17, 4.44, 0.082, 0),
+    ("gemm_f32", 128, 128, 1): Pace(104, 5.97, 0.523, 14.2, 1.16, 1.79, 0.109, 0),
+    ("gemm_f32", 128, 256, 1): Pace(107, 7.11, 0.431, 18.8, 1.23, 1.62, 0.159, 0),
+    ("gemm_thin", 2, False, 2): Pace(18.7, 5.72, 1.01, 14.7, 1.19, 5.8, 0, 2.36),
+    ("gemm_thin", 2, False, 4): Pace(20.1, 6.46, 0.938, 9.32, 1.31, 11.7, 0, 1.89),
+    ("gemm_thin", 2, False, 8): Pace(15.5, 5.02, 0.705, 4.31, 3.77, 16.5, 0, 0.0398),
+    ("gemm_thin", 2, True, 2): Pace(8.29, 2.6, 0.746, 3.84, 7.98, 3.08, 0, 0.14),
+    ("gemm_thin", 2, True, 4): Pace(9.84, 2.64, 0.741, 24.5, 6.74, 1.06, 0, 0.568),
+    ("gemm_thin", 2, True, 8): Pace(34.8, 3.79, 0.74, 9.82, 1.9, 5.42, 0, 54.6),
+    ("gemm_thin", 4, False, 2): Pace(16.9, 1.51, 1.11, 14.8, 1.11, 1.9, 0, 4.27),
+    ("gemm_thin", 4, False, 4): Pace(15.8, 2.49, 1.11, 12.1, 1.14, 4.98, 0, 3.38),
+    ("gemm_thin", 4, False, 8): Pace(13, 5.24, 0.777, 11, 1.3, 7.51, 0, 1.3),
+    ("gemm_thin", 4, True, 2): Pace(14.7, 2.2, 1.06, 5.18, 4.5, 1.6, 0, 0.238),
+    ("gemm_thin", 4, True, 4): Pace(21.7, 2.93, 0.383, 9.89, 3.06, 0.941, 0, 1.17),
+    ("gemm_thin", 4, True, 8): Pace(16.3, 4.36, 1, 10.5, 4.06, 1.75, 0, 0.437),
+    ("stream_k",): Pace(1950, 1.15, 0.498, 10.5, 1.11, 2.72, 0, 0),
+}  # fmt: skip
+#: Rows or columns, at most, of a product that is thin.
+THIN = 8
+#: Copies of rows to 16-byte boundaries: seconds of one, and share of the bandwidth.
+COPY, COPYING = 4.5e-6, 0.4
+#: Multiply-adds up to which 16 bits are worth converting in a loop of float32.
+CONVERTED = 1e10
+
+
+def versions(dtype: str, M: int, N: int, K: int, batch: int, gpu: Gpu) -> Iterator[tuple]:
+    """Yield (rung, engine, options) of every kernel that is worth reckoning for a shape."""
+    size = _size(dtype)
+    even = K % (16 // size) == N % (16 // size) == 0
+    for rung in GENERAL.values():
+        if dtype not in rung.dtypes or rung.missing(dtype):
+            continue
+        if rung.name == "gemm_thin":
+            few, many = sorted((M, N))
+            for tiles in rung.chosen("numba") if few <= THIN else ():
+                T, rows = _strip(tiles, size, M, N)
+                blocks = batch * cdiv(many, rows) * cdiv(few, T)
+                for split in _splits(blocks, K // 256, gpu):
+                    yield rung, "numba", tiles | {"T": T, "split": split}
+            continue
+        converts = rung.name == "gemm_f32" and size == 2
+        if converts and on_gpu and (even or M * N * K > CONVERTED):
+            continue
+        for tiles in rung.chosen("numba"):
+            BM, BN, BK = rung.Options(**tiles).block_tile
+            blocks = batch * cdiv(M, BM) * cdiv(N, BN)
+            for split in _splits(blocks, K // (4 * BK), gpu):
+                yield rung, "numba", tiles | {"split": split}
+    rung = LADDER["stream_k"]
+    if size == 2 and batch == 1 and not rung.missing(dtype):
+        yield rung, "cpp", rung.default("cpp")
+
+
+def _splits(blocks: int, most: int, gpu: Gpu) -> list[int]:
+    """As many parts of K as SMs have room for, and some between."""
+    wanted = {1, 2, 4, *(rounds * gpu.sms // blocks for rounds in (1, 2, 3, 4))}
+    return sorted(n for n in wanted if 1 <= n <= max(1, most))
+
+
+def _size(dtype: str) -> int:
+    return 4 if dtype == "float32" else 2
+
+
+def _strip(options: Values, size: int, M: int, N: int) -> tuple[int, int]:
+    """What a block of the thin kernel computes: rows or columns of what is short, and of the other.
+
+    Matrices are taken to lie by rows.
+    """
+    T = min(options["T"], 1 << (min(M, N) - 1).bit_length())
+    return T, options["PER"] if N < M else 32 * 16 // size
+
+
+def seconds(
+    rung: Rung, options: Values, M: int, N: int, K: int, dtype: str, batch: int, gpu: Gpu
+) -> float:
+    """About how long a kernel takes for `batch` products of matrices that lie by rows."""
+    size, split = _size(dtype), options.get("split", 1)
+    chunk = 16 // size
+    even = K % chunk == N % chunk == 0
+    copies = bool(K % chunk) + bool(N % chunk) if size == 2 else 0
+    if rung.name == "gemm_thin":
+        pace = PACES[rung.name, size, N < M, options["PER"]]
+        T, rows = _strip(options, size, M, N)
+        few, many = sorted((M, N))
+        blocks = batch * cdiv(many, rows) * cdiv(few, T) * split
+        work = rows * (T + pace.loads) * cdiv(K, split)
+        even, copies = (K if N < M else N) % chunk == 0, 0
+    elif rung.name == "stream_k":  # every SM has as much of the work
+        pace, blocks = PACES[rung.name,], gpu.sms
+        work = cdiv(M, 128) * 128 * cdiv(N, 256) * 256 * K / blocks
+    else:
+        BM, BN, _ = rung.Options(**options).block_tile
+        cluster = options.get("cluster", 1)
+        pace = PACES[rung.name, BM, BN, cluster]
+        blocks = batch * cdiv(M, BM * cluster) * cluster * cdiv(N, BN) * split
+        work = BM * BN * cdiv(K, split)
+        copies = copies if rung.name == "gemm_f16" else 0
+    own = cdiv(blocks, gpu.sms)  # blocks of the busiest SM
+    rate = pace.rate * 1e6 * gpu.boost_mhz * (1 - exp(-pace.fill * min(own, 8)))
+    compute = own * work / rate * (1 if even or copies else pace.slow)
+    moved = size * batch * (M * K + K * N + M * N)
+    memory = moved / (pace.memory * gpu.bandwidth * min(1, blocks / gpu.sms))
+    found = (compute**3 + memory**3) ** (1 / 3) + 1e-6 * pace.start
+    if split > 1:
+        found += 1e-6 * (pace.parts + split * pace.part) + 8 * batch * M * N * split / gpu.bandwidth
+    if copies:
+        copied = M * K * bool(K % chunk) + K * N * bool(N % chunk)
+        found += batch * (COPY * copies + 2 * size * copied / (COPYING * gpu.bandwidth))
+    return found
