@@ -1,7 +1,6 @@
 // Fused attention on Hopper (sm_90a): the tiles of `attention.cu`, now copied by the TMA unit and
-// multiplied by wgmma. A block owns 128 queries of one head, or 192 where it has 64 elements: a
-// producer fills two rings with tiles of K and V, and each of two or three consumers, warpgroups of
-// 64 queries, empties them.
+// multiplied by wgmma. A block owns 128 queries of one head: a producer fills two rings with tiles
+// of K and V, and each of two consumers, warpgroups of 64 queries, empties them.
 // Products and softmax overlap twice. While a tile's values are added up, a consumer takes the
 // softmax of the next one's scores. And with heads of 128 the consumers alternate (ping-pong): one
 // multiplies while the other has its softmax.
@@ -15,7 +14,7 @@
 
 constexpr int KEYS = 128, STAGES = 2;
 constexpr int GROUP = 4;                         // heads whose K and V share L2
-constexpr int CONSUMERS = D == 64 ? 3 : 2, QUERIES = 64 * CONSUMERS;
+constexpr int CONSUMERS = 2, QUERIES = 64 * CONSUMERS;
 constexpr int THREADS = 128 * (1 + CONSUMERS);
 constexpr int PANEL = KEYS * 128, PANEL_Q = QUERIES * 128;  // bytes: 64 columns of a tile
 constexpr int TILE = D / 64 * PANEL, TILE_Q = D / 64 * PANEL_Q;

@@ -1,10 +1,10 @@
 """Fused attention for Hopper: the TMA unit copies tiles, `wgmma` multiplies them.
 
-For sm_90a. A block owns 128 queries of one head, or 192 where it has 64 elements: a producer fills
-two rings with tiles of K and V, and each of two or three consumers, warpgroups of 64 queries,
-empties them. Products and softmax overlap twice. While a tile's values are added up, a consumer
-takes the softmax of the next one's scores. And with heads of 128 the consumers alternate
-(ping-pong): one multiplies while the other has its softmax.
+For sm_90a. A block owns 128 queries of one head: a producer fills two rings with tiles of K and V,
+and each of two consumers, warpgroups of 64 queries, empties them. Products and softmax overlap
+twice. While a tile's values are added up, a consumer takes the softmax of the next one's scores.
+And with heads of 128 the consumers alternate (ping-pong): one multiplies while the other has its
+softmax.
 
 Sources: J. Shah and others, *FlashAttention-3: Fast and Accurate Attention with Asynchrony and
 Low-precision*, arXiv:2407.08608; NVIDIA, *PTX ISA*, section on wgmma (register fragments).
@@ -25,7 +25,7 @@ from kernels.host.tma import tensor_map
 from kernels.primitives.softmax import LOWEST
 
 KEYS = 128  #: of a tile of K or V
-CONSUMERS = {64: 3, 128: 2}  #: by the head size: warpgroups of 64 queries each
+CONSUMERS = {64: 2, 128: 2}  #: by the head size: warpgroups of 64 queries each
 STAGES = 2  #: tiles of K, and of V, that a block has in shared memory
 GROUP = 4  #: heads whose K and V share L2
 PANEL = KEYS * 128  # bytes: 64 columns of a tile
