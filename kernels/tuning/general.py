@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from math import exp
 
 from kernels.basics.data_sheets import Gpu
-from kernels.engine import on_gpu
 from kernels.host import cdiv
 from kernels.host.rung import Rung, Values
 from kernels.rungs.order import GENERAL, LADDER
@@ -81,25 +80,16 @@ PACES: dict[tuple, Pace] = {
     ("gemm_thin", 4, True, 4): Pace(21.7, 2.93, 0.383, 9.89, 3.06, 0.941, 0, 1.17),
     ("gemm_thin", 4, True, 8): Pace(16.3, 4.36, 1, 10.5, 4.06, 1.75, 0, 0.437),
     ("stream_k",): Pace(1950, 1.15, 0.498, 10.5, 1.11, 2.72, 0, 0),
-    ("gemm_f32", 2, 16, 128, 1): Pace(64.8, 3.63, 0.72, 7.3, 1.27, 3.85, 0.081, 0),
-    ("gemm_f32", 2, 32, 64, 1): Pace(65.7, 2.12, 1.11, 7.7, 1.32, 2.97, 0.0663, 0),
-    ("gemm_f32", 2, 64, 64, 1): Pace(70.7, 2.11, 1.11, 8.97, 1.12, 2.69, 0.0688, 0),
-    ("gemm_f32", 2, 128, 16, 1): Pace(44.6, 3.44, 0.457, 7.82, 1.17, 4.44, 0.082, 0),
-    ("gemm_f32", 2, 128, 128, 1): Pace(104, 5.97, 0.523, 14.2, 1.16, 1.79, 0.109, 0),
-    ("gemm_f32", 2, 128, 256, 1): Pace(107, 7.11, 0.431, 18.8, 1.23, 1.62, 0.159, 0),
 }  # fmt: skip
 #: Rows or columns, at most, of a product that is thin.
 THIN = 8
 #: Copies of rows to 16-byte boundaries: seconds of one, and share of the bandwidth.
 COPY, COPYING = 4.5e-6, 0.4
-#: Multiply-adds up to which 16 bits are worth converting in a loop of float32.
-CONVERTED = 1e10
 
 
 def versions(dtype: str, M: int, N: int, K: int, batch: int, gpu: Gpu) -> Iterator[tuple]:
     """Yield (rung, engine, options) of every kernel that is worth reckoning for a shape."""
     size = _size(dtype)
-    even = K % (16 // size) == N % (16 // size) == 0
     for rung in GENERAL.values():
         if dtype not in rung.dtypes or rung.missing(dtype):
             continue
@@ -110,9 +100,6 @@ def versions(dtype: str, M: int, N: int, K: int, batch: int, gpu: Gpu) -> Iterat
                 blocks = batch * cdiv(many, rows) * cdiv(few, T)
                 for split in _splits(blocks, K // 256, gpu):
                     yield rung, "numba", tiles | {"T": T, "split": split}
-            continue
-        converts = rung.name == "gemm_f32" and size == 2
-        if converts and on_gpu and (even or M * N * K > CONVERTED):
             continue
         for tiles in rung.chosen("numba"):
             BM, BN, BK = rung.Options(**tiles).block_tile

@@ -24,8 +24,6 @@ CASES = [
     (F32, (8, 0), {}, {"way_A": "fours", "way_B": "along k"}, ("cp.async.cg", "st.global.cg.v4")),
     (F32, (8, 0), dict(BM=16, BN=128, BK=16, WM=16, WN=32, TM=4, TN=4),
      {"grouped": True, "activation": "gelu", "bias": "float32", "adds": True}, ("cp.async.ca",)),
-    (F32, (8, 0), dict(BM=16, BN=128, BK=16, WM=16, WN=32, TM=4, TN=4),
-     {"dtype": "bfloat16", "way_B": "ones"}, ("ld.u16", "st.shared")),
     # The last block of a tile counts.
     (THIN, (7, 5), {"T": 8, "split": 2}, {"near": "k", "wide": True, "wide_Y": True},
      ("ld.global.v4.u32", "atom.global.inc", "shfl.sync.bfly")),
