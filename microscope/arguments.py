@@ -57,9 +57,8 @@ def argument(a, name: str):
     if isinstance(a, np.ndarray):
         a = a.view(np.ndarray) if type(a) is not np.ndarray else a
         if not _holds_numbers(a.dtype):
-            raise KernelError(
-                f"argument {name} is an array of {a.dtype}: a kernel takes arrays of numbers"
-            )
+            instead = OTHER.get(a.dtype.kind, "a kernel takes arrays of numbers")
+            raise KernelError(f"argument {name} is an array of {a.dtype}: {instead}")
         base = memory.base_address(a) % memory.ALIGNMENT if a.size else 0
         return memory.of_argument(a, name, base)
     if isinstance(a, np.void) and a.dtype.names:
@@ -79,6 +78,12 @@ def argument(a, name: str):
         f"argument {name} is a {type(a).__name__}: a kernel takes arrays, numbers and tuples of "
         "them; make it a NumPy array"
     )
+
+
+#: What to pass for elements that the interpreter doesn't know, by the kind of their type.
+OTHER = dict.fromkeys("mM", "the interpreter knows no dates, so pass .view(np.int64) of it") | (
+    dict.fromkeys("SU", "the interpreter knows no texts, so pass .view(np.uint8) of it")
+)
 
 
 def _holds_numbers(d: np.dtype) -> bool:

@@ -200,7 +200,7 @@ def _odd(v):
 
 
 def make(v, n: ast.AST) -> Parts:
-    """``bfloat16(v)``, written or where a function takes one."""
+    """``bfloat16(v)``."""
     if is_one(v):
         return v
     if not values.is_value(v) or v.dtype.kind == "c":
@@ -211,6 +211,13 @@ def make(v, n: ast.AST) -> Parts:
             f"{ast.unparse(n)}: Numba makes no bfloat16 of {v.dtype.name}: go by int16(...)",
         )
     return of(rounded(v.astype(np.int64) if v.dtype.kind == "b" else v))
+
+
+def taken(v, n: ast.AST) -> Parts:
+    """An argument that is one, or a float; what Numba makes of an integer here isn't its value."""
+    if is_one(v) or values.is_value(v) and v.dtype.kind == "f":
+        return make(v, n)
+    raise Unsupported(n.lineno, f"{ast.unparse(n)}: takes bfloat16: write bfloat16(...) around it")
 
 
 def converted(d: np.dtype, v: Parts, n: ast.AST):
@@ -256,8 +263,8 @@ def call(run, name: str, n: ast.Call, m):
 
 
 def function(run, name: str, arguments: list, n: ast.Call, m):
-    """A function of one to three of them; a number is rounded to one."""
-    given = [make(v, n)[0] for v in arguments]
+    """A function of one to three of them."""
+    given = [taken(v, n)[0] for v in arguments]
     if name in TESTS:
         return TESTS[name](*given)
     if name in COMPARISONS:
@@ -277,12 +284,12 @@ def function(run, name: str, arguments: list, n: ast.Call, m):
 
 def _convert(way: str, d: np.dtype, mode: str, v, n: ast.Call):
     if way == "from":
-        v = make(v, n)
+        v = taken(v, n)
         if d.kind in "iu" and d.itemsize > 1:
             return values.cast(d, TOWARDS[mode](v[0]))
         return converted(d, v, n)
     if way == "as":
-        return (make(v, n)[0].view(np.uint32) >> np.uint32(16)).astype(np.uint16).view(d)
+        return (taken(v, n)[0].view(np.uint32) >> np.uint32(16)).astype(np.uint16).view(d)
     v = converted(d, v, n) if is_one(v) else v
     if not values.is_value(v) or v.dtype.kind == "c":
         raise Unsupported(n.lineno, f"{ast.unparse(n)}: takes numbers")

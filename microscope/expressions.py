@@ -143,9 +143,12 @@ class Expressions(ABC):
         return v
 
     def is_constant(self, n) -> bool:
-        """Say whether an attribute chain starts at a name from outside the function."""
-        while isinstance(n, ast.Attribute):
-            n = n.value
+        """Say whether an attribute chain starts at a name from outside the function.
+
+        What an array has is none: its shape, its sum and its fields are worked out in the kernel.
+        """
+        if isinstance(n, ast.Attribute):
+            return self.is_constant(n.value) and not isinstance(self.constant(n.value), Array)
         return isinstance(n, ast.Name) and n.id not in self.frame.code.locals
 
     def outer(self, n: ast.Name):
@@ -301,6 +304,11 @@ class Expressions(ABC):
             return np.int64(a.ndim)
         if n.attr == "dtype":
             return a.dtype
+        if n.attr in ("itemsize", "nbytes") and a.buffer.space == "constant":
+            raise Unsupported(
+                n.lineno,
+                f"{ast.unparse(n)}: Numba gives 0 for an array of the module: write the number",
+            )
         if n.attr == "itemsize":
             return np.int64(a.dtype.itemsize)
         if n.attr == "strides":
@@ -314,7 +322,10 @@ class Expressions(ABC):
             return self.memory.part_of(a, n.attr, d, d.itemsize * (n.attr == "imag"), n)
         if n.attr == "real" and a.dtype.kind == "f":
             return a
-        raise Unsupported(n.lineno, f"{ast.unparse(n)}: an array has no .{n.attr} in a kernel")
+        instead = INSTEAD.get(n.attr, "")
+        raise Unsupported(
+            n.lineno, f"{ast.unparse(n)}: an array has no .{n.attr} in a kernel{instead}"
+        )
 
     # -- subscripts and parts of values
 
@@ -453,6 +464,13 @@ class Expressions(ABC):
         ast.Attribute: evaluate_attribute,
         ast.Call: evaluate_call,
     }
+
+
+#: What to write for an attribute of arrays that is not known.
+INSTEAD = {
+    "ctypes": ": nothing here has an address, so pass the array and an index",
+    "flat": ": write a loop over each axis",
+}
 
 
 def small_tuple(t: tuple, n) -> tuple:

@@ -67,6 +67,7 @@ def python_call(run, target, n: ast.Call, m):
     home = getattr(target, "__module__", None) or ""
     if home.startswith(names.CUDA_MODULES):
         instead = ": use math, or an operator" if "libdevice" in home else ""
+        instead = ": keep its bits in a uint8" if "fp8" in home else instead
         raise Unsupported(n.lineno, f"{called} is not known to the interpreter{instead}")
     if isinstance(target, types.FunctionType) and not home.startswith("numpy"):
         raise Unsupported(
@@ -84,7 +85,25 @@ def python_call(run, target, n: ast.Call, m):
     if home.startswith("numpy"):
         why = "NumPy's functions of whole arrays stay outside kernels, so write a loop"
         raise Unsupported(n.lineno, f"a kernel cannot call {called}: {why}")
-    raise Unsupported(n.lineno, f"a kernel cannot call {called}")
+    instead = INSTEAD.get(target, "") if isinstance(target, _HASHABLE) else ""
+    raise Unsupported(n.lineno, f"a kernel cannot call {called}{instead}")
+
+
+#: What to write instead of some builtins.
+INSTEAD = {
+    isinstance: ": write a version of the kernel for each type",
+    tuple: ": write the items between brackets, (a, b)",
+    list: ": write the items between brackets, (a, b)",
+    sorted: ": write a sorting network, or sort on the host",
+    reversed: ": count down in a range(...)",
+    any: ": write a loop",
+    all: ": write a loop",
+    map: ": write a loop",
+    filter: ": write a loop with an if",
+    iter: ": write a loop over range(...)",
+    next: ": write a loop over range(...)",
+    str: ": print the number",
+}
 
 
 def _written(text: str, n):

@@ -318,7 +318,9 @@ class TypeInference(TypedExpressions):
             self.result = v
         elif (v is None) != (self.result is None):
             raise Unsupported(
-                s.lineno, f"{self.frame.code.name} returns a value here and none elsewhere"
+                s.lineno,
+                f"{self.frame.code.name} returns a value here and none elsewhere: give each return "
+                "a value",
             )
         elif v is not None:
             self.result = self.unify(self.result, v, s, "the result")

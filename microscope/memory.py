@@ -262,7 +262,7 @@ def contents(a: Array) -> np.ndarray:
 
 def of_constant(a: np.ndarray, name: str) -> Array:
     """A global array as the compiler keeps it: a copy in constant memory."""
-    return of_argument(np.array(a, order="C"), name, 0, "constant")
+    return of_argument(np.array(a, order="A"), name, 0, "constant")
 
 
 def duplicate(a: np.ndarray) -> np.ndarray:

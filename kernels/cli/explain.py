@@ -81,6 +81,9 @@ def _rung(
     rung.model(*shape, **options)  # refuses options that it does not have
     options = rung.default(engine) | options
     now, dtype = here.setting(), rung.dtypes[0]
+    major, minor = map(int, now.machine.gpu.compute_capability.split("."))
+    if missing := rung.missing(dtype, (major, minor)):
+        raise RuntimeError(missing)
     M, N, K = shape
     needed, there = 4 * (M * K + K * N + M * N), 1e9 * now.machine.gpu.memory_gb
     if needed > there:

@@ -56,7 +56,7 @@ def launch(A: Any, B: Any, C: Any) -> Callable[[], object]:
         gpu = folder().name
         raise LookupError(
             f"no product of {dtype} in cuTile is compiled for {gpu}:"
-            f" run kernels/measure/cutile_product.py {gpu} where cuda-tile is installed"
+            f" run python -m kernels.measure.cutile_product {gpu} where cuda-tile is installed"
         )
     return min((prepared(file, A, B, C) for file in files), key=seconds)
 

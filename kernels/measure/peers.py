@@ -91,5 +91,5 @@ def others(
     if usual and peer_cutile.folder().is_dir():
         yield "cutile", partial(peer_cutile.launch, A, B, C)
     hopper = device().compute_capability == (9, 0)
-    if usual and A.dtype != np.float32 and hopper and peer_cute.fits(A, B):
+    if usual and hopper and A.dtype != np.float32 and peer_cute.fits(A, B):
         yield "cute", partial(peer_cute.launch, A, B, C)

@@ -15,8 +15,8 @@ from functools import cache
 import numpy as np
 
 from kernels import host
-from kernels.engine import cuda, float32
-from kernels.engine.vector import unrolled
+from kernels.engine import cuda, cupy, float32
+from kernels.engine.vector import aligned16, load4_guarded, unrolled
 from kernels.host import cdiv
 from kernels.host.follow import prepared
 from kernels.primitives.softmax import ALL, LOWEST
@@ -27,63 +27,94 @@ MOST_GROUP = 8  #: heads of Q that share a head of K and V: their results must f
 
 @cache
 def make_decode(D, GROUP):
-    """Return the kernel of one split, launched ``(Q, K, V, results, summary, span, scale)``.
+    """Return the kernel of one split, launched ``(Q, K, V, results, summary, N, span, scale)``.
 
-    Block (i, j) takes keys i·span to (i + 1)·span - 1 of head j of K and V. `results` gets Σ w·v of
+    K and V are matrices: N rows per head, of D elements. Block (i, j) takes keys i·span to (i + 1)·span - 1 of head j of K and V. `results` gets Σ w·v of
     each query, `summary` the largest score and Σ w, with w = exp(score - largest).
     """
-    EACH = cdiv(D, 32)  # elements of a row that a lane holds
-    WIDTH = 32 * EACH
+    LANES = 8 if GROUP <= 4 else 16  # that share a key: the fewer, the fewer shuffles per key
+    FOURS = cdiv(D, 4 * LANES)  # of a row, 16 bytes each, that a lane holds
+    KEYS, WIDTH = 32 // LANES, 4 * LANES * FOURS  # of a warp at a time; elements
 
     @cuda.jit
-    def decode(Q, K, V, results, summary, span, scale):
+    def decode(Q, K, V, results, summary, N, span, scale):
         parts = cuda.shared.array((WARPS, WIDTH), float32)
         tops = cuda.shared.array((WARPS, 2), float32)
-        q = cuda.local.array((GROUP, EACH), float32)
-        acc = cuda.local.array((GROUP, EACH), float32)
-        k, v = cuda.local.array(EACH, float32), cuda.local.array(EACH, float32)
+        q = cuda.local.array((GROUP, FOURS, 4), float32)
+        acc = cuda.local.array((GROUP, FOURS, 4), float32)
+        k, v = cuda.local.array((FOURS, 4), float32), cuda.local.array((FOURS, 4), float32)
         largest, total = cuda.local.array(GROUP, float32), cuda.local.array(GROUP, float32)
         lane, warp = cuda.threadIdx.x, cuda.threadIdx.y
         split, head = cuda.blockIdx.x, cuda.blockIdx.y
+        column = 4 * (lane % LANES)  # the first of this lane's
+        wide = aligned16(K) and aligned16(V)
         for g in range(GROUP):
             largest[g], total[g] = LOWEST, float32(0)
-            for j in range(EACH):
-                d = lane + 32 * j
-                q[g, j] = Q[head * GROUP + g, d] * scale if d < D else float32(0)
-                acc[g, j] = float32(0)
+            for j in range(FOURS):
+                for c in range(4):
+                    d = column + 4 * LANES * j + c
+                    q[g, j, c] = Q[head * GROUP + g, d] * scale if d < D else float32(0)
+                    acc[g, j, c] = float32(0)
+                unrolled()
             unrolled()
         unrolled()
 
-        for key in range(split * span + warp, min(K.shape[1], (split + 1) * span), WARPS):
-            for j in range(EACH):
-                d = lane + 32 * j
-                k[j] = K[head, key, d] if d < D else float32(0)
-                v[j] = V[head, key, d] if d < D else float32(0)
+        end = min(N, (split + 1) * span)
+        for key0 in range(split * span + warp * KEYS, end, WARPS * KEYS):
+            key = key0 + lane // LANES
+            row = head * N + key if key < end else K.shape[0]  # none
+            for j in range(FOURS):
+                d = column + 4 * LANES * j
+                k[j, 0], k[j, 1], k[j, 2], k[j, 3] = load4_guarded(K, row, d, wide)
+                v[j, 0], v[j, 1], v[j, 2], v[j, 3] = load4_guarded(V, row, d, wide)
             unrolled()
             # One key and its value, loaded once, serve all queries of the group.
             for g in range(GROUP):
                 score = float32(0)
-                for j in range(EACH):
-                    score += q[g, j] * k[j]
+                for j in range(FOURS):
+                    for c in range(4):
+                        score += q[g, j, c] * k[j, c]
+                    unrolled()
                 unrolled()
-                for offset in (16, 8, 4, 2, 1):
+                offset = LANES // 2
+                while offset > 0:
                     score += cuda.shfl_xor_sync(ALL, score, offset)
-                above = max(largest[g], score)
+                    offset //= 2
+                above = max(largest[g], score) if key < end else largest[g]
                 rescale = math.exp(largest[g] - above)
-                weight = math.exp(score - above)
+                weight = math.exp(score - above) if key < end else float32(0)
                 largest[g], total[g] = above, total[g] * rescale + weight
-                for j in range(EACH):
-                    acc[g, j] = acc[g, j] * rescale + weight * v[j]
+                for j in range(FOURS):
+                    for c in range(4):
+                        acc[g, j, c] = acc[g, j, c] * rescale + weight * v[j, c]
+                    unrolled()
                 unrolled()
             unrolled()
 
-        # The warps merge what they have: it is the online softmax once more.
+        # Lanes with other keys merge what they have, then warps: the online softmax once more.
         for g in range(GROUP):
+            offset = LANES
+            while offset < 32:
+                other = cuda.shfl_xor_sync(ALL, largest[g], offset)
+                above = max(largest[g], other)
+                mine, theirs = math.exp(largest[g] - above), math.exp(other - above)
+                total[g] = total[g] * mine + cuda.shfl_xor_sync(ALL, total[g], offset) * theirs
+                largest[g] = above
+                for j in range(FOURS):
+                    for c in range(4):
+                        more = cuda.shfl_xor_sync(ALL, acc[g, j, c], offset)
+                        acc[g, j, c] = acc[g, j, c] * mine + more * theirs
+                    unrolled()
+                unrolled()
+                offset *= 2
             if lane == 0:
                 tops[warp, 0], tops[warp, 1] = largest[g], total[g]
-            for j in range(EACH):
-                parts[warp, lane + 32 * j] = acc[g, j]
-            unrolled()
+            if lane < LANES:
+                for j in range(FOURS):
+                    for c in range(4):
+                        parts[warp, column + 4 * LANES * j + c] = acc[g, j, c]
+                    unrolled()
+                unrolled()
             cuda.syncthreads()
             if warp == 0:
                 above, whole = LOWEST, float32(0)
@@ -91,12 +122,11 @@ def make_decode(D, GROUP):
                     above = max(above, tops[i, 0])
                 for i in range(WARPS):
                     whole += tops[i, 1] * math.exp(tops[i, 0] - above)
-                for j in range(EACH):
-                    d, result = lane + 32 * j, float32(0)
+                for d in range(lane, D, 32):
+                    result = float32(0)
                     for i in range(WARPS):
                         result += parts[i, d] * math.exp(tops[i, 0] - above)
-                    if d < D:
-                        results[head * GROUP + g, split, d] = result
+                    results[head * GROUP + g, split, d] = result
                 if lane == 0:
                     summary[head * GROUP + g, split, 0] = above
                     summary[head * GROUP + g, split, 1] = whole
@@ -150,16 +180,19 @@ class Cached(host.Operands):
             raise ValueError(f"splits is {splits!r}: use 1 to {self.N}, the number of keys")
         span = cdiv(self.N, splits)
         splits = cdiv(self.N, span)  # none without a key
-        Q, K, V, out = self.arguments()
+        Q, *cached, out = self.arguments()
+        cached = (x if x.flags.c_contiguous else self._copy(x) for x in map(cupy.asarray, cached))
+        K, V = (x.reshape(-1, self.D) for x in cached)
         results = self.workspace((self.heads, splits, self.D))
         summary = self.workspace((self.heads, splits, 2))
         scale = np.float32(1 / math.sqrt(self.D))
         kernel, grid = make_decode(self.D, self.group), host.check_grid(splits, self.kv_heads)
         first = prepared(
-            kernel, grid, (32, WARPS), (Q, K, V, results, summary, np.int32(span), scale)
-        )
+            kernel, grid, (32, WARPS),
+            (Q, K, V, results, summary, np.int32(self.N), np.int32(span), scale),
+        )  # fmt: skip
         second = prepared(merge_splits, (self.heads,), (self.D,), (results, summary, out))
-        return lambda: (first(), second())
+        return self.around(lambda: (first(), second()))
 
 
 def attend(Q, K, V, out=None, splits=16):

@@ -304,6 +304,19 @@ def load(name: str | None = None) -> Record:
     return read(folder() / f"{name}.json")
 
 
+def holding(table: str) -> Record:
+    """The record to show of one table: `load`'s if it has rows of it, else another GPU's.
+
+    Returns
+    -------
+    Record
+        As `load` returns it where no record has such rows.
+    """
+    shown = load()
+    others = (load(name) for name in names() if name != shown.name)
+    return next((record for record in (shown, *others) if record.tables.get(table)), shown)
+
+
 def read(path: Path) -> Record:
     """Read one record file."""
     try:

@@ -16,7 +16,8 @@ GPUS = ("h200", "h100-80gb-hbm3")
 #: Without the latency term, these fall below 60 % of the measurement: nothing in them overlaps
 #: (`wgmma`, `mma_sm75`), or a product of 2048³ is over before it is filled (`fp8`).
 NOT_FILLED = {"mma_sm75", "wgmma", "fp8"}
-#: Here the time is spent on what the model leaves out: rows that begin on no 16-byte boundary.
+#: Rows that begin on no 16-byte boundary. The recorded tensor cores waited for slower copies of
+#: them than today's; and where no such rows are profiled, narrow loads count as wide ones.
 UNALIGNED = (4097, 4097, 4097)
 
 
@@ -99,8 +100,25 @@ def test_predicted_times(name):
         assert told.low < told.seconds < told.high
     assert len(right) >= 370
     assert sum(right) / len(right) >= 0.9
+    least = 0.85 if "unaligned" in records.load(name).tables else 0.75
     for shape, found in sizes.items():
-        assert sum(found) / len(found) >= (0.75 if shape == UNALIGNED else 0.9), shape
+        assert sum(found) / len(found) >= (least if shape == UNALIGNED else 0.9), shape
+
+
+def test_predicted_times_of_unaligned_rows():
+    """4097³ in float32 by profiles of 2047³: narrow loads cost instructions, and time to arrive."""
+    record = records.load("h100-80gb-hbm3")
+    found = [
+        told.seconds / row.median
+        for row, told in comparison.predictions(record)
+        if (row.M, row.N, row.K) == UNALIGNED and row.dtype == "float32"
+    ]
+    assert len(found) >= 34 and all(0.79 <= ratio <= 1.15 for ratio in found)
+    narrow = record.row("unaligned", rung="vectorized", engine="numba")
+    wide, _ = versions.profile_of(record, "vectorized", "numba", narrow["options"], 2048**3)
+    of = [counts.of_profile(row) for row in (wide, narrow)]
+    assert wide["M"] == 2048 and of[1].instructions > 1.05 * of[0].instructions
+    assert of[1].wavefronts > 1.1 * of[0].wavefronts
 
 
 def test_predicted_times_of_a_gpu_that_no_count_comes_from():

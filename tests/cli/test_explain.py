@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from kernels import cli
+from kernels.basics import data_sheets
 from kernels.budget import calibrate, here, product, versions
 from kernels.engine import on_gpu
 from kernels.rungs.order import LADDER
@@ -233,3 +234,13 @@ def test_copies_of_rows_are_told(capsys):
     assert "copies to aligned rows" in out and "561 blocks in 5 rounds" in out
     _, out, _ = call(capsys, "tiled", "--size", "1")
     assert "copies" not in out and " 1 block in 1 round" in out
+
+
+def test_what_a_gpu_cannot_run_is_refused(capsys, monkeypatch):
+    setting = here.setting()
+    t4 = replace(setting.machine, gpu=data_sheets.gpu("t4"))
+    monkeypatch.setattr(here, "setting", lambda: replace(setting, machine=t4))
+    code, _, error = call(capsys, "wgmma")
+    assert code and error.startswith("error: wgmma needs sm_90") and error.count("\n") == 1
+    code, out, _ = call(capsys, "mma_sm75")
+    assert code == 0 and "Tesla T4" in out

@@ -77,7 +77,7 @@ def test_two_passes_and_decoding_in_numba():
 
     ptx_of(make_two_pass(128), 3, 3, 3, 3, types.float32, capability=(7, 5))
     span, scale = types.int32, types.float32
-    ptx_of(make_decode(128, 8), 2, 3, 3, 3, 3, span, scale, capability=(7, 5))
+    ptx_of(make_decode(128, 8), 2, 2, 2, 3, 3, types.int32, span, scale, capability=(7, 5))
 
 
 @pytest.mark.parametrize("causal", (False, True))

@@ -3,7 +3,7 @@
 import pytest
 
 from kernels.host import half
-from kernels.measure import peer_cutile
+from kernels.measure import peer_cute, peer_cutile
 from kernels.measure.bench.case import Case
 
 pytestmark = pytest.mark.gpu
@@ -26,3 +26,12 @@ def test_cutile_is_right_with_every_tile(dtype):
             if aligned or file.stem.endswith("any"):
                 launch = peer_cutile.prepared(file, *matrices)
                 assert case.check(launch)["correct"], f"{file.stem}: {shape}"
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("shape", [(128, 256, 64), (384, 512, 64), (2304, 768, 1088)])
+def test_cute_is_right_in_whole_tiles(dtype, shape):
+    case = Case(*shape, dtype)
+    if peer_cutile.folder().name != "sm_90" or not peer_cute.fits(case.A, case.B):
+        pytest.skip("no product in CuTe DSL is compiled for this GPU")
+    assert case.check(peer_cute.launch(case.A, case.B, case.C))["correct"]

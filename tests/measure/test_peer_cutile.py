@@ -78,7 +78,9 @@ def test_rows_off_16_byte_boundaries_have_code_of_their_own(launched, given):
 
 
 def test_what_is_not_compiled_is_one_line_with_the_way_out(launched):
-    with pytest.raises(LookupError, match=r"of bfloat16 .* for sm_90: run .*\.py sm_90 where"):
+    with pytest.raises(
+        LookupError, match=r"of bfloat16 .* for sm_90: run python -m .*_product sm_90 where"
+    ):
         peer_cutile.launch(*operands("uint16"))
     A, B, _ = operands()
     with pytest.raises(TypeError, match="C holds float16: .* for float32"):

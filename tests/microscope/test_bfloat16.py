@@ -106,6 +106,10 @@ def test_what_numba_refuses_is_refused_with_a_way_out():
         x[0] = cuda.bfloat16(x[0]) * cuda.int8(1)
 
     @cuda.jit
+    def whole(x):
+        x[0] = cuda.float32(cuda.bf16.hadd(cuda.bfloat16(x[0]), 1))
+
+    @cuda.jit
     def half(x):
         x[0] = np.float16(cuda.bfloat16(x[0]))
 
@@ -115,5 +119,6 @@ def test_what_numba_refuses_is_refused_with_a_way_out():
             x[0] = 1
 
     assert "go by int16(...)" in refused(small)
+    assert "write bfloat16(...) around it" in refused(whole)
     assert "go by float32(...)" in refused(half)
     assert "a condition is a number, not bfloat16" in refused(tested)

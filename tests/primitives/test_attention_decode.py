@@ -34,12 +34,12 @@ def test_a_group_loads_its_keys_once():
         results = np.full((group, splits, D), np.nan, np.float32)
         summary = np.full((group, splits, 2), np.nan, np.float32)
         seen = lab.trace(
-            make_decode(D, group), (splits, 1), (32, WARPS), Q, K, V, results, summary, span,
-            np.float32(1 / 8),
+            make_decode(D, group), (splits, 1), (32, WARPS), Q, K[0], V[0], results, summary,
+            N, span, np.float32(1 / 8),
         )  # fmt: skip
         assert seen.problems == []
-        counts[group] = [seen.count(array=name)["lanes"] for name in ("K", "V")]
-    assert counts[1] == counts[4] == [N * D, N * D]
+        counts[group] = [seen.count(array=name)["bytes_asked"] for name in ("K", "V")]
+    assert counts[1] == counts[4] == [4 * N * D, 4 * N * D]
 
 
 def test_it_stays_where_its_arrays_are():

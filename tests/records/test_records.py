@@ -67,6 +67,19 @@ def test_the_default_gpu_is_shown_before_others(folder, monkeypatch):
     assert records.load().name == "a100"
 
 
+def test_what_the_record_lacks_is_shown_of_another_gpu(folder, monkeypatch):
+    monkeypatch.setattr(records.record, "_own_gpu", lambda: None)
+    assert not records.holding("scans")
+    for name in ("a100", "h200"):
+        records.write(synthetic.record(name))
+    assert records.holding("scans").name == "h200"  # nobody has any: the one that is shown anyway
+    other = records.load("a100")
+    other.tables["scans"] = [records.Row({"what": "shared", "engine": "numba", "n": 4})]
+    records.write(other)
+    assert records.holding("scans").name == "a100"
+    assert records.holding("timings").name == "h200"
+
+
 @pytest.mark.parametrize(
     "text, told", [('{"provenance": {"gpu"', "not whole JSON"), ("{}", "no provenance and no tim")]
 )

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from kernels.lab.plots.palette import HATCH, INK, TILE, A
+from kernels.lab.plots.palette import INK, TILE, A
 from kernels.lab.plots.picture import figure
 
 #: What happens to the barrier of a tile of two boxes: when, arrivals, and bytes that it announces
@@ -53,26 +54,19 @@ def states(
 
 def phases() -> Figure:
     """Draw a barrier's two counts, its phases, and what waits for parity 0 and for parity 1 do."""
-    fig, ax = figure(6.4, 2.6)
+    fig, ax = figure(5.4, 2.5)
     spans = states()
     for span in spans:
-        _box(ax, 1, span, str(span.arrivals), "white")
-        _box(ax, 2, span, str(span.bytes), "white")
+        _box(ax, 1, span, str(span.arrivals), "none")
+        _box(ax, 2, span, str(span.bytes), "none")
     for phase in range(spans[-1].phase + 1):
         of = [span for span in spans if span.phase == phase]
         whole = Span(of[0].start, of[-1].end, phase, 0, 0)
         _box(ax, 0, whole, f"phase {phase}, parity {phase % 2}", (TILE, 0.25))
         for parity in (0, 1):
             waits = phase % 2 == parity
-            look = (A, 0.25) if waits else "white"
-            _box(
-                ax,
-                3 + parity,
-                whole,
-                "waits" if waits else "goes on",
-                look,
-                HATCH["A"] if waits else None,
-            )
+            told, look = ("waits", (A, 0.3)) if waits else ("goes on", "none")
+            _box(ax, 3 + parity, whole, told, look)
     names = ["phase", "arrivals missing", "bytes missing", "wait for parity 0", "wait for parity 1"]
     ax.set_yticks(range(len(names)), names, fontsize=9)
     ax.set(xlim=(0, END), ylim=(len(names) - 0.5, -0.5), xticks=(), xlabel="time")
@@ -81,9 +75,9 @@ def phases() -> Figure:
     return fig
 
 
-def _box(ax, row: float, span: Span, text: str, colour, hatch: str | None = None) -> None:
-    ax.add_patch(Rectangle((span.start, row - 0.4), span.end - span.start, 0.8, facecolor=colour,
-                           edgecolor=INK, linewidth=0.6, hatch=hatch))  # fmt: skip
-    patch = {"facecolor": "white", "edgecolor": "none", "pad": 1} if hatch else None
-    ax.text((span.start + span.end) / 2, row, text, ha="center", va="center", fontsize=8.5,
-            bbox=patch)  # fmt: skip
+def _box(ax: Axes, row: float, span: Span, text: str, colour: object) -> None:
+    ax.add_patch(
+        Rectangle((span.start, row - 0.4), span.end - span.start, 0.8, facecolor=colour,
+                  edgecolor=INK, linewidth=0.6)
+    )  # fmt: skip
+    ax.text((span.start + span.end) / 2, row, text, ha="center", va="center", fontsize=8.5)

@@ -107,10 +107,9 @@ def launch(
     rung: Rung, engine: str, options: dict[str, int], A: Any, B: Any, C: Any
 ) -> Callable[[], object]:
     """A launch of a version of a rung on CuPy arrays that leaves the product in C."""
-    if A.dtype == np.float32 or not copies(rung, A, B, C):
-        return rung.prepare(A, B, C, engine, **options)
     # Tensor cores get copies with wider rows, and these are part of the product.
-    return lambda: rung.matmul(A, B, out=C, engine=engine, **options)
+    copied = A.dtype != np.float32 and copies(rung, A, B, C)
+    return rung.prepare(A, B, C, engine, strided=copied, **options)
 
 
 def copies(rung: Rung, A: Any, B: Any, C: Any) -> bool:

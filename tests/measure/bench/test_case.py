@@ -68,3 +68,11 @@ def test_a_numba_version_is_measured_as_it_is_launched():
         for options in LADDER[name].chosen("numba"):
             launch = case.launch(LADDER[name], "numba", options)
             assert case.measure(launch, limit=0.01)["correct"]
+
+
+def test_a_launch_whose_rows_are_copied_computes_the_product():
+    case = Case(33, 47, 61, "float16")
+    rung = LADDER["mma_sm75"]
+    assert case.copies(rung)
+    found = case.check(case.launch(rung, "numba", rung.default("numba")))
+    assert found["correct"]

@@ -33,7 +33,8 @@ class Verdict:
         Why it cannot run, in one line; empty if it can.
     undefined : bool
         Whether an integer overflowed, or a float was made an integer that cannot hold it: LLVM
-        counts on neither, and the compiled code may do anything. Or whether `min` or `max` had to
+        counts on neither, and the compiled code may do anything. So is `abs` of the lowest integer
+        of a type. Or whether `min` or `max` had to
         choose between 0.0 and -0.0: of two constants LLVM takes the first, the GPU goes by sign.
     """
 
@@ -46,9 +47,10 @@ class Verdict:
 # ------------------------------------------------------------------------------- the interpreter
 def interpreted(program: Program, inputs: int, schedule: str = "lockstep") -> Verdict:
     """The program under the microscope."""
-    from microscope import KernelError, trace, values
+    from microscope import KernelError, functions, trace, values
 
     undefined: list = []
+    absolute = functions.BUILTINS[abs]
     convert, operate, choose = values.clamped, values.binary, values.of_floats
 
     def converts(d: np.dtype, v):
@@ -64,11 +66,18 @@ def interpreted(program: Program, inputs: int, schedule: str = "lockstep") -> Ve
             undefined.append(np.any(np.abs(exact) >= 2.0**63))
         return v
 
+    def positive(run, n, m, arguments):
+        (v,) = arguments
+        if v.dtype.kind == "i":
+            undefined.append(np.any(v == np.iinfo(v.dtype).min))
+        return absolute(run, n, m, arguments)
+
     def chooses(less: bool, a, b):
         undefined.append(np.any((a == 0) & (b == 0) & (np.signbit(a) != np.signbit(b))))
         return choose(less, a, b)
 
     with (
+        mock.patch.dict(functions.BUILTINS, {abs: positive}),
         mock.patch.object(values, "of_floats", chooses),
         mock.patch.object(values, "clamped", converts),
         mock.patch.object(values, "binary", operates),
