@@ -24,7 +24,7 @@ WIDTHS = ROOT / "book" / "pages" / "widths.json"
 ASCII = "".join(map(chr, range(0x20, 0x7F)))
 TEXT = ASCII + "\xa0§°²³µ·¹×÷äćéöü–—‘’“”…Σαβγδπ⁰⁴⁵⁶⁷⁸⁹⁻₀₁₂₃₄←→−√≤≥≈≠∘⌊⌋"
 #: What headings, tables, figures and buttons write.
-SIGNS = ASCII + "\xa0§°²³µ·¹×÷üé–—‘’“”…π₀₁₂⁴⁶⁸⁹⁻←→−≤≥▶▼✓✗○"
+SIGNS = ASCII + "\xa0§°²³µ·¹×÷ćüé–—‘’“”…π₀₁₂⁴⁶⁸⁹⁻←→−≤≥▶▼✓✗○"
 CODE = ASCII + (
     "\xa0§«°²³µ·¹»×÷Éäéöü–—‘’“”…⋯Σαβγπᴷᵀ⁰⁴⁵⁶⁷⁸⁹⁻₀₁₂₃₄←↑→↓↳−√≤≥≈≠∞⌈⌉⌊⌋─━│┌┐└┘├┤┬┴┼░▒▓█▏▎▍▌▋▊▉▸▾○●✓✗"
 )

@@ -1,10 +1,8 @@
-"""The general product in float32: any strides, an epilogue, batches, groups and parts of K.
+"""The general product of float32: any strides, an epilogue, batches, groups and parts of K.
 
 It is the rung `async_tiled` with everything a library needs around the same loop, for GPUs of
 compute capability 8.0 and above. Copies by 16 bytes take four neighbours along a row of a tile;
 where neighbours in memory are steps of k, or nothing is aligned, elements are copied one by one.
-Numbers of 16 bits become float32 on their way into shared memory: for small matrices that no copy
-by the TMA unit suits.
 """
 
 from dataclasses import dataclass, replace
@@ -21,39 +19,9 @@ from kernels.host.follow import prepared
 from kernels.host.model import traffic
 from kernels.host.rung import Rung, made
 from kernels.rungs import split_k
-from kernels.rungs.gemm import GemmProduct, add_parts, epilogue_of, put_of, reader
+from kernels.rungs.gemm import GemmProduct, add_parts, epilogue_of, put_of
 
 PAD = 4  # elements between the rows of tiles, where k goes down their columns
-
-
-@cache
-def make_conversion(way: str, width: int, BK: int, THREADS: int, dtype: str):
-    """The function of kernels that copies a tile of 16-bit numbers as float32, one by one.
-
-    Where neighbours in memory are steps of k, neighbouring threads take those.
-    """
-    ALONG_K, number = way == "along k", reader(dtype)
-    ACROSS = width // 4
-    LANES = BK if ALONG_K else ACROSS  # threads whose numbers lie side by side
-    EACH = 1 if ALONG_K else 4  # numbers of a row of the tile that a thread takes
-    APART = THREADS // LANES
-    COPIES = cdiv(width if ALONG_K else BK, APART)
-
-    @cuda.jit(device=True)
-    def convert(t, tile, top, X, z, first, k0, within, left):
-        lane, other = int32(t % uint32(LANES)), int32(t // uint32(LANES))
-        z = min(z, X.shape[0] - 1)  # a single matrix serves all of a batch
-        for i in range(COPIES):
-            for j in range(EACH):
-                k = lane if ALONG_K else int32(other + i * APART)
-                at = int32(other + i * APART) if ALONG_K else int32(lane + j * ACROSS)
-                if k < BK and at < width:
-                    inside = k < left and at < within
-                    x = number(X[z, first + at, k0 + k]) if inside else float32(0)
-                    tile[top + k, at] = x
-            unrolled()
-
-    return convert
 
 
 @cache
@@ -121,10 +89,8 @@ def make_copy(way: str, width: int, BK: int, THREADS: int, PITCH: int):
 def make_gemm_f32(
     BM, BN, BK, WM, WN, TM, TN, group, split, stages,
     way_A="along k", way_B="fours", wide_C=True, grouped=False,
-    dtype="float32", out_dtype="float32", activation="", bias="", adds=False,
+    out_dtype="float32", activation="", bias="", adds=False,
 ):  # fmt: skip
-    """In 16 bits the kernel gets the views of A and of B transposed, and converts their tiles."""
-    CONVERTS = dtype != "float32"
     ACROSS, DOWN = WN // TN, WM // TM  # threads of a warp
     WARPS_ACROSS = BN // WN
     THREADS = BM // WM * WARPS_ACROSS * 32
@@ -135,8 +101,6 @@ def make_gemm_f32(
     BLOCKS = max(1, 65536 // (THREADS * (256 if TM * TN > 64 else 128)))
     copy_A = make_copy(way_A, BM, BK, THREADS, PITCH_A)
     copy_B = make_copy(way_B, BN, BK, THREADS, PITCH_B)
-    convert_A = make_conversion(way_A, BM, BK, THREADS, dtype)
-    convert_B = make_conversion(way_B, BN, BK, THREADS, dtype)
     biased, before, finish = epilogue_of(activation, bias, adds, out_dtype)
     put = put_of(out_dtype)
 
@@ -190,15 +154,10 @@ def make_gemm_f32(
                 acc[i, j] = float32(0)
         # All tiles but one are on their way before the first is multiplied.
         for _ in range(stages - 1):
-            if CONVERTS:
-                top, k0 = int32(stage_next * uint32(BK)), int32(last - left)
-                convert_A(t, sA, top, A, z_A, row0, k0, rows, left)
-                convert_B(t, sB, top, B, z_B, col0, k0, cols, left)
-            else:
-                to = uint32(at_A + stage_next * uint32(STAGE_A))
-                copy_A(t, to, from_A, uint64(A_k), uint64(A_row), rows, left)
-                to = uint32(at_B + stage_next * uint32(STAGE_B))
-                copy_B(t, to, from_B, uint64(B_k), uint64(B_col), cols, left)
+            to = uint32(at_A + stage_next * uint32(STAGE_A))
+            copy_A(t, to, from_A, uint64(A_k), uint64(A_row), rows, left)
+            to = uint32(at_B + stage_next * uint32(STAGE_B))
+            copy_B(t, to, from_B, uint64(B_k), uint64(B_col), cols, left)
             ptx.cp_async_commit_group()
             left = int32(left - BK)
             from_A += apart_A
@@ -229,15 +188,10 @@ def make_gemm_f32(
                     cuda.syncthreads()
                 # All have left the stage that is filled now before they met at the last barrier.
                 if k == 0:
-                    if CONVERTS:
-                        top, k0 = int32(stage_next * uint32(BK)), int32(last - left)
-                        convert_A(t, sA, top, A, z_A, row0, k0, rows, left)
-                        convert_B(t, sB, top, B, z_B, col0, k0, cols, left)
-                    else:
-                        to = uint32(at_A + stage_next * uint32(STAGE_A))
-                        copy_A(t, to, from_A, uint64(A_k), uint64(A_row), rows, left)
-                        to = uint32(at_B + stage_next * uint32(STAGE_B))
-                        copy_B(t, to, from_B, uint64(B_k), uint64(B_col), cols, left)
+                    to = uint32(at_A + stage_next * uint32(STAGE_A))
+                    copy_A(t, to, from_A, uint64(A_k), uint64(A_row), rows, left)
+                    to = uint32(at_B + stage_next * uint32(STAGE_B))
+                    copy_B(t, to, from_B, uint64(B_k), uint64(B_col), cols, left)
                 if k == BK - 2:
                     ptx.cp_async_commit_group()
                     left = int32(left - BK)
@@ -365,7 +319,7 @@ def way_of(step_k: int, step: int, step_z: int, array, whole: bool = True) -> st
 
 
 class GemmF32(Rung):
-    """The rung with its operands, as they lie."""
+    """The rung with its operands: float32, as they lie."""
 
     def operands(self, A, B, out, engine):
         return GemmProduct(A, B, out)
@@ -385,21 +339,17 @@ class GemmF32(Rung):
             formats = {"out_dtype": "float32", "activation": "", "bias": "", "adds": False}
         (A_z, A_row, A_k), (B_z, B_k, B_col), (C_z, C_row, C_col) = (
             tuple(
-                0 if n == 1 else stride // x.itemsize
-                for n, stride in zip(x.shape, x.strides, strict=True)
+                0 if n == 1 else stride // 4 for n, stride in zip(x.shape, x.strides, strict=True)
             )
             for x in (A, B, to)
         )
         wide_C = host.address(to) % 16 == 0 == C_z % 4 == C_row % 4 and to.shape[2] % 4 == 0
-        wide_C = wide_C and to.itemsize == 4
         kernel = made(
             self.make, replace(options, split=1),
             way_A=way_of(A_k, A_row, A_z, A, product.sizes is None),
             way_B=way_of(B_k, B_col, B_z, B), wide_C=wide_C and C_col == 1,
-            grouped=product.sizes is not None, dtype=product.format, **formats,
+            grouped=product.sizes is not None, **formats,
         )  # fmt: skip
-        if product.format != "float32":
-            B = B.swapaxes(1, 2)
         steps = (np.int64(n) for n in (A_z, A_row, A_k, B_z, B_k, B_col, C_z, C_row))
         sizes = half.int32s(product.M, product.N, product.K, strips, split)
         arguments = A, B, to, bias, rows, *scales, *sizes, *steps
@@ -423,7 +373,6 @@ RUNG = GemmF32(
     Options=Options,
     make=make_gemm_f32,
     engines=("numba",),
-    dtypes=("float32", "float16", "bfloat16"),
     choices={
         "numba": (
             {},

@@ -84,7 +84,7 @@ def make_gemm_thin(
     ALONG_K = near == "k"
     ROWS = PER if ALONG_K else WARP * V  # of X that a block takes
     MINE = PER if ALONG_K else V  # of those, a thread's
-    AHEAD = 1 if ALONG_K else PER  # steps of k whose numbers are on their way together
+    AHEAD = PER  # steps of k whose numbers are on their way together, where they lie along r
     SUMS = PER * T if ALONG_K else WARP * V  # that meet in shared memory at a time
     PARTS = split > 1
     number, load = reader(dtype), load_of(dtype)
@@ -97,13 +97,13 @@ def make_gemm_thin(
         b, c = biased(biases, col, col + 1), before(C, z, row, col, row + 1, col + 1)
         put(C, z, row, col, finish(x, alpha, beta, b, c))
 
-    @cuda.jit(launch_bounds=(THREADS, 1))
+    @cuda.jit(launch_bounds=(THREADS, 2 if T * max(V, PER) <= 32 else 1))
     def gemm_thin(X, Y, C, biases, left, ended, alpha, beta, step_X, step_Y, few, R, K, span):
         meeting = cuda.shared.array((WARPS, SUMS), float32)
         last = cuda.shared.array(1, int32)
         acc = cuda.local.array((MINE, T), float32)
-        x = cuda.local.array((AHEAD, V), float32)
-        y = cuda.local.array((T, V), float32)
+        x = cuda.local.array((PER, V), float32)
+        y = cuda.local.array((T, V if ALONG_K else PER), float32)
         tid = int32(cuda.threadIdx.x)
         warp, lane = int32(tid // WARP), int32(tid % WARP)
         strips = int32((few + T - 1) // T)
@@ -116,51 +116,51 @@ def make_gemm_thin(
             for t in range(T):
                 acc[i, t] = float32(0)
 
+        # Nothing is read behind a comparison, so all reads of a round are on their way together:
+        # beyond an edge what lies before it is read again, and taken as 0 or not stored.
         if ALONG_K:
             for k0 in range(int32(begin + warp * (WARP * V)), stop, int32(THREADS * V)):
                 k = int32(k0 + lane * STEP)
-                for t in range(T):
-                    # Beyond the edge the last row is read again: its sums are not stored.
-                    at = int32(min(t0 + t, few - 1))
-                    if wide_Y:
-                        if k < stop:
-                            from_Y = ptx.global_address(Y) + uint64(
-                                z_Y * Y.strides[0] + at * Y.strides[1] + k * SIZE
-                            )
-                            if V == 4:
-                                y[t, 0], y[t, 1], y[t, 2], y[t, 3] = load(from_Y)
-                            else:
-                                (
-                                    y[t, 0], y[t, 1], y[t, 2], y[t, 3],
-                                    y[t, 4], y[t, 5], y[t, 6], y[t, 7],
-                                ) = load(from_Y)  # fmt: skip
-                    else:
-                        for j in range(V):
-                            kj = int32(k + j * APART)
-                            y[t, j] = number(Y[z_Y, at, kj]) if kj < stop else float32(0)
                 for i in range(MINE):
                     at = int32(min(row0 + i, R - 1))
                     if wide:
-                        if k < stop:
-                            from_X = ptx.global_address(X) + uint64(
-                                z_X * X.strides[0] + at * X.strides[1] + k * SIZE
-                            )
-                            if V == 4:
-                                x[0, 0], x[0, 1], x[0, 2], x[0, 3] = load(from_X)
-                            else:
-                                (
-                                    x[0, 0], x[0, 1], x[0, 2], x[0, 3],
-                                    x[0, 4], x[0, 5], x[0, 6], x[0, 7],
-                                ) = load(from_X)  # fmt: skip
+                        from_X = ptx.global_address(X) + uint64(
+                            z_X * X.strides[0] + at * X.strides[1] + min(k, stop - V) * SIZE
+                        )
+                        if V == 4:
+                            x[i, 0], x[i, 1], x[i, 2], x[i, 3] = load(from_X)
+                        else:
+                            (
+                                x[i, 0], x[i, 1], x[i, 2], x[i, 3],
+                                x[i, 4], x[i, 5], x[i, 6], x[i, 7],
+                            ) = load(from_X)  # fmt: skip
                     else:
                         for j in range(V):
-                            kj = int32(k + j * APART)
-                            x[0, j] = number(X[z_X, at, kj]) if kj < stop else float32(0)
-                    # By 16 bytes, a lane has all of its steps or none.
-                    if not wide or k < stop:
+                            x[i, j] = number(X[z_X, at, min(k + j * APART, stop - 1)])
+                for t in range(T):
+                    at = int32(min(t0 + t, few - 1))
+                    if wide_Y:
+                        from_Y = ptx.global_address(Y) + uint64(
+                            z_Y * Y.strides[0] + at * Y.strides[1] + min(k, stop - V) * SIZE
+                        )
+                        if V == 4:
+                            y[t, 0], y[t, 1], y[t, 2], y[t, 3] = load(from_Y)
+                        else:
+                            (
+                                y[t, 0], y[t, 1], y[t, 2], y[t, 3],
+                                y[t, 4], y[t, 5], y[t, 6], y[t, 7],
+                            ) = load(from_Y)  # fmt: skip
+                    else:
+                        for j in range(V):
+                            y[t, j] = number(Y[z_Y, at, min(k + j * APART, stop - 1)])
+                for j in range(V):
+                    inside = k + j * APART < stop
+                    for t in range(T):
+                        y[t, j] = y[t, j] if inside else float32(0)
+                    for i in range(MINE):
+                        x[i, j] = x[i, j] if inside else float32(0)
                         for t in range(T):
-                            for j in range(V):
-                                acc[i, t] += x[0, j] * y[t, j]
+                            acc[i, t] += x[i, j] * y[t, j]
         else:
             for k0 in range(int32(begin + warp * AHEAD), stop, int32(WARPS * AHEAD)):
                 for u in range(AHEAD):
@@ -182,12 +182,17 @@ def make_gemm_thin(
                             r = int32(min(row0 + lane + WARP * j, R - 1))
                             x[u, j] = number(X[z_X, r, k])
                 for u in range(AHEAD):
-                    if k0 + u < stop:
+                    k = int32(min(k0 + u, stop - 1))
+                    for t in range(T):
+                        y[t, u] = number(Y[z_Y, int32(min(t0 + t, few - 1)), k])
+                for u in range(AHEAD):
+                    inside = k0 + u < stop
+                    for t in range(T):
+                        y[t, u] = y[t, u] if inside else float32(0)
+                    for j in range(V):
+                        x[u, j] = x[u, j] if inside else float32(0)
                         for t in range(T):
-                            at = int32(min(t0 + t, few - 1))
-                            factor = number(Y[z_Y, at, k0 + u])
-                            for j in range(V):
-                                acc[j, t] += x[u, j] * factor
+                            acc[j, t] += x[u, j] * y[t, u]
 
         # The warps meet, and a thread adds up what they bring for one element.
         if ALONG_K:

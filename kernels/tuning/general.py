@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from math import exp
 
 from kernels.basics.data_sheets import Gpu
-from kernels.engine import on_gpu
 from kernels.host import cdiv
 from kernels.host.rung import Rung, Values
 from kernels.rungs.order import GENERAL, LADDER
@@ -53,21 +52,21 @@ class Pace:
     loads: float = 0.0
 
 
-#: By rung and tiles (BM, BN, cluster); of the thin kernel by the bytes of a number, whether those
-#: that lie side by side are steps of k, and PER.
+#: By rung, bytes of a number, and tiles (BM, BN, cluster); of the thin kernel instead of these by
+#: whether numbers that lie side by side are steps of k, and PER.
 PACES: dict[tuple, Pace] = {
-    ("gemm_f16", 64, 64, 1): Pace(392, 5.39, 0.579, 4.39, 1.11, 6.47, 0.242, 0),
-    ("gemm_f16", 64, 128, 1): Pace(548, 6.1, 0.655, 1.25, 1.11, 9.52, 0.352, 0),
-    ("gemm_f16", 64, 256, 1): Pace(752, 6.82, 0.92, 0.34, 1.11, 14.1, 0.413, 0),
-    ("gemm_f16", 128, 128, 1): Pace(999, 5.68, 1.11, 4.3, 1.11, 12.7, 0.0521, 0),
-    ("gemm_f16", 128, 256, 1): Pace(1340, 6.01, 1.11, 5.29, 1.11, 8.64, 0.896, 0),
-    ("gemm_f16", 128, 256, 2): Pace(1440, 6.07, 1.11, 7.19, 1.11, 6.89, 0.861, 0),
-    ("gemm_f32", 16, 128, 1): Pace(64.8, 3.63, 0.72, 7.3, 1.27, 3.85, 0.081, 0),
-    ("gemm_f32", 32, 64, 1): Pace(65.7, 2.12, 1.11, 7.7, 1.32, 2.97, 0.0663, 0),
-    ("gemm_f32", 64, 64, 1): Pace(70.7, 2.11, 1.11, 8.97, 1.12, 2.69, 0.0688, 0),
-    ("gemm_f32", 128, 16, 1): Pace(44.6, 3.44, 0.457, 7.82, 1.17, 4.44, 0.082, 0),
-    ("gemm_f32", 128, 128, 1): Pace(104, 5.97, 0.523, 14.2, 1.16, 1.79, 0.109, 0),
-    ("gemm_f32", 128, 256, 1): Pace(107, 7.11, 0.431, 18.8, 1.23, 1.62, 0.159, 0),
+    ("gemm_f16", 2, 64, 64, 1): Pace(392, 5.39, 0.579, 4.39, 1.11, 6.47, 0.242, 0),
+    ("gemm_f16", 2, 64, 128, 1): Pace(548, 6.1, 0.655, 1.25, 1.11, 9.52, 0.352, 0),
+    ("gemm_f16", 2, 64, 256, 1): Pace(752, 6.82, 0.92, 0.34, 1.11, 14.1, 0.413, 0),
+    ("gemm_f16", 2, 128, 128, 1): Pace(999, 5.68, 1.11, 4.3, 1.11, 12.7, 0.0521, 0),
+    ("gemm_f16", 2, 128, 256, 1): Pace(1340, 6.01, 1.11, 5.29, 1.11, 8.64, 0.896, 0),
+    ("gemm_f16", 2, 128, 256, 2): Pace(1440, 6.07, 1.11, 7.19, 1.11, 6.89, 0.861, 0),
+    ("gemm_f32", 4, 16, 128, 1): Pace(64.8, 3.63, 0.72, 7.3, 1.27, 3.85, 0.081, 0),
+    ("gemm_f32", 4, 32, 64, 1): Pace(65.7, 2.12, 1.11, 7.7, 1.32, 2.97, 0.0663, 0),
+    ("gemm_f32", 4, 64, 64, 1): Pace(70.7, 2.11, 1.11, 8.97, 1.12, 2.69, 0.0688, 0),
+    ("gemm_f32", 4, 128, 16, 1): Pace(44.6, 3.44, 0.457, 7.82, 1.17, 4.44, 0.082, 0),
+    ("gemm_f32", 4, 128, 128, 1): Pace(104, 5.97, 0.523, 14.2, 1.16, 1.79, 0.109, 0),
+    ("gemm_f32", 4, 128, 256, 1): Pace(107, 7.11, 0.431, 18.8, 1.23, 1.62, 0.159, 0),
     ("gemm_thin", 2, False, 2): Pace(18.7, 5.72, 1.01, 14.7, 1.19, 5.8, 0, 2.36),
     ("gemm_thin", 2, False, 4): Pace(20.1, 6.46, 0.938, 9.32, 1.31, 11.7, 0, 1.89),
     ("gemm_thin", 2, False, 8): Pace(15.5, 5.02, 0.705, 4.31, 3.77, 16.5, 0, 0.0398),
@@ -86,14 +85,11 @@ PACES: dict[tuple, Pace] = {
 THIN = 8
 #: Copies of rows to 16-byte boundaries: seconds of one, and share of the bandwidth.
 COPY, COPYING = 4.5e-6, 0.4
-#: Multiply-adds up to which 16 bits are worth converting in a loop of float32.
-CONVERTED = 1e10
 
 
 def versions(dtype: str, M: int, N: int, K: int, batch: int, gpu: Gpu) -> Iterator[tuple]:
     """Yield (rung, engine, options) of every kernel that is worth reckoning for a shape."""
     size = _size(dtype)
-    even = K % (16 // size) == N % (16 // size) == 0
     for rung in GENERAL.values():
         if dtype not in rung.dtypes or rung.missing(dtype):
             continue
@@ -104,9 +100,6 @@ def versions(dtype: str, M: int, N: int, K: int, batch: int, gpu: Gpu) -> Iterat
                 blocks = batch * cdiv(many, rows) * cdiv(few, T)
                 for split in _splits(blocks, K // 256, gpu):
                     yield rung, "numba", tiles | {"T": T, "split": split}
-            continue
-        converts = rung.name == "gemm_f32" and size == 2
-        if converts and on_gpu and (even or M * N * K > CONVERTED):
             continue
         for tiles in rung.chosen("numba"):
             BM, BN, BK = rung.Options(**tiles).block_tile
@@ -158,7 +151,7 @@ def seconds(
     else:
         BM, BN, _ = rung.Options(**options).block_tile
         cluster = options.get("cluster", 1)
-        pace = PACES[rung.name, BM, BN, cluster]
+        pace = PACES[rung.name, size, BM, BN, cluster]
         blocks = batch * cdiv(M, BM * cluster) * cluster * cdiv(N, BN) * split
         work = BM * BN * cdiv(K, split)
         copies = copies if rung.name == "gemm_f16" else 0

@@ -15,7 +15,7 @@ from cuda import core
 from numba import cuda
 from numba.cuda import types
 
-F16, F32 = GENERAL["gemm_f16"], GENERAL["gemm_f32"]
+F16, F32, THIN = GENERAL["gemm_f16"], GENERAL["gemm_f32"], GENERAL["gemm_thin"]
 #: Rung, capability, options, how it lies and what follows, and the instructions it is written for.
 CASES = [
     (F16, (9, 0, "a"), {}, {"down_A": True, "down_B": False}, ("multicast", "3d.global")),
@@ -24,24 +24,37 @@ CASES = [
     (F32, (8, 0), {}, {"way_A": "fours", "way_B": "along k"}, ("cp.async.cg", "st.global.cg.v4")),
     (F32, (8, 0), dict(BM=16, BN=128, BK=16, WM=16, WN=32, TM=4, TN=4),
      {"grouped": True, "activation": "gelu", "bias": "float32", "adds": True}, ("cp.async.ca",)),
+    # The last block of a tile counts.
+    (THIN, (7, 5), {"T": 8, "split": 2}, {"near": "k", "wide": True, "wide_Y": True},
+     ("ld.global.v4.u32", "atom.global.inc", "shfl.sync.bfly")),
+    (THIN, (7, 5), {"T": 4}, {"near": "r", "wide": True, "dtype": "bfloat16", "bias": "bfloat16"},
+     ("ld.global.v4.u32",)),
+    (THIN, (7, 5), {"T": 2, "PER": 8}, {"near": "r", "dtype": "float16"}, ("cvt.f32.f16",)),
 ]  # fmt: skip
 
 
-def signature_of(rung, bias):
+FORMATS = {"float32": types.float32, "float16": types.float16, "bfloat16": types.uint16}
+
+
+def signature_of(rung, bias, dtype="float32"):
     """The types of a kernel's arguments, C in float32."""
-    A = types.Array(types.uint8, 1, "C") if rung is F16 else types.Array(types.float32, 3, "A")
+    A = types.Array(FORMATS[dtype], 3, "A")
+    A = types.Array(types.uint8, 1, "C") if rung is F16 else A
     C = types.Array(types.float32, 3, "A")
     biases = types.Array(types.uint16 if bias == "bfloat16" else types.float32, 1, "C")
     table, scales = types.Array(types.int32, 2, "C"), [types.float32] * 2
     if rung is F16:
         return types.void(A, A, A, C, biases, table, *scales, *[types.int32] * 7)
+    if rung is THIN:
+        left, ended = types.Array(types.float32, 4, "C"), types.Array(types.uint32, 1, "C")
+        return types.void(A, A, C, biases, left, ended, *scales, *[types.int32] * 6)
     return types.void(A, A, C, biases, table, *scales, *[types.int32] * 5, *[types.int64] * 8)
 
 
 @pytest.mark.parametrize("rung, capability, options, how, expected", CASES)
 def test_it_compiles_and_nothing_spills(rung, capability, options, how, expected):
     kernel = rung.make(**rung.Options(**options).values, **how)
-    signature = signature_of(rung, how.get("bias", ""))
+    signature = signature_of(rung, how.get("bias", ""), how.get("dtype", "float32"))
     ptx = compile_kernel(kernel, capability=capability, signature=signature)
     for instruction in expected:
         assert instruction in ptx, instruction

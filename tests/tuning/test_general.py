@@ -41,4 +41,4 @@ def test_more_work_takes_longer_and_more_bandwidth_less():
 def test_a_group_is_no_thin_product_and_a_batch_no_rung_of_the_ladder():
     told = {chooser.choose_general(4, 60000, 300, batch=b, grouped=b > 0).rung for b in (1, 8)}
     assert told == {"gemm_f32"}
-    assert chooser.choose_general(64, 4096, 4096, "float16", batch=1).rung in GENERAL
+    assert chooser.choose_general(8, 4096, 4096, "float16", batch=1).rung in GENERAL
