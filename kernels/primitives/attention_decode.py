@@ -29,8 +29,9 @@ MOST_GROUP = 8  #: heads of Q that share a head of K and V: their results must f
 def make_decode(D, GROUP):
     """Return the kernel of one split, launched ``(Q, K, V, results, summary, N, span, scale)``.
 
-    K and V are matrices: N rows per head, of D elements. Block (i, j) takes keys i·span to (i + 1)·span - 1 of head j of K and V. `results` gets Σ w·v of
-    each query, `summary` the largest score and Σ w, with w = exp(score - largest).
+    K and V are matrices: N rows per head, of D elements. Block (i, j) takes keys i·span to
+    (i + 1)·span - 1 of head j of K and V. `results` gets Σ w·v of each query, `summary` the largest
+    score and Σ w, with w = exp(score - largest).
     """
     LANES = 8 if GROUP <= 4 else 16  # that share a key: the fewer, the fewer shuffles per key
     FOURS = cdiv(D, 4 * LANES)  # of a row, 16 bytes each, that a lane holds

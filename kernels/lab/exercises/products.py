@@ -108,7 +108,7 @@ def wrong_tiles(A, B, T: int, begin: str) -> Iterator[tuple[str, str, np.ndarray
     """Products of a kernel with square tiles in shared memory that takes a wrong index somewhere.
 
     Each is what the threads compute with one mistake, elements beyond the edges being zero, and a
-    step along K beginning at `begin`: where it is (`Suspect.at`), a sentence on it, and the product.
+    step along K beginning at `begin`: where it is (`Suspect.at`), a sentence on it, the product.
     """
     (M, K), N = A.shape, B.shape[1]
     by, bx, t, ty, tx = np.ogrid[: cdiv(M, T), : cdiv(N, T), : cdiv(K, T), :T, :T]

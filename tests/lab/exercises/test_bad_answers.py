@@ -220,7 +220,7 @@ def test_a_failed_try_without_a_known_cause_gives_one_more_hint(monkeypatch):
         ("sA[ty, k]", "sA[tx, k]", Kind.SWAPPED, "acc +=", "row tx is read"),
         ("sB[k, tx]", "sA[k, tx]", Kind.WRONG_OPERAND, "acc +=", "sB is filled, and never read"),
         ("B[kb, col] if", "A[kb, col] if", Kind.WRONG_OPERAND, "= A[row", "B is never read"),
-        ("t * T + tx, t * T + ty", "tx, ty", Kind.SWAPPED, "= A[row", "where is t * T in the index"),
+        ("t * T + tx, t * T + ty", "tx, ty", Kind.SWAPPED, "= A[row", "where is t * T in the"),
         ("(K + T - 1) // T", "K // T", Kind.DROPPED_TILE, "acc +=", "the last 7 of K = 23"),
         ("acc +=", "acc =", Kind.LOST_SUM, "acc =", "only the last product is there"),
     ],
