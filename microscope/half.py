@@ -68,8 +68,7 @@ def call(run, name: str, n: ast.Call, m):
             run.tracer.special += m.n
         elif name in BINARY or name == "hfma":
             run.tracer.count_flops(FLOAT16.name, (2 if name == "hfma" else 1) * m.n, n.lineno)
-    if name == "hfma":  # one rounding: float64 holds the product, and the sum, exactly enough
-        a, b, c = (v.astype(np.float64) for v in halves)
-        return (a * b + c).astype(FLOAT16)
+    if name == "hfma":
+        return values.fused(*halves)
     function = UNARY.get(name) or BINARY[name]
     return function(*(v.astype(np.float32) for v in halves)).astype(FLOAT16)

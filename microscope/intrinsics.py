@@ -252,9 +252,7 @@ def fma(run, n, m):
     a, b, c = (values.cast(d, v) for v in numbers)
     if run.tracer is not None:
         run.tracer.count_flops(d.name, 2 * m.n, n.lineno)
-    if small:  # the product of two float32 is exact in float64
-        return (a.astype(np.float64) * b.astype(np.float64) + c.astype(np.float64)).astype(d)
-    return a * b + c
+    return values.fused(a, b, c)
 
 
 def select(run, n, m):

@@ -17,7 +17,7 @@ import sys
 from enum import Enum
 from functools import lru_cache
 from types import SimpleNamespace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -382,6 +382,54 @@ def extreme(less: bool, numbers: list):
         result, v = cast(d, result), cast(d, v)
         result = np.where(v < result if less else v > result, v, result)[()]
     return result
+
+
+def fused(a: Any, b: Any, c: Any) -> Any:
+    """a·b + c rounded once, as a GPU's fused multiply-add does.
+
+    Parameters
+    ----------
+    a, b, c : numbers or arrays of one type: float16, float32 or float64
+
+    Notes
+    -----
+    Boldo and Melquiond, *Emulation of FMA and correctly rounded sums: proved algorithms using
+    rounding to odd* (2008). Near the ends of float64's range, where a part of the product is no
+    number of float64, the product is rounded first.
+    """
+    dtype = a.dtype
+    a, b, c = (np.asarray(v, np.float64) for v in (a, b, c))
+    with np.errstate(all="ignore"):
+        high = a * b
+        plain = high + c
+        if dtype != np.float64:  # the product is exact
+            total = _rounded_to_odd(*_sum_and_error(high, c))
+        else:
+            middle, last = _sum_and_error(c, _product_error(a, b, high))
+            total, rest = _sum_and_error(high, middle)
+            total = total + _rounded_to_odd(*_sum_and_error(last, rest))
+        # A zero keeps its sign; what isn't finite has no rest.
+        return np.where((total != 0) & np.isfinite(total), total, plain).astype(dtype)[()]
+
+
+def _sum_and_error(a: Any, b: Any) -> tuple[Any, Any]:
+    """a + b as float64 has it, and what that lacks (Knuth)."""
+    total = a + b
+    part = total - a
+    return total, (a - (total - part)) + (b - part)
+
+
+def _product_error(a: Any, b: Any, product: Any) -> Any:
+    """What a product of two float64 lacks (Dekker); 0 where it can't be had."""
+    (ah, al), (bh, bl) = ((h := v * 134217729.0 - (v * 134217729.0 - v), v - h) for v in (a, b))
+    error = ((ah * bh - product) + ah * bl + al * bh) + al * bl
+    return np.where(np.isfinite(error), error, 0.0)
+
+
+def _rounded_to_odd(total: Any, rest: Any) -> Any:
+    """total + rest, its last bit set where something is left: no later rounding sees a tie."""
+    even = total.view(np.int64) & 1 == 0
+    return np.where((rest != 0) & even, np.nextafter(total, np.copysign(np.inf, rest)), total)
 
 
 def of_floats(less: bool, a, b):

@@ -1,6 +1,7 @@
 """The engine runs every construct a course kernel uses, and gives what Numba gives."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -669,6 +670,42 @@ def test_math():
         np.tan(a) + np.arctan2(a, a + 1),
     ]
     np.testing.assert_allclose(run(maths, 1, 30, a, np.zeros((6, 30))), expected)
+
+
+@cuda.jit
+def fused(a, b, c, out):
+    i = cuda.grid(1)
+    out[i] = cuda.fma(a[i], b[i], c[i])
+
+
+@pytest.mark.parametrize("dtype", (np.float32, np.float64))
+def test_a_fused_multiply_add_rounds_once(dtype):
+    half = (np.finfo(dtype).nmant + 1) // 2
+    rng = np.random.default_rng(1)
+    # Odd numbers, many of whose products have one bit too many: `c` decides a tie.
+    a, b = (2 * rng.integers(2 ** (half - 1), 2**half, 600) + 1 for _ in "ab")
+    c = rng.choice([0.5, -0.5, 2.0**-30, -(2.0**-30), 2.0**-80, 0.0], 600)
+    a, b, c = (np.append(v, last).astype(dtype) for v, last in ((a, -1e20), (b, -7.0), (c, 0.5)))
+    got = run(fused, 1, 601, a, b, c, np.zeros(601, dtype))
+    for x, y, z, found in zip(a, b, c, got, strict=True):
+        exact = Fraction(float(x)) * Fraction(float(y)) + Fraction(float(z))
+        off, below, above = (
+            abs(Fraction(float(v)) - exact)
+            for v in (found, np.nextafter(found, -np.inf), np.nextafter(found, np.inf))
+        )
+        assert off <= min(below, above), (x, y, z)
+        if off in (below, above):
+            assert found.view(f"i{found.nbytes}") % 2 == 0, (x, y, z)  # ties to even
+
+
+def test_a_fused_multiply_add_of_what_is_not_finite_and_of_zeros():
+    a = np.array([np.inf, np.nan, 0.0, -0.0, 3e38, 3e38], np.float32)
+    b = np.array([2.0, 1.0, np.inf, 1.0, 2.0, 2.0], np.float32)
+    c = np.array([-np.inf, 1.0, 1.0, -0.0, 0.0, -3.4e38], np.float32)
+    got = run(fused, 1, 6, a, b, c, np.zeros(6, np.float32))
+    expected = [np.nan, np.nan, np.nan, -0.0, np.inf, np.float32(6e38 - 3.4e38)]
+    np.testing.assert_array_equal(got[:5], expected[:5])
+    assert np.signbit(got[3]) and abs(got[5] - expected[5]) < 1e32
 
 
 @cuda.jit
