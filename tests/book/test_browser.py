@@ -101,7 +101,7 @@ def scroll_through(page) -> None:
     page.mouse.move(page.viewport_size["width"] / 2, 450)
     rest = "document.documentElement.scrollHeight - innerHeight - scrollY"
     while page.evaluate(rest) > 2:
-        page.mouse.wheel(0, 1700)
+        page.mouse.wheel(0, 850)
         settle(page)
 
 
