@@ -54,6 +54,7 @@ def judge_merge(merge: Callable[..., Any]) -> Iterator[tuple[Kind, str]]:
         (-1000.0, -300.0, "scores about -1000, and a second part that is 300 below"),
     ):
         scores, values = rng.normal(low, size=(3, 50)), rng.normal(size=(50, 4))
+        scores[0, -1] = scores[0].max() + 1  # so the first part's largest isn't the whole's
         scores[:, 20:] += shift
         first, second, right = (
             attended(scores[:, part], values[part])

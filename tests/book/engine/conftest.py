@@ -129,3 +129,4 @@ def reset_page(page) -> None:
     """Reset the page, and say yes to the question."""
     page.click("[data-part=reset]")
     page.click(".engine-ask button >> text=Reset the page")
+    page.wait_for_function("document.querySelector('[data-part=reset]').hidden")
