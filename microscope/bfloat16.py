@@ -13,6 +13,7 @@ import numpy as np
 
 from . import values
 from .errors import Unsupported
+from .half import PLAIN, UNARY
 from .values import FLOAT32, FLOAT64, Kind, Parts
 
 KIND = Kind("bfloat16", ("",))  # its number has no name that a kernel could write
@@ -21,30 +22,6 @@ LEAST, MOST = -125, 128  # exponents of normal numbers, of significands from 0.5
 TOWARDS = {"rn": np.rint, "rz": np.trunc, "rd": np.floor, "ru": np.ceil}
 OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div)  # of two, which give one
 
-#: Functions of one number, computed in float32 and rounded.
-UNARY = {
-    "hneg": np.negative,
-    "habs": np.abs,
-    "hsin": np.sin,
-    "hcos": np.cos,
-    "htanh": np.tanh,
-    "htanh_approx": np.tanh,
-    "hlog": np.log,
-    "hlog10": np.log10,
-    "hlog2": np.log2,
-    "hexp": np.exp,
-    "hexp10": lambda v: np.power(v.dtype.type(10), v),
-    "hexp2": np.exp2,
-    "hfloor": np.floor,
-    "hceil": np.ceil,
-    "hsqrt": np.sqrt,
-    "hrsqrt": lambda v: 1 / np.sqrt(v),
-    "hrcp": np.reciprocal,
-    "hrint": np.rint,
-    "htrunc": np.trunc,
-}
-#: These cost no special-function unit.
-PLAIN = {"hneg", "habs", "hfloor", "hceil", "hrint", "htrunc"}
 #: Functions of `math` that give one; to the others it is a float32.
 MATH = {
     getattr(math, name): f"h{name}"

@@ -11,7 +11,7 @@ from .errors import Unsupported
 
 FLOAT16 = np.dtype(np.float16)
 
-#: Functions of one number, computed in float32 and rounded.
+#: Functions of one number, of bfloat16 as of float16: computed in float32 and rounded.
 UNARY = {
     "hneg": np.negative,
     "habs": np.abs,
