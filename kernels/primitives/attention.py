@@ -306,14 +306,14 @@ def launcher(
             raise TypeError(f"the Numba kernel has no option {given[0]!r}: use engine='cpp'")
         if operands.format != "float32":
             hopper.check_gpu(device().compute_capability, "use engine='cpp', or float32")
-            grid = launch(operands.heads, operands.N, hopper.queries_of(operands.D))
+            grid = launch(operands.heads, operands.N, hopper.QUERIES)
             return hopper.launcher(operands, causal, grid)
         kernel = make_attention(operands.D, causal, operands.group)
         grid = launch(operands.heads, operands.N)
         lse = operands.workspace((operands.heads, operands.N))
         return prepared(kernel, grid, (32, QUERIES), (*operands.arguments(), lse, scale))
     if takes_wgmma(wgmma, tiles):
-        grid = launch(operands.heads, operands.N, hopper.queries_of(operands.D))
+        grid = launch(operands.heads, operands.N, hopper.QUERIES)
         return hopper.launcher(operands, causal, grid)
     check_gpu(device().compute_capability)
     chosen = Tiles(**tiles)

@@ -12,28 +12,25 @@
 #include "power.cuh"
 #include "warpgroup.cuh"
 
-constexpr int KEYS = 128, STAGES = 2;
+constexpr int QUERIES = 128, KEYS = 128, STAGES = 2;
 constexpr int GROUP = 4;                         // heads whose K and V share L2
-constexpr int CONSUMERS = 2, QUERIES = 64 * CONSUMERS;
-constexpr int THREADS = 128 * (1 + CONSUMERS);
-constexpr int PANEL = KEYS * 128, PANEL_Q = QUERIES * 128;  // bytes: 64 columns of a tile
-constexpr int TILE = D / 64 * PANEL, TILE_Q = D / 64 * PANEL_Q;
-constexpr int FEWER = CONSUMERS == 3 ? 32 : 40, MORE = CONSUMERS == 3 ? 160 : 232;  // registers
+constexpr int CONSUMERS = QUERIES / 64, THREADS = 128 * (1 + CONSUMERS);
+constexpr int PANEL = KEYS * 128;                // bytes: 64 columns of a tile
+constexpr int TILE = D / 64 * PANEL;             // of K or V; Q's is as large
 constexpr bool PINGPONG = D == 128;              // products of 64 columns are over too soon
-constexpr bool DIAGONAL = CAUSAL && QUERIES > KEYS;         // it goes through more than one tile
+static_assert(QUERIES == KEYS, "one tile has all keys that a block has to hide");
 #define HIDDEN __int_as_float(0xFF800000)        // minus infinity: the score of a key not seen
-#define LOWEST (-3.0e38f)                        // of no key seen, the weights are 0, not NaN
 
 typedef Ring<STAGES, TILE> Tiles;
 
-// Ask for all rows of a tile, panel by panel.
+// Ask for 128 rows of a head, panel by panel.
 __device__ inline void load_rows(unsigned to, const TensorMap &map, int row, int head,
-                                 unsigned barrier, int panel_bytes = PANEL)
+                                 unsigned barrier)
 {
-    barrier_expect(barrier, D / 64 * panel_bytes);
+    barrier_expect(barrier, TILE);
     #pragma unroll
     for (int panel = 0; panel < D / 64; ++panel)
-        tile_load(to + panel * panel_bytes, map, 64 * panel, row, head, barrier);
+        tile_load(to + panel * PANEL, map, 64 * panel, row, head, barrier);
 }
 
 // As soon as a slot of the ring is empty, fill it.
@@ -51,9 +48,8 @@ __device__ inline void start_scores(float (&s)[KEYS / 2], unsigned queries, cons
     products_begin();
     #pragma unroll
     for (int d = 0; d < D; d += 16) {
-        const int panel = d / 64, column = d % 64 * 2;
-        multiply_keys(s, rows_of_A(queries + panel * PANEL_Q + column),
-                      rows_of_A(K.tile() + panel * PANEL + column), d > 0);
+        const int column = d / 64 * PANEL + d % 64 * 2;
+        multiply_keys(s, rows_of_A(queries + column), rows_of_A(K.tile() + column), d > 0);
     }
     products_commit();
 }
@@ -155,11 +151,11 @@ attention_wgmma(const __grid_constant__ TensorMap map_Q, const __grid_constant__
     extern __shared__ __align__(1024) unsigned char shared[];
     __shared__ __align__(8) unsigned long long barriers[1 + 4 * STAGES];
     const unsigned sQ = shared_address(shared), full_Q = shared_address(barriers);
-    Tiles K{sQ + TILE_Q, full_Q + 8}, V{K.first + STAGES * TILE, K.barriers + 16 * STAGES};
+    Tiles K{sQ + TILE, full_Q + 8}, V{K.first + STAGES * TILE, K.barriers + 16 * STAGES};
     const int role = threadIdx.x / 128, tid = threadIdx.x % 128;
     const auto [head, block] = find_work();
     const int first = block * QUERIES, end = CAUSAL ? min(N, first + QUERIES) : N;
-    // The last tile comes first: it has keys to hide.
+    // The last tile comes first: it alone has keys to hide.
     const int last = (end - 1) / KEYS;
 
     if (threadIdx.x == 0) {
@@ -171,9 +167,9 @@ attention_wgmma(const __grid_constant__ TensorMap map_Q, const __grid_constant__
     __syncthreads();
 
     if (role == 0) {
-        give_registers<FEWER>();
+        give_registers<40>();
         if (tid == 0) {
-            load_rows(sQ, map_Q, first, head, full_Q, PANEL_Q);
+            load_rows(sQ, map_Q, first, head, full_Q);
             // Consumers want the keys of the next tile before the values of this one.
             refill(K, map_K, last * KEYS, head);
             for (int tile = last; tile >= 0; --tile) {
@@ -185,12 +181,12 @@ attention_wgmma(const __grid_constant__ TensorMap map_Q, const __grid_constant__
         return;
     }
 
-    take_registers<MORE>();
+    take_registers<232>();
     const int consumer = role - 1, upper = consumer * 64;
     const int query = first + upper + tid / 32 * 16 + tid % 32 / 4;
     const unsigned queries = sQ + upper * 128;
     float s[KEYS / 2], o[D / 2] = {};
-    float largest[2] = {LOWEST, LOWEST}, total[2] = {}, rescale[2];
+    float largest[2] = {HIDDEN, HIDDEN}, total[2] = {}, rescale[2];
     unsigned p[KEYS / 4];
 
     if (PINGPONG && consumer == 1 && last > 0)
@@ -214,8 +210,6 @@ attention_wgmma(const __grid_constant__ TensorMap map_Q, const __grid_constant__
 
         products_wait<1>(s);
         K.release();
-        if (DIAGONAL && tile * KEYS > first + upper)
-            hide(s, query, (tile - 1) * KEYS + tid % 4 * 2, N);
         softmax(s, largest, total, rescale, scale);
         settle(s);
         // This phase is over already. But the compiler, which would wait for the results before the

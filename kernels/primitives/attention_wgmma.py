@@ -22,28 +22,17 @@ from kernels.engine.vector import unrolled
 from kernels.host import cpp
 from kernels.host.follow import prepared
 from kernels.host.tma import tensor_map
-from kernels.primitives.softmax import LOWEST
 
-KEYS = 128  #: of a tile of K or V
-CONSUMERS = {64: 2, 128: 2}  #: by the head size: warpgroups of 64 queries each
+QUERIES = KEYS = 128  #: of a block, and of a tile of K or V
 STAGES = 2  #: tiles of K, and of V, that a block has in shared memory
 GROUP = 4  #: heads whose K and V share L2
 PANEL = KEYS * 128  # bytes: 64 columns of a tile
 SCORES, STEPS = KEYS // 2, KEYS // 16  # of a thread; products of 16 keys each
+CONSUMERS = QUERIES // 64
+THREADS = 128 * (1 + CONSUMERS)  #: a producer and two consumers, each a warpgroup
 BARRIERS = 1 + 4 * STAGES
 ALL = 0xFFFFFFFF  # the lanes of a warp, a bit each
 HIDDEN = float32(-math.inf)  # the score of a key not seen
-REGISTERS = {2: (40, 232), 3: (32, 160)}  # by consumers: of the producer's threads, and of theirs
-
-
-def queries_of(D: int) -> int:
-    """Return how many queries a block owns."""
-    return 64 * CONSUMERS[D]
-
-
-def threads_of(D: int) -> int:
-    """Return the threads of a block: a producer and its consumers, each a warpgroup."""
-    return 128 * (1 + CONSUMERS[D])
 
 
 @cache
@@ -53,11 +42,8 @@ def make_attention_wgmma(D=128, causal=False, dtype="bfloat16", overlap=True, pi
     O is a matrix of heads · N rows of D elements; `scale` is that of the scores, times log2(e):
     powers are of 2. Without `overlap` a softmax waits for all products of its warpgroup.
     """
-    PANELS, QUERIES, THREADS = D // 64, queries_of(D), threads_of(D)
-    TILE, TILE_Q = PANELS * PANEL, PANELS * QUERIES * 128  # bytes of K or V, and of Q
-    FEWER, MORE = REGISTERS[CONSUMERS[D]]
-    EMPTIED = CONSUMERS[D]
-    DIAGONAL = causal and QUERIES > KEYS  # it goes through more tiles than the last
+    PANELS = D // 64
+    TILE = PANELS * PANEL  # bytes of K or V; Q's is as large
     RESULTS = D // 2  # of a thread
     PINGPONG = pingpong and D == 128  # products of 64 columns are over too soon
     PENDING = 1 if overlap else 0  # products that may run beside a softmax
@@ -66,11 +52,11 @@ def make_attention_wgmma(D=128, causal=False, dtype="bfloat16", overlap=True, pi
     pack = ptx.cvt_rn_bf16x2 if dtype == "bfloat16" else ptx.cvt_rn_f16x2
 
     @cuda.jit(device=True, inline="always")
-    def load_rows(to, map, row, head, barrier, nbytes):
-        # Ask for all rows of a tile, panel by panel.
-        ptx.mbarrier_arrive_expect_tx(barrier, nbytes)
+    def load_rows(to, map, row, head, barrier):
+        # Ask for 128 rows of a head, panel by panel.
+        ptx.mbarrier_arrive_expect_tx(barrier, TILE)
         for panel in range(PANELS):
-            place = to + panel * (nbytes // PANELS)
+            place = to + panel * PANEL
             ptx.cp_async_bulk_tensor_3d_load(place, map, 64 * panel, row, head, barrier)
 
     @cuda.jit(device=True, inline="always")
@@ -78,9 +64,9 @@ def make_attention_wgmma(D=128, causal=False, dtype="bfloat16", overlap=True, pi
         # Start the product of 64 queries with all keys of a tile.
         ptx.wgmma_fence()
         for d in range(0, D, 16):
-            panel, column = d // 64, d % 64 * 2
-            q = ptx.matrix_descriptor(queries + panel * (QUERIES * 128) + column, 16)
-            k = ptx.matrix_descriptor(keys + panel * PANEL + column, 16)
+            column = d // 64 * PANEL + d % 64 * 2
+            q = ptx.matrix_descriptor(queries + column, 16)
+            k = ptx.matrix_descriptor(keys + column, 16)
             multiply_keys(s, q, k, d)  # the first product finds no scores
         unrolled()
         ptx.wgmma_commit_group()
@@ -146,7 +132,7 @@ def make_attention_wgmma(D=128, causal=False, dtype="bfloat16", overlap=True, pi
         tiles = cuda.shared.array(0, uint8, alignment=1024)
         barriers = cuda.shared.array(BARRIERS, uint64)
         sQ = ptx.shared_address(tiles)
-        sK = sQ + TILE_Q
+        sK = sQ + TILE
         sV = sK + STAGES * TILE
         # One barrier for Q; for each slot of K and V one that says it is full, one for empty.
         full_Q = ptx.shared_address(barriers)
@@ -164,23 +150,23 @@ def make_attention_wgmma(D=128, causal=False, dtype="bfloat16", overlap=True, pi
         head = head0 + within % width
         first = (blocks - 1 - within // width) * QUERIES
         end = min(N, first + QUERIES) if causal else N
-        # The last tile comes first: it has keys to hide.
+        # The last tile comes first: it alone has keys to hide.
         last = (end - 1) // KEYS
 
         if cuda.threadIdx.x == 0:
             ptx.mbarrier_init(full_Q, 1)
             for slot in range(STAGES):
                 ptx.mbarrier_init(full_K + 8 * slot, 1)
-                ptx.mbarrier_init(empty_K + 8 * slot, EMPTIED)
+                ptx.mbarrier_init(empty_K + 8 * slot, CONSUMERS)
                 ptx.mbarrier_init(full_V + 8 * slot, 1)
-                ptx.mbarrier_init(empty_V + 8 * slot, EMPTIED)
+                ptx.mbarrier_init(empty_V + 8 * slot, CONSUMERS)
             ptx.fence_mbarrier_init()
         cuda.syncthreads()
 
         if role == 0:
-            ptx.setmaxnreg_dec(FEWER)
+            ptx.setmaxnreg_dec(40)
             if tid == 0:
-                load_rows(sQ, map_Q, first, head, full_Q, TILE_Q)
+                load_rows(sQ, map_Q, first, head, full_Q)
                 # Tile n of the way goes to slot n % STAGES, on round n // STAGES of the ring.
                 # Consumers want the keys of the next tile before the values of this one.
                 for n in range(last + 2):
@@ -188,14 +174,14 @@ def make_attention_wgmma(D=128, causal=False, dtype="bfloat16", overlap=True, pi
                         slot, phase = n % STAGES, n // STAGES % 2
                         ptx.mbarrier_wait_parity(empty_K + 8 * slot, phase ^ 1)
                         row, to = (last - n) * KEYS, sK + slot * TILE
-                        load_rows(to, map_K, row, head, full_K + 8 * slot, TILE)
+                        load_rows(to, map_K, row, head, full_K + 8 * slot)
                     if n > 0:
                         slot, phase = (n - 1) % STAGES, (n - 1) // STAGES % 2
                         ptx.mbarrier_wait_parity(empty_V + 8 * slot, phase ^ 1)
                         row, to = (last - n + 1) * KEYS, sV + slot * TILE
-                        load_rows(to, map_V, row, head, full_V + 8 * slot, TILE)
+                        load_rows(to, map_V, row, head, full_V + 8 * slot)
         else:
-            ptx.setmaxnreg_inc(MORE)
+            ptx.setmaxnreg_inc(232)
             consumer, lane = role - 1, tid % 32
             upper = consumer * 64
             query = first + upper + tid // 32 * 16 + lane // 4
@@ -209,7 +195,7 @@ def make_attention_wgmma(D=128, causal=False, dtype="bfloat16", overlap=True, pi
             for i in range(RESULTS):
                 o[i] = float32(0)
             unrolled()
-            largest[0], largest[1] = LOWEST, LOWEST
+            largest[0], largest[1] = HIDDEN, HIDDEN
             total[0], total[1] = float32(0), float32(0)
 
             # Ping-pong: consumers issue products alternately, and while those of one run, the other
@@ -245,8 +231,6 @@ def make_attention_wgmma(D=128, causal=False, dtype="bfloat16", overlap=True, pi
                 ptx.wgmma_wait_group(PENDING, s, SCORES)
                 if tid == 0:
                     ptx.mbarrier_arrive(empty_K + 8 * slot)
-                if DIAGONAL and (last - n + 1) * KEYS > first + upper:
-                    hide(s, query, (last - n) * KEYS + lane % 4 * 2, N)
                 softmax(s, largest, total, rescale, scale)
                 ptx.settle(s, SCORES)
                 # This phase is over already. But the compiler, which would wait for the results
@@ -295,7 +279,7 @@ def check_gpu(capability: tuple[int, int] | None, instead: str = "use wgmma=0") 
 
 def shared_bytes_of(D: int) -> int:
     """Return the bytes of shared memory that a block asks for: a tile of Q, and two rings."""
-    return 2 * D * (queries_of(D) + 2 * STAGES * KEYS)
+    return 2 * D * (QUERIES + 2 * STAGES * KEYS)
 
 
 def launcher(
@@ -307,11 +291,7 @@ def launcher(
     """
     D, asked = operands.D, shared_bytes_of(operands.D)
     *inputs, O = operands.cpp_arguments()  # noqa: E741
-    rows = queries_of(D), KEYS, KEYS
-    maps = [
-        tensor_map(array, height, 64, operands.format)
-        for array, height in zip(inputs, rows, strict=True)
-    ]
+    maps = [tensor_map(array, KEYS, 64, operands.format) for array in inputs]
     N, scale = np.int32(operands.N), np.float32(math.log2(math.e) / math.sqrt(D))
     if operands.engine == "numba":
         kernel = make_attention_wgmma(D, causal, operands.format, **options)
@@ -320,6 +300,6 @@ def launcher(
         macros = {"D": D, "CAUSAL": int(causal), "HALF_C": 1}
         macros["BF16"] = int(operands.format == "bfloat16")
         kernel = cpp.load("attention_wgmma", shared_bytes=asked, arch="sm_90a", **macros)
-    launch = prepared(kernel, grid, (threads_of(D),), (*maps, O, N, scale), asked)
+    launch = prepared(kernel, grid, (THREADS,), (*maps, O, N, scale), asked)
     # Tensor maps are bare addresses: `operands` keeps the arrays that lie there.
     return lambda held=operands: launch()

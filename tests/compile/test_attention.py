@@ -134,7 +134,7 @@ def test_attention_for_hopper_spills_nothing_and_serializes_nothing(D, causal):
     assert "0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads" in said
     assert "serialized" not in said and "warning" not in said.lower(), said
     (registers,) = re.findall(r"Used (\d+) registers", said)
-    assert int(registers) * hopper.threads_of(D) <= 65536
+    assert int(registers) * hopper.THREADS <= 65536
     assert hopper.shared_bytes_of(D) <= 226 * 1024, "a block has 227 KB, and barriers take some"
 
 
@@ -151,7 +151,7 @@ def test_attention_for_hopper_in_numba_spills_nothing(D, causal, dtype):
         with_numba(hopper.make_attention_wgmma(D, causal, dtype)),
         types.void(map_of, map_of, map_of, result, types.int32, types.float32),
         device=False, abi="numba", cc=(9, 0, "a"), output="ltoir",
-        launch_bounds=(hopper.threads_of(D), 1),
+        launch_bounds=(hopper.THREADS, 1),
     )  # fmt: skip
     options = core.LinkerOptions(
         arch="sm_90a", link_time_optimization=True, verbose=True, ptxas_options=["-v"]

@@ -93,7 +93,7 @@ def program(folder: Path, D: int, causal: bool, dtype: str, change=lambda t: t) 
     text = re.sub(r"__shared__ .* barriers\[.*\];\n", "auto *barriers = stages + BARRIERS;\n", text)
     defined = {
         "D": D, "CAUSAL": int(causal), "BF16": int(dtype == "bfloat16"),
-        "SHARED": hopper.shared_bytes_of(D), "BLOCK": hopper.threads_of(D),
+        "SHARED": hopper.shared_bytes_of(D), "BLOCK": hopper.THREADS,
     }  # fmt: skip
     warps, groups = (
         Path(__file__).with_name(f"{name}.hpp").read_text(encoding="utf-8")
@@ -158,12 +158,11 @@ def test_a_slip_of_the_pen_is_seen(before, after, tmp_path):
 def traced(kernel, heads: int, N: int, D: int, causal: bool, dtype: str):
     """What the interpreter reports, and whether the result is as near as rounding allows."""
     given = inputs(heads, N, D, dtype)
-    rows = hopper.queries_of(D), hopper.KEYS, hopper.KEYS
-    maps = [TensorMap(x, (1, n, 64), dtype) for x, n in zip(given, rows, strict=True)]
+    maps = [TensorMap(x, (1, hopper.KEYS, 64), dtype) for x in given]
     out = np.zeros((heads * N, D), given[0].dtype)
     scale = np.float32(math.log2(math.e) / math.sqrt(D))
     seen = trace(
-        kernel, (-(-N // rows[0]), heads), hopper.threads_of(D), *maps, out, np.int32(N), scale,
+        kernel, (-(-N // hopper.QUERIES), heads), hopper.THREADS, *maps, out, np.int32(N), scale,
         shared_bytes=hopper.shared_bytes_of(D),
     )  # fmt: skip
     known = [half.floats(x) for x in given]
