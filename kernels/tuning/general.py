@@ -1,7 +1,7 @@
 """Which general kernel multiplies a shape, with which tiles, and in how many parts of K.
 
 The time of each is reckoned by a model with a few figures, `PACES`. They were fitted to its times
-at shapes drawn at random, on an H200 with L2 emptied; on another GPU they go with its SMs, its
+at shapes drawn at random, on an H100 with L2 emptied; on another GPU they go with its SMs, its
 clock and its bandwidth. The model is there to choose: its seconds are right to some ten or twenty
 per cent, and the versions differ by factors.
 """
