@@ -12,11 +12,13 @@ from unittest import mock
 
 import numpy as np
 
+from kernels.host import tma
+from microscope import TensorMap
 from tests.microscope.cases import from_source
 from tests.microscope.fuzz import ptx
 from tests.microscope.fuzz.programs import Program
 
-CAPABILITY = (9, 0)
+CAPABILITY = (9, 0, "a")
 
 
 @dataclass
@@ -113,6 +115,7 @@ def __getattr__(name: str):
         if isinstance(one, Instruction):
             setattr(made, one.name.removeprefix("ptx."), one.numba)
     made.mma = lambda k, dtype: instructions.mma(k, dtype).numba
+    made.wgmma = lambda *given, **named: instructions.wgmma(*given, **named).numba
     globals()["intrinsics"] = made
     return made
 
@@ -122,7 +125,7 @@ def __getattr__(name: str):
 class Device:
     """A GPU that is not there."""
 
-    compute_capability: tuple[int, int] = CAPABILITY
+    compute_capability: tuple = CAPABILITY
 
 
 @contextmanager
@@ -142,7 +145,7 @@ def compiler():
             function, signature, device=False, abi="numba", cc=CAPABILITY, output="ltoir"
         )
         options = LinkerOptions(
-            arch="sm_{}{}".format(*CAPABILITY), ptx=True, link_time_optimization=True
+            arch="sm_{}{}{}".format(*CAPABILITY), ptx=True, link_time_optimization=True
         )
         return bytes(Linker(ObjectCode.from_ltoir(code), options=options).link("ptx").code).decode()
 
@@ -181,12 +184,12 @@ def signature_of(program: Program):
     """The types of a program's arguments, as Numba sees them."""
     from numba import typeof, types
 
-    return types.void(
-        *(
-            types.Array(typeof(a).dtype, a.ndim, "C") if isinstance(a, np.ndarray) else typeof(a)
-            for a in program.values(0)
-        )
-    )
+    def type_of(a):
+        if isinstance(a, TensorMap):  # 128 bytes in global memory
+            return types.Array(types.uint8, 1, "C")
+        return types.Array(typeof(a).dtype, a.ndim, "C") if isinstance(a, np.ndarray) else typeof(a)
+
+    return types.void(*map(type_of, program.values(0)))
 
 
 def one_line(error: Exception) -> str:
@@ -259,12 +262,27 @@ class OnGPU:
     def run(self, inputs: int) -> list[np.ndarray]:
         """All array arguments after the launch."""
         p, cuda = self.program, self.cuda
-        given = [cuda.to_device(a) if isinstance(a, np.ndarray) else a for a in p.values(inputs)]
+        arrays, given = [], []
+        for a in p.values(inputs):
+            array = a.array if isinstance(a, TensorMap) else a
+            if isinstance(array, np.ndarray):
+                arrays.append(cuda.to_device(array))
+                array = arrays[-1]
+            if isinstance(a, TensorMap):
+                made = tma.encoded(
+                    array.device_ctypes_pointer.value,
+                    array.shape,
+                    array.strides[-2::-1],
+                    a.box,
+                    a.dtype,
+                )
+                array = cuda.to_device(made.view(np.uint8))
+            given.append(array)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             self.kernel[p.grid, p.block](*given)
             cuda.synchronize()
-        return [a.copy_to_host() for a in given if hasattr(a, "copy_to_host")]
+        return [a.copy_to_host() for a in arrays]
 
     def aside(self, inputs: int, outputs: list[np.ndarray], names) -> str:
         """Where the executed code differs from `outputs`, those of the GPU."""
