@@ -36,8 +36,9 @@ class Verdict:
     undefined : bool
         Whether an integer overflowed, or a float was made an integer that cannot hold it: LLVM
         counts on neither, and the compiled code may do anything. So is `abs` of the lowest integer
-        of a type. Or whether `min` or `max` had to
-        choose between 0.0 and -0.0: of two constants LLVM takes the first, the GPU goes by sign.
+        of a type, and its negative: a GPU's assembler takes that of int16 in 32 bits. Or whether
+        `min` or `max` had to choose between 0.0 and -0.0: of two constants LLVM takes the first,
+        the GPU goes by sign.
     """
 
     outputs: list[np.ndarray] = field(default_factory=list)
@@ -54,6 +55,7 @@ def interpreted(program: Program, inputs: int, schedule: str = "lockstep") -> Ve
     undefined: list = []
     absolute = functions.BUILTINS[abs]
     convert, operate, choose = values.clamped, values.binary, values.of_floats
+    negate = values.negative
 
     def converts(d: np.dtype, v):
         limits = np.iinfo(d)
@@ -68,11 +70,13 @@ def interpreted(program: Program, inputs: int, schedule: str = "lockstep") -> Ve
             undefined.append(np.any(np.abs(exact) >= 2.0**63))
         return v
 
-    def positive(run, n, m, arguments):
-        (v,) = arguments
+    def lowest(v):
         if v.dtype.kind == "i":
             undefined.append(np.any(v == np.iinfo(v.dtype).min))
-        return absolute(run, n, m, arguments)
+        return v
+
+    def positive(run, n, m, arguments):
+        return absolute(run, n, m, [lowest(v) for v in arguments])
 
     def chooses(less: bool, a, b):
         undefined.append(np.any((a == 0) & (b == 0) & (np.signbit(a) != np.signbit(b))))
@@ -80,6 +84,7 @@ def interpreted(program: Program, inputs: int, schedule: str = "lockstep") -> Ve
 
     with (
         mock.patch.dict(functions.BUILTINS, {abs: positive}),
+        mock.patch.object(values, "negative", lambda v: negate(lowest(v))),
         mock.patch.object(values, "of_floats", chooses),
         mock.patch.object(values, "clamped", converts),
         mock.patch.object(values, "binary", operates),
