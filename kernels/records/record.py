@@ -34,7 +34,7 @@ KEY = frozenset(
     "rung engine dtype M N K out_dtype gpus index "
     "what n block cache stride threads reads offset axes launches "
     "arguments space bytes level direction memory streams stream strips strip "
-    "kernel tool version heads D causal product how calls a b algorithm grid fault".split()
+    "kernel tool version heads D causal product how calls a b algorithm grid fault choice".split()
 )
 #: The figure a table is there to give, and its unit, for one-line reading.
 HEADLINE = {"gflops": ("FLOP/s", 1e9), "bytes_per_second": ("B/s", 1), "ns": ("s", 1e-9)}
