@@ -42,20 +42,23 @@ def machine(record: Record, dtype: str = "float32") -> Machine:
 
 
 def ring(record: Record, dtype: str = "bfloat16") -> Machine:
-    """The same with a step of NCCL's ring in place of a copy, fitted to its recorded all-reduces.
+    """The same with steps of NCCL's ring in place of copies, fitted to its recorded collectives.
 
-    The shortest gives the latency, the longest the bandwidth; no launch is in them, for a CUDA
-    graph made all calls. Where none are recorded, it's `machine`: its latency includes a launch.
+    In a CUDA graph, so no launch by the host is in them. The shortest all-reduce has p - 1 steps
+    more than the shortest reduce-scatter: that gives a step's latency, and what is left is the
+    start. The longest gives the bandwidth. Without such records it's `machine`.
     """
     about = machine(record, dtype)
-    rows = [row for row in record.tables.get("collectives", ()) if row.choice == "Ring"]
-    if not rows:
+    rows = sorted(record.tables.get("collectives", ()), key=lambda row: row.bytes)
+    ours = [row for row in rows if row.choice == "Ring"]
+    if not ours:
         return about
-    short, *_, long = sorted(rows, key=lambda row: row.bytes)
-    steps = 2 * (short.gpus - 1)
-    latency = short.median / steps
-    bandwidth = long.bytes / short.gpus / (long.median / steps - latency)
-    return replace(about, latency=latency, bandwidth=bandwidth)
+    half = next(row for row in rows if row.what == "reduce_scatter")
+    short, long, steps = ours[0], ours[-1], ours[0].gpus - 1
+    latency = (short.median - half.median) / steps
+    start = half.median - steps * latency
+    moving = (long.median - start) / (2 * steps) - latency
+    return replace(about, latency=latency, bandwidth=long.bytes / long.gpus / moving, start=start)
 
 
 def speed_up(record: Record, row: Row) -> float:

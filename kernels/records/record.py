@@ -142,6 +142,15 @@ class Record:
         except LookupError:
             return self.name
 
+    def reading(self) -> tuple[str, float]:
+        """What a kernel that only reads is measured against, and its bytes per second.
+
+        ``"read"``; ``"copy"``, which also writes, where no read is recorded.
+        """
+        rows = {row.what: row.bytes_per_second for row in self.tables.get("bandwidth", ())}
+        what = "read" if "read" in rows else "copy"
+        return what, rows[what]
+
     def caption(self, *rows: Row | None) -> str:
         """One line on where all figures (or those of some rows) come from, with every day of them.
 
