@@ -16,8 +16,8 @@ from kernels.host.tensor_cores import HopperRung
 from kernels.measure.bench.case import LIMIT, REST
 from kernels.measure.bench.case_of_bytes import case_of
 from kernels.measure.bench.step import Step
-from kernels.measure.bench.without_roles import STAGES
 from kernels.measure.bench.without_roles import RUNG as WITHOUT_ROLES
+from kernels.measure.bench.without_roles import STAGES
 from kernels.measure.changed import changed
 from kernels.rungs import mma, persistent, specialized
 

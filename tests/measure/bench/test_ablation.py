@@ -26,8 +26,9 @@ def test_all_are_timed_in_turn_with_the_library(monkeypatch):
     monkeypatch.setattr(
         Case,
         "measure_in_turn",
-        lambda case, launches, *_: in_turn.append(len(launches))
-        or [{"gflops": float(n)} for n, _ in enumerate(launches)],
+        lambda case, launches, *_: (
+            in_turn.append(len(launches)) or [{"gflops": float(n)} for n, _ in enumerate(launches)]
+        ),
     )
     rows = ablation.measured(128)
     assert in_turn == [1 + len(ablation.STEPS)]
