@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from tests.microscope.fuzz import functions, sanitize, worker
+from tests.microscope.fuzz import functions, worker
 
 KEPT = 300  #: programs kept whole, of each class that calls for a look
 QUIET = (
@@ -31,7 +31,6 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1, help="other numbers, other programs")
     parser.add_argument("--again", type=int, nargs="+", default=[], metavar="SEED", help="first")
     parser.add_argument("--judge", choices=tuple(worker.judges.JUDGES), default="gpu")
-    parser.add_argument("--sanitize", type=int, default=0, metavar="N", help="N wrong kernels too")
     parser.add_argument("--functions", action="store_true", help="those of math, on a GPU")
     parser.add_argument("--processes", type=int, default=max(1, os.cpu_count() or 1))
     parser.add_argument("--minutes", type=float, default=7.0, help="begin nothing after these")
@@ -45,14 +44,6 @@ def main() -> None:
         rows = worker.hire(given.again, given.judge, given.processes, deadline)
         result["again"] = [worker.detailed(row) for row in rows]
         write(given.out, result)
-    if given.sanitize:
-        try:
-            result["sanitizer"] = sanitize.rows(given.sanitize, given.processes)
-        except Exception as error:  # the fuzz is worth having without it
-            result["sanitizer"] = f"{type(error).__name__}: {error}"
-        print(f"sanitizer: {time.monotonic() - began:.0f} s", flush=True)
-        write(given.out, result)
-
     if given.functions:
         try:
             result["functions"] = functions.rows()
@@ -85,7 +76,7 @@ def main() -> None:
             {
                 k: v
                 for k, v in result.items()
-                if k not in ("kept", "again", "sanitizer", "functions")
+                if k not in ("kept", "again", "functions")
             }
         )
     )
