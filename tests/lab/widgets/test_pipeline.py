@@ -101,7 +101,7 @@ def test_controls_change_the_picture_and_the_numbers(mounted):
     assert keys.numbers(widget, "cycles per tile, once the pipeline runs") == ["600"]
     assert widget.locator("svg text", has_text="stage 1").count() == 1
     widget.locator(".summary", has_text="wait 200 of every 600 cycles").wait_for()
-    keys.press(widget, "checkbox", "a producer warp loads", "Space")
+    keys.press(widget, "checkbox", "one warp only loads", "Space")
     assert keys.numbers(widget, "cycles per tile, once the pipeline runs") == ["500"]
     keys.press(widget, "slider", "Load", *["ArrowLeft"] * 4)
     assert bars(widget, "wait") == 1, "the first tile has nothing to hide behind"

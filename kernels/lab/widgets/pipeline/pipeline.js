@@ -31,7 +31,7 @@ function render({ model, el }) {
     load: slider("Load", { min: 50, max: 1600, step: 50, write: cycles, change: set("load") }),
     compute: slider("Multiply-adds", { min: 50, max: 1600, step: 50, write: cycles, change: set("compute") }),
   };
-  const producer = check("a producer warp loads", set("producer"));
+  const producer = check("one warp only loads", set("producer"));
   host.controls.append(...Object.values(sliders).map((each) => each.element), producer.element);
   const image = draw("svg", { role: "img" });
   host.picture.append(image);
