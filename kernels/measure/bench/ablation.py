@@ -24,9 +24,7 @@ from kernels.rungs import async_tiled, mma, persistent, serpentine, specialized,
 __all__ = ["FP32_STEPS", "STEPS", "steps"]
 
 SIZES = (4096, 8192)
-
-
-#: A version: what it adds to the one before, its rung, and its options where they aren't the default.
+#: Versions: what each adds to the one before, its rung, and its options beside the defaults.
 Steps = tuple[tuple[str, Rung, dict[str, int]], ...]
 
 
@@ -83,7 +81,6 @@ STEPS: Steps = (
     ("clusters of 2, multicast", persistent.RUNG, {}),
 )
 
-
 #: The end of `unguarded`, and of `serpentine`.
 STORE = """store4_guarded(
                     C, row, col, acc[i, j], acc[i, j + 1], acc[i, j + 2], acc[i, j + 3], wide_C
@@ -91,7 +88,7 @@ STORE = """store4_guarded(
 ADD_0 = """p, q = acc[i, j] + float32(0), acc[i, j + 1] + float32(0)
                 r, s = acc[i, j + 2] + float32(0), acc[i, j + 3] + float32(0)
                 store4_guarded(C, row, col, p, q, r, s, wide_C)"""
-FREE_STORE = variant(unguarded.RUNG, changed(unguarded.make_unguarded, STORE, ADD_0))
+FREE_STORE = unguarded.RUNG.with_kernel(changed(unguarded.make_unguarded, STORE, ADD_0))
 LARGE_TILE = {"BN": 256, "BK": 8, "TM": 8, "TN": 16}  # `async_tiled`'s
 
 #: On the fp32 units.
