@@ -216,14 +216,14 @@ def test_a_widget_whose_script_is_lost_stays_a_picture_with_its_numbers(browser,
 
 def test_a_widget_whose_own_script_is_lost_says_so_and_the_others_work(browser, book):
     page = browser.new_page()
-    page.route("**/widgets/Access.js*", lambda route: route.abort())
+    page.route("**/widgets/Roofline.js*", lambda route: route.abort())
     page.goto((book / f"{TWO_FIGURES}.html").as_uri())
     lay_out(page)
     page.evaluate(MOUNT)
-    lost = page.locator(".widget[data-kind=Access][data-failed]")
+    lost = page.locator(".widget[data-kind=Roofline][data-failed]")
     assert "This figure could not be drawn" in lost.inner_text()
     assert lost.locator("img").is_visible() and lost.locator("td").first.is_visible()
-    assert page.locator(".widget[data-mounted] .roofline").count() == 1
+    assert page.locator(".widget[data-mounted] .micro").count() == 3
     page.close()
 
 
