@@ -150,6 +150,9 @@ def _of_lane(run, v, position: tuple):
 
 def check_print(n: ast.Call, arguments: list) -> None:
     """Refuse what Numba cannot print."""
+    if len(arguments) > 32:
+        what = f"{len(arguments)} values, and a GPU prints 32 at most: use several prints"
+        raise Unsupported(n.lineno, f"print(...) of {what}")
     for a in arguments:
         if isinstance(a, Array) or a is None:
             raise Unsupported(n.lineno, f"{ast.unparse(n)}: prints numbers, tuples and texts only")
