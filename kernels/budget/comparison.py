@@ -84,8 +84,9 @@ def predictions(
         rung, shape = LADDER[row.rung], (row.M, row.N, row.K)
         try:
             known = versions.version(
-                rung, row.engine, row.options, counted or timed, shape, row.dtype, machine
-            )
+                rung, row.engine, row.options, counted or timed, shape, row.dtype, machine,
+                others=() if counted else None,
+            )  # fmt: skip
         except LookupError:  # never profiled there
             continue
         yield (

@@ -19,6 +19,7 @@ __all__ = [
     "of_profile",
     "of_trace",
     "rest",
+    "stored",
 ]
 
 WARP = 32  #: threads
@@ -84,6 +85,17 @@ def alone(row: Mapping[str, Any]) -> float | None:
     return (
         row["instructions"] / number * (_spent(row, OF_OTHERS) - 1) if row.get("stalls") else None
     )
+
+
+def stored(row: Mapping[str, Any]) -> float:
+    """Sectors that the stores of a profile touch, over those that C fills: 1, or more.
+
+    Bytes that the TMA unit stores are not among them. Of a product in several launches (`products`)
+    C's sectors are not told from others.
+    """
+    if "products" in row["options"]:
+        return 1.0
+    return max(1.0, row["store_sectors"] * SECTOR / (4 * row["M"] * row["N"]))
 
 
 def of_trace(trace: Any) -> Counts:

@@ -14,7 +14,7 @@ from typing import Any
 from kernels.basics import data_sheets
 from kernels.budget import limits
 from kernels.budget.ceilings import Budget, Counts
-from kernels.budget.counts import alone, fmas, measured
+from kernels.budget.counts import alone, fmas, measured, stored
 from kernels.host import cdiv
 from kernels.host.options import Options
 
@@ -83,6 +83,8 @@ class Pace:
         What it is computed from.
     low, high : float
         Range, relative to the predicted time.
+    spread : float
+        Sectors that its stores of C touch, over those that C fills.
     """
 
     ceiling: float
@@ -92,6 +94,7 @@ class Pace:
     source: str
     low: float
     high: float
+    spread: float = 1.0
 
     def cycles(self, warps: float) -> float:
         """Cycles of one SM per FMA."""
@@ -182,7 +185,8 @@ def from_profile(
     done = max(1.0, cdiv(M, BM) * cdiv(N, BN) * options.split * _work(options, K) / fmas(M, N, K))
     per_sm = done * fmas(M, N, K) / machine.gpu.sms
     blocks = per_sm / _work(options, K)
-    outside = blocks * _around(options, M, N, machine, row["dtype"]) / resident
+    spread = stored(row)
+    outside = blocks / resident * _around(options, M, N, machine, row["dtype"], resident, spread)
     shared = _shared(budget) / done
     known = max(shared, measured(row) / done - outside / per_sm)
     warps = min(resident, max(1.0, blocks)) * cdiv(options.threads, 32)
@@ -190,7 +194,7 @@ def from_profile(
     # A warp's own waits are seen where several others take their turn meanwhile. Of two warps, one
     # hides in the other's turn: there, only the pace itself tells.
     wait = queued if warps <= 2 * SCHEDULERS else min(queued, alone(row) or queued)
-    return Pace(shared, known, warps, wait, "profile", 1 / (1 + OFF), 1 / (1 - OFF))
+    return Pace(shared, known, warps, wait, "profile", 1 / (1 + OFF), 1 / (1 - OFF), spread)
 
 
 def time(
@@ -232,7 +236,7 @@ def time(
         loop += rest * work * pace.cycles(max(1.0, rest) * warps)
     rounds += rest > 1e-6
     loop /= clock
-    around = rounds * _around(options, M, N, machine, dtype) / clock
+    around = rounds * _around(options, M, N, machine, dtype, resident, pace.spread) / clock
     inputs, output = _word(dtype) * (M * K + K * N), 4 * M * N
     memory = (inputs + output) / machine.bandwidth
     adding = 4 * M * N * (split + 1) / machine.bandwidth if split > 1 else 0.0
@@ -277,12 +281,20 @@ def _work(options: Options, K: int) -> float:
     return BM * BN * cdiv(cdiv(K, options.split), BK) * BK / 32
 
 
-def _around(options: Options, M: int, N: int, machine: Machine, dtype: str) -> float:
-    """Cycles of a block before its loop, and after it: the first data, and storing its tile."""
+def _around(
+    options: Options, M: int, N: int, machine: Machine, dtype: str, resident: int, spread: float
+) -> float:
+    """Cycles of a round before its loop, and after it: the first data, and storing its tiles.
+
+    All blocks of an SM hand their sectors to L2 through one port.
+    """
     BM, BN, _ = options.block_tile
     beyond = 4 * M * N * options.split > machine.gpu.l2_bytes / 2
     share = machine.bandwidth / machine.gpu.sms / machine.clock(dtype)
-    return machine.latency + 4 * BM * BN / (share if beyond else STORED)
+    tile = 4 * BM * BN
+    return machine.latency + max(
+        tile * RES(resident) * spread / STORED, tile / share if beyond else 0.0)
+RES = lambda r: r
 
 
 def queue_rate(warps: float, each: float, wait: float) -> float:
