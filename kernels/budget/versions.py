@@ -37,12 +37,15 @@ class Version:
         Blocks that an SM holds.
     row : mapping or None
         The profile that counts come from; None where it is of other options.
+    counted_on : str
+        The GPU of that profile.
     """
 
     budget: Budget
     pace: product.Pace
     resident: int
     row: Mapping[str, Any] | None
+    counted_on: str
 
 
 def machine(record: records.Record) -> product.Machine:
@@ -241,13 +244,16 @@ def version(
         known = _of_others(known, rung, options, row)
     budget = Budget(known, limits.of_gpu(gpu.gpu, dtype))
     if elsewhere:
-        pace = product.from_counts(budget, warps, f"profile on the {record.name}")
+        pace = product.from_counts(budget, warps, f"profile on the {source.name}")
     elif same:
         profiled = rung.Options(**row["options"])
         pace = product.from_profile(row, budget, profiled, machine(source), resident)
+        if source is not record:
+            pace = replace(pace, source=f"profile on the {source.name}")
     else:
         pace = product.from_counts(budget, warps, "profile of other options")
-    return Version(budget, pace, resident, row if same and not elsewhere else None)
+    known_row = row if same and not elsewhere else None
+    return Version(budget, pace, resident, known_row, recorded.name)
 
 
 def _of_others(
