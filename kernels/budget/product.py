@@ -14,11 +14,11 @@ from typing import Any
 from kernels.basics import data_sheets
 from kernels.budget import limits
 from kernels.budget.ceilings import Budget, Counts
-from kernels.budget.counts import alone, fmas, measured, stored
+from kernels.budget.counts import OF_A_STEP, alone, fmas, measured, stored
 from kernels.host import cdiv
 from kernels.host.options import Options
 
-__all__ = ["Machine", "Pace", "Time", "figures", "from_counts", "from_profile", "queue_rate",
+__all__ = ["Machine", "Pace", "Time", "figures", "from_counts", "from_other", "from_profile", "queue_rate",
            "time"]  # fmt: skip
 
 SCHEDULERS = 4
@@ -144,7 +144,9 @@ class Time:
     rounds: int
 
 
-def from_counts(budget: Budget, warps: float, source: str = "counts") -> Pace:
+def from_counts(
+    budget: Budget, warps: float, source: str = "counts", own: float | None = None
+) -> Pace:
     """The pace of a kernel of which only counts are known: between its ceiling and 1 / 0.6 of it.
 
     Parameters
@@ -153,13 +155,41 @@ def from_counts(budget: Budget, warps: float, source: str = "counts") -> Pace:
     warps : float
         Warps that an SM holds when all fit.
     source : str
+    own : float, optional
+        Cycles that a warp waits for each FMA by itself: what so many warps don't hide is added.
     """
     shared = _shared(budget)
-    known, counts = max(budget.cycles, shared / MIDDLE), budget.counts
-    queued = _wait(warps / SCHEDULERS, SCHEDULERS * shared, 1 / (SCHEDULERS * known))
-    return Pace(
-        shared, known, warps, min(queued, _alone(counts, queued)), source, MIDDLE, MIDDLE / LEAST
-    )
+    each, known = SCHEDULERS * shared, max(budget.cycles, shared / MIDDLE)
+    hidden = _wait(warps / SCHEDULERS, each, 1 / (SCHEDULERS * known))
+    wait = min(hidden, _alone(budget.counts, hidden))
+    if own is not None and own > hidden:
+        known = max(known, 1 / (SCHEDULERS * queue_rate(warps / SCHEDULERS, each, own)))
+        wait = own
+    return Pace(shared, known, warps, wait, source, MIDDLE, MIDDLE / LEAST)
+
+
+def from_other(
+    row: Mapping[str, Any], budget: Budget, profiled: Options, options: Options, warps: float
+) -> Pace:
+    """The pace of a kernel that was profiled with other options.
+
+    A warp waits for each pair of tiles: of half the depth, twice as often per FMA.
+
+    Parameters
+    ----------
+    row : mapping
+        The profile.
+    budget : Budget
+        Of the counts with the options at hand.
+    profiled, options : Options
+        Those of the profile, and those at hand.
+    warps : float
+        Warps that an SM holds with these.
+    """
+    steps, own = profiled.block_tile[2] / options.block_tile[2], None
+    if steps > 1 and row.get("stalls"):
+        own = alone(row) + (steps - 1) * alone(row, OF_A_STEP)
+    return from_counts(budget, warps, "profile of other options", own)
 
 
 def from_profile(

@@ -251,7 +251,8 @@ def version(
         if source is not record:
             pace = replace(pace, source=f"profile on the {source.name}")
     else:
-        pace = product.from_counts(budget, warps, "profile of other options")
+        profiled = rung.Options(**row["options"])
+        pace = product.from_other(row, budget, profiled, chosen, warps)
     known_row = row if same and not elsewhere else None
     return Version(budget, pace, resident, known_row, recorded.name)
 
