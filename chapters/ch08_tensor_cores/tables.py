@@ -16,17 +16,6 @@ COLUMNS = {
     "fp16 8192³": ("float16", 8192),
     "bf16 8192³": ("bfloat16", 8192),
 }
-#: What each step of `kernels.measure.bench.ablation` adds, in the words of the page.
-ADDED = {
-    "wgmma and TMA": "wgmma and TMA, no pipeline",
-    "16 tiles down, then one right": "block swizzling by 16, not 8",
-    "roles and a ring of tiles": "warp specialisation",
-    "128 × 256": "tile of 128 × 256",
-    "registers for who multiplies": "setmaxnreg",
-    "blocks stay": "persistent blocks",
-    "C leaves by TMA": "C stored by TMA",
-    "two blocks share B": "clusters of 2, multicast",
-}
 NONE = "Not in this record yet: `make record` on such a GPU measures it."
 
 
@@ -70,7 +59,7 @@ def ablation(record: records.Record) -> records.Table:
     sizes = sorted({row.N for row in rows})
     lines = []
     for what in dict.fromkeys(row.what for row in rows):
-        line = [ADDED.get(what, what)]
+        line = [what]
         for size in sizes:
             here = [row for row in rows if row.N == size]
             place = [row.what for row in here].index(what)

@@ -1,81 +1,101 @@
 """The steps from `mma` to `persistent`, each of one thing: versions that no reader needs.
 
-What the rungs change from one to the next is more than one thing: tile, order of blocks, stores.
-Between their versions lie these, with one change each, of the kernels in CUDA C++.
+What the rungs change from one to the next is more than one thing. Between their versions lie
+these, in Numba, with one change each: the rungs themselves, with a line or two of their text
+changed, and `without_roles`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import inspect
+from collections.abc import Callable
 from typing import Any
 
-from kernels.host import option
 from kernels.host.rung import Rung
 from kernels.host.tensor_cores import HopperRung
+from kernels.measure.bench.case import LIMIT, REST
 from kernels.measure.bench.case_of_bytes import case_of
-from kernels.measure.bench.ladder import versions_of
 from kernels.measure.bench.step import Step
-from kernels.rungs import mma, persistent, specialized, wgmma
+from kernels.measure.bench.without_roles import RUNG as WITHOUT_ROLES
+from kernels.measure.bench.without_roles import STAGES
+from kernels.measure.changed import changed
+from kernels.rungs import mma, persistent, specialized
 
 __all__ = ["STEPS", "steps"]
 
 SIZES, DTYPE = (4096, 8192), "bfloat16"
 
 
-@dataclass(frozen=True)
-class Ordered(wgmma.Options):
-    """With an order of the blocks."""
-
-    group: int = option(1, (1, 16), "tiles of C that the blocks go down before one to the right")
-
-
-@dataclass(frozen=True)
-class Roles(specialized.Options):
-    """With registers that stay where they are."""
-
-    setmaxnreg: int = option(1, (0, 1), "whether the producer's registers go to the consumers")
-
-    @property
-    def macros(self):
-        return super().macros | {"SETMAXNREG": self.setmaxnreg}
+def variant(of: Rung, make: Callable[..., Any], Options: type | None = None) -> Rung:
+    """A rung with another kernel, and other options where they aren't the rung's."""
+    rung = of.with_kernel(make)
+    return type(rung)(**vars(rung) | {"Options": Options or of.Options, "engines": ("numba",)})
 
 
-@dataclass(frozen=True)
-class Stored(persistent.Options):
-    """With C straight from registers."""
+class FewerStages(specialized.Options):
+    """As many stages at either width."""
 
-    boxes: int = option(2, (0, 2), "boxes of shared memory through which a consumer stores C")
+    stages = dict.fromkeys(specialized.Options.stages, STAGES)
 
 
-class WithoutBoxes(persistent.Persistent):
-    """The kernel takes C itself where it stores to no box."""
+class WithoutBoxes(persistent.Options):
+    """No shared memory for C."""
+
+    boxes = 0
+
+
+class Unboxed(persistent.Persistent):
+    """The kernel takes C itself."""
 
     def arguments(self, product, options):
-        arguments = super().arguments(product, options)
-        return arguments if options.boxes else HopperRung.arguments(self, product, options)
+        return HopperRung.arguments(self, product, options)
 
 
-IN_CPP = {"make": None, "engines": ("cpp",)}
-ORDERED = replace(wgmma.RUNG, Options=Ordered, **IN_CPP)
-ROLES = replace(specialized.RUNG, Options=Roles, **IN_CPP)
-STORED = WithoutBoxes(**vars(persistent.RUNG) | {"Options": Stored, **IN_CPP})
+#: What stands in `persistent` in place of its boxes: the stores of `specialized`.
+STORES = """row = row0 + upper + warp * 16 + lane // 4
+                for j in range(BN // 8):
+                    col = col0 + 8 * j + lane % 4 * 2
+                    if row < M and col < N:
+                        ptx.store_pair(map_C, row, col, acc[4 * j], acc[4 * j + 1])
+                    if row + 8 < M and col < N:
+                        ptx.store_pair(map_C, row + 8, col, acc[4 * j + 2], acc[4 * j + 3])
+                unrolled()
+            """
+
+
+def unboxed(make: Callable[..., Any]) -> Callable[..., Any]:
+    """`persistent` with C straight from registers."""
+    text = inspect.getsource(make)
+    first = text.index("# C leaves box by box")
+    last = text.index("if tid == 0:\n                ptx.cp_async_bulk_wait_group_read(0)")
+    return changed(make, text[first:last], STORES)
+
+
+equal_registers = changed(specialized.make_specialized, "ptx.setmaxnreg_dec(40)", "pass")
+equal_registers = changed(equal_registers, "ptx.setmaxnreg_inc(232)", "pass")
+equal_registers = changed(equal_registers, "HopperTiles.stages[BN]", str(STAGES))
+ROLES = variant(specialized.RUNG, equal_registers, FewerStages)
+STORED = Unboxed(
+    **vars(variant(persistent.RUNG, unboxed(persistent.make_persistent), WithoutBoxes))
+)
 
 #: What a step adds, and the version that has it; each differs from the one before in that alone.
 STEPS: tuple[tuple[str, Rung, dict[str, int]], ...] = (
-    ("mma, 128 × 128", mma.RUNG, {"BN": 128, "WN": 32}),
-    ("wgmma and TMA", ORDERED, {"group": 8}),
-    ("16 tiles down, then one right", ORDERED, {"group": 16}),
-    ("roles and a ring of tiles", ROLES, {"BN": 128, "setmaxnreg": 0}),
-    ("128 × 256", ROLES, {"setmaxnreg": 0}),
-    ("registers for who multiplies", ROLES, {}),
-    ("blocks stay", STORED, {"group": 16, "cluster": 1, "boxes": 0}),
-    ("C leaves by TMA", STORED, {"group": 16, "cluster": 1}),
-    ("two blocks share B", STORED, {"group": 8, "cluster": 2}),
+    ("mma, cp.async, 128 × 128, four stages", mma.RUNG, {"BN": 128, "WN": 32, "stages": STAGES}),
+    ("wgmma, not mma", WITHOUT_ROLES, {"group": 8, "tma": 0}),
+    ("TMA, not cp.async", WITHOUT_ROLES, {"group": 8}),
+    ("block swizzling by 16, not 8", WITHOUT_ROLES, {}),
+    ("warp specialisation", ROLES, {"BN": 128}),
+    ("tile of 128 × 256", ROLES, {}),
+    ("setmaxnreg", specialized.RUNG, {}),
+    ("persistent blocks", STORED, {"group": 16, "cluster": 1}),
+    ("C stored by TMA", persistent.RUNG, {"group": 16, "cluster": 1}),
+    ("clusters of 2, multicast", persistent.RUNG, {}),
 )
 
 
 def steps() -> list[Step]:
-    """The versions at each size, in turn with cuBLAS."""
+    """The versions at each size, in turn with each other and with cuBLAS."""
     return [
         Step(f"ablation {n}³, {DTYPE}", lambda n=n: {"ablation": measured(n)})
         for n in SIZES
@@ -85,8 +105,15 @@ def steps() -> list[Step]:
 
 def measured(n: int) -> list[dict[str, Any]]:
     """A row for each version of `STEPS` at n³, in their order."""
-    case, rows = case_of(n, n, n, DTYPE), []
-    for what, rung, options in STEPS:
-        found = versions_of(rung, case, [("cpp", rung.default("cpp") | options)])
-        rows += [{"what": what, **row} for row in found]
-    return rows
+    case = case_of(n, n, n, DTYPE)
+    versions = [(rung, rung.default("numba") | options) for _, rung, options in STEPS]
+    launches = [case.launch(rung, "numba", options) for rung, options in versions]
+    limit = LIMIT * len(launches) / 2
+    cublas, *found = case.measure_in_turn([case.library(), *launches], limit, REST)
+    return [
+        {
+            "what": what, "rung": rung.name, "engine": "numba", "options": options, **row,
+            "cublas_gflops": cublas["gflops"],
+        }
+        for (what, _, _), (rung, options), row in zip(STEPS, versions, found, strict=True)
+    ]  # fmt: skip

@@ -59,7 +59,7 @@ ITEMS = [
     ("one panel is not loaded", Kind.DEADLOCK, "which lacks 8192 bytes", "mbarrier_wait", None),
     ("all ask for copies", Kind.BYTES, "called by 2 threads of a warp", LOAD, None),
     ("a box of bytes too few", Kind.BYTES, r"phase 0 of .* ends while the copy", LOAD, "init"),
-    ("announced twice", Kind.ARRIVALS, "1 arrivals too many", "expect_tx", None),
+    ("announced twice", Kind.ARRIVALS, "an arrival too many", "expect_tx", None),
     ("full parity flipped", Kind.TOO_EARLY, "nothing here has waited for phase 0",
      "multiply_add", LOAD),
     ("release removed", Kind.DEADLOCK, "warp 0 of block .* lacks 2 of 2 arrivals; warps 4 to 11",
