@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import floor, sqrt
+from math import floor, prod, sqrt
 from typing import Any
 
 from kernels.basics import data_sheets
@@ -216,7 +216,7 @@ def from_profile(
     per_sm = done * fmas(M, N, K) / machine.gpu.sms
     blocks = per_sm / _work(options, K)
     spread = stored(row)
-    outside = blocks / resident * _around(options, M, N, machine, row["dtype"], resident, spread)
+    outside = _around(options, M, N, machine, resident, spread, blocks / resident)
     shared = _shared(budget) / done
     known = max(shared, measured(row) / done - outside / per_sm)
     warps = min(resident, max(1.0, blocks)) * cdiv(options.threads, 32)
@@ -266,13 +266,13 @@ def time(
         loop += rest * work * pace.cycles(max(1.0, rest) * warps)
     rounds += rest > 1e-6
     loop /= clock
-    around = rounds * _around(options, M, N, machine, dtype, resident, pace.spread) / clock
+    around = _around(options, M, N, machine, resident, pace.spread, rounds) / clock
     inputs, output = _word(dtype) * (M * K + K * N), 4 * M * N
     memory = (inputs + output) / machine.bandwidth
     adding = 4 * M * N * (split + 1) / machine.bandwidth if split > 1 else 0.0
     copying = 2 * (inputs + output) / machine.bandwidth * copies
     launch = machine.launch * (1 + (split > 1) + 3 * copies)
-    seconds = max(loop + around, memory) + adding + copying + launch
+    seconds = max(loop, memory) + around + adding + copying + launch
     BM, BN, _ = options.block_tile
     blocks = cdiv(M, BM) * cdiv(N, BN) * split
     return Time(
@@ -312,19 +312,17 @@ def _work(options: Options, K: int) -> float:
 
 
 def _around(
-    options: Options, M: int, N: int, machine: Machine, dtype: str, resident: int, spread: float
+    options: Options, M: int, N: int, machine: Machine, resident: int, spread: float, rounds: float
 ) -> float:
-    """Cycles of a round before its loop, and after it: the first data, and storing its tiles.
+    """Cycles that an SM spends before and after its loops: the first data, and storing its tiles.
 
-    All blocks of an SM hand their sectors to L2 through one port.
+    Its blocks hand their sectors to L2 through one port; from there they go to memory by
+    themselves. Where blocks stay, only the first tile waits for data.
     """
     BM, BN, _ = options.block_tile
-    beyond = 4 * M * N * options.split > machine.gpu.l2_bytes / 2
-    share = machine.bandwidth / machine.gpu.sms / machine.clock(dtype)
-    tile = 4 * BM * BN
-    return machine.latency + max(
-        tile * RES(resident) * spread / STORED, tile / share if beyond else 0.0)
-RES = lambda r: r
+    tiles = cdiv(M, BM) * cdiv(N, BN) * options.split
+    begun = rounds if prod(options.grid_dim(M, N)) >= tiles else min(1.0, rounds)
+    return begun * machine.latency + rounds * resident * spread * 4 * BM * BN / STORED
 
 
 def queue_rate(warps: float, each: float, wait: float) -> float:

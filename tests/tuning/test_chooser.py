@@ -254,14 +254,13 @@ def test_the_choice_by_counts_is_nearly_the_best_that_was_measured(
     record = records.load(name)
     now = chooser.here.Setting(record, chooser.versions.machine(record))
     monkeypatch.setattr(chooser.here, "setting", lambda: now)
-    from_here = list(LADDER)[list(LADDER).index(chooser.FROM) :]
-    rungs = [
-        (LADDER[rung], engine)
-        for rung in from_here
-        if dtype in LADDER[rung].dtypes and engine in LADDER[rung].engines
-    ]
+    timed = record.rows("timings", dtype=dtype, engine=engine)
+    there = {row.rung for row in timed}
+    first = list(LADDER).index(chooser.FROM)
+    from_here = [rung for rung in list(LADDER)[first:] if rung in there]
+    rungs = [(LADDER[rung], engine) for rung in from_here]
     seconds = {}
-    for row in record.rows("timings", dtype=dtype, engine=engine):
+    for row in timed:
         if row.rung in from_here:
             measured = seconds.setdefault((row.M, row.N, row.K), {})
             measured[row.rung, str(sorted(row.options.items()))] = row.median
