@@ -18,8 +18,8 @@ from kernels.budget.counts import OF_A_STEP, alone, fmas, measured, stored
 from kernels.host import cdiv
 from kernels.host.options import Options
 
-__all__ = ["Machine", "Pace", "Time", "figures", "from_counts", "from_other", "from_profile", "queue_rate",
-           "time"]  # fmt: skip
+__all__ = ["Machine", "Pace", "Time", "figures", "from_counts", "from_other", "from_profile",
+           "queue_rate", "time"]  # fmt: skip
 
 SCHEDULERS = 4
 #: Of its highest ceiling a kernel reaches this share at least, and this one in the middle: what
@@ -120,7 +120,7 @@ class Time:
     loop, around : float
         Spent by the busiest SM in the loop along K, and before and after it.
     memory : float
-        What the matrices need at least to and from memory, beside that.
+        What the matrices need at least to and from memory, while loops run.
     launch : float
         Of the kernel; with a split, of the second one too, and of the copies.
     adding : float
