@@ -36,7 +36,7 @@ OPTIONS = {
         for cluster, n, stages in ((1, 0, 4), (2, 0, 4), (2, 0, 3), (2, 1, 3), (1, 4, 3), (2, 4, 4))
     ],
 }
-ARCHS = {"mma_sm75": ("sm_75", "sm_80", "sm_90"), "mma": ("sm_80", "sm_86", "sm_90")}
+ARCHS = {"mma_sm75": ("sm_75", "sm_80", "sm_90"), "mma": ("sm_80", "sm_89", "sm_90")}
 
 
 def cases():

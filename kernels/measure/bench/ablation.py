@@ -26,18 +26,6 @@ __all__ = ["STEPS", "steps"]
 SIZES, DTYPE = (4096, 8192), "bfloat16"
 
 
-def variant(of: Rung, make: Callable[..., Any], Options: type | None = None) -> Rung:
-    """A rung with another kernel, and other options where they aren't the rung's."""
-    rung = of.with_kernel(make)
-    return type(rung)(**vars(rung) | {"Options": Options or of.Options, "engines": ("numba",)})
-
-
-class FewerStages(specialized.Options):
-    """As many stages at either width."""
-
-    stages = dict.fromkeys(specialized.Options.stages, STAGES)
-
-
 class WithoutBoxes(persistent.Options):
     """No shared memory for C."""
 
@@ -73,20 +61,18 @@ def unboxed(make: Callable[..., Any]) -> Callable[..., Any]:
 
 equal_registers = changed(specialized.make_specialized, "ptx.setmaxnreg_dec(40)", "pass")
 equal_registers = changed(equal_registers, "ptx.setmaxnreg_inc(232)", "pass")
-equal_registers = changed(equal_registers, "HopperTiles.stages[BN]", str(STAGES))
-ROLES = variant(specialized.RUNG, equal_registers, FewerStages)
-STORED = Unboxed(
-    **vars(variant(persistent.RUNG, unboxed(persistent.make_persistent), WithoutBoxes))
-)
+ROLES = specialized.RUNG.with_kernel(equal_registers)
+STORES_OF_SPECIALIZED = {"make": unboxed(persistent.make_persistent), "Options": WithoutBoxes}
+STORED = Unboxed(**vars(persistent.RUNG) | STORES_OF_SPECIALIZED)
 
 #: What a step adds, and the version that has it; each differs from the one before in that alone.
 STEPS: tuple[tuple[str, Rung, dict[str, int]], ...] = (
     ("mma, cp.async, 128 × 128, four stages", mma.RUNG, {"BN": 128, "WN": 32, "stages": STAGES}),
-    ("wgmma, not mma", WITHOUT_ROLES, {"group": 8, "tma": 0}),
-    ("TMA, not cp.async", WITHOUT_ROLES, {"group": 8}),
-    ("block swizzling by 16, not 8", WITHOUT_ROLES, {}),
-    ("warp specialisation", ROLES, {"BN": 128}),
-    ("tile of 128 × 256", ROLES, {}),
+    ("wgmma, not mma", WITHOUT_ROLES, {"BN": 128, "group": 8, "tma": 0}),
+    ("TMA, not cp.async", WITHOUT_ROLES, {"BN": 128, "group": 8}),
+    ("block swizzling by 16, not 8", WITHOUT_ROLES, {"BN": 128}),
+    ("tile of 128 × 256", WITHOUT_ROLES, {}),
+    ("warp specialisation", ROLES, {}),
     ("setmaxnreg", specialized.RUNG, {}),
     ("persistent blocks", STORED, {"group": 16, "cluster": 1}),
     ("C stored by TMA", persistent.RUNG, {"group": 16, "cluster": 1}),

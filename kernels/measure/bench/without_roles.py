@@ -13,16 +13,15 @@ from kernels.host import option
 from kernels.host.tensor_cores import HalfRung, HopperRung, HopperTiles
 from kernels.rungs import mma
 
-BM, BN, BK, STAGES, THREADS = 128, 128, 64, 4, 256
-TILE_A, TILE_B = BM * BK * 2, BK * BN * 2  # bytes
-STAGE, PANEL, SUMS = TILE_A + TILE_B, BK * 128, BN // 2
+BM, BK, STAGES, THREADS = 128, 64, 4, 256
+TILE_A, PANEL = BM * BK * 2, BK * 128  # bytes
 AHEAD, PENDING = STAGES - 1, STAGES - 2
-CHUNKS_A, CHUNKS_B = BK // 8, BN // 8  # of 16 bytes in a row
-APART_A, APART_B = THREADS // CHUNKS_A, THREADS // CHUNKS_B  # rows that a thread copies of
 
 
-def copies_by_threads():
+def copies_by_threads(BN):
     """Return how a thread asks for its part of a pair of tiles, and how it waits for all of it."""
+    CHUNKS_A, CHUNKS_B = BK // 8, BN // 8  # of 16 bytes in a row
+    APART_A, APART_B = THREADS // CHUNKS_A, THREADS // CHUNKS_B  # rows that a thread copies of
 
     @cuda.jit(device=True, inline="always")
     def ask(A, B, sA, loaded, row0, col0, step, M, N, K, pitch):
@@ -61,8 +60,9 @@ def copies_by_threads():
     return ask, await_tiles
 
 
-def copies_by_tma():
+def copies_by_tma(BN):
     """Return how one thread asks for a pair of tiles, and how each waits for it."""
+    STAGE = TILE_A + BK * BN * 2
 
     @cuda.jit(device=True, inline="always")
     def ask(map_A, map_B, sA, loaded, row0, col0, step, M, N, K, pitch):
@@ -80,9 +80,10 @@ def copies_by_tma():
     return ask, await_tiles
 
 
-def make_without_roles(group=16, tma=1, dtype="bfloat16", out_dtype="float32"):
+def make_without_roles(BN=256, group=16, tma=1, dtype="bfloat16", out_dtype="float32"):
+    STAGE, SUMS = TILE_A + BK * BN * 2, BN // 2
     multiply_add = ptx.wgmma(BN, dtype)
-    ask, await_tiles = copies_by_tma() if tma else copies_by_threads()
+    ask, await_tiles = copies_by_tma(BN) if tma else copies_by_threads(BN)
 
     @cuda.jit(launch_bounds=(THREADS, 1))
     def without_roles(A, B, C, M, N, K, pitch):
@@ -146,11 +147,11 @@ def make_without_roles(group=16, tma=1, dtype="bfloat16", out_dtype="float32"):
 
 @dataclass(frozen=True)
 class Options(HopperTiles):
+    BN: int = option(256, (128, 256), "columns of C that a block computes", only=True)
     group: int = option(16, (8, 16), "tiles of C that the blocks go down before one to the right")
     tma: int = option(1, (0, 1), "whether the TMA copies, or the threads do, by cp.async")
 
-    BN = BN
-    stages = {BN: STAGES}
+    stages = {128: STAGES, 256: STAGES}
     block_dim = (THREADS,)
 
 
@@ -170,6 +171,6 @@ RUNG = WithoutRoles(
     Options=Options,
     make=make_without_roles,
     engines=("numba",),
-    choices={"numba": ({}, {"group": 8}, {"group": 8, "tma": 0})},
+    choices={"numba": ({},)},
     instead=mma.RUNG,
 )
