@@ -254,18 +254,16 @@ def test_the_choice_by_counts_is_nearly_the_best_that_was_measured(
     record = records.load(name)
     now = chooser.here.Setting(record, chooser.versions.machine(record))
     monkeypatch.setattr(chooser.here, "setting", lambda: now)
-    timed = record.rows("timings", dtype=dtype, engine=engine)
-    there = {row.rung for row in timed}
-    first = list(LADDER).index(chooser.FROM)
-    from_here = [rung for rung in list(LADDER)[first:] if rung in there]
-    rungs = [(LADDER[rung], engine) for rung in from_here]
+    from_here = list(LADDER)[list(LADDER).index(chooser.FROM) :]
     seconds = {}
-    for row in timed:
+    for row in record.rows("timings", dtype=dtype, engine=engine):
         if row.rung in from_here:
             measured = seconds.setdefault((row.M, row.N, row.K), {})
             measured[row.rung, str(sorted(row.options.items()))] = row.median
     assert len(seconds) >= 7
     for shape, measured in seconds.items():
+        there = {rung for rung, _ in measured}
+        rungs = [(LADDER[rung], engine) for rung in from_here if rung in there]
         found = chooser._reckoned(rungs, *shape, dtype)
         taken = measured.get((found.rung, str(sorted(found.options.items()))))
         assert found.why == "reckoned" and taken, (shape, found)
