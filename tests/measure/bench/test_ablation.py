@@ -1,4 +1,4 @@
-"""The versions between `mma` and `persistent`, in the interpreter."""
+"""The versions between two rungs, in the interpreter."""
 
 import numpy as np
 import pytest
@@ -20,6 +20,15 @@ def test_a_version_is_right_and_sound(what, rung, options):
     np.testing.assert_allclose(C, A.astype(float) @ B, rtol=0, atol=1e-4)
 
 
+@pytest.mark.parametrize("what, rung, options", ablation.FP32_STEPS[1:4], ids=str)
+def test_a_version_in_float32_is_right_and_sound(what, rung, options):
+    sizes = 150, 260, 41
+    seen = trace_rung(rung, *sizes, **options)
+    assert not seen.problems
+    A, B = oracle.inputs(*sizes)
+    np.testing.assert_allclose(seen.outputs["C"], A.astype(float) @ B, rtol=0, atol=1e-4)
+
+
 def test_all_are_timed_in_turn_with_the_library(monkeypatch):
     monkeypatch.setattr(Case, "library", lambda case: lambda: None)
     in_turn = []
@@ -30,7 +39,7 @@ def test_all_are_timed_in_turn_with_the_library(monkeypatch):
             in_turn.append(len(launches)) or [{"gflops": float(n)} for n, _ in enumerate(launches)]
         ),
     )
-    rows = ablation.measured(128)
+    rows = ablation.measured(128, ablation.STEPS, "bfloat16")
     assert in_turn == [1 + len(ablation.STEPS)]
     assert [(row["what"], row["gflops"]) for row in rows] == [
         (what, float(n)) for n, (what, *_) in enumerate(ablation.STEPS, 1)
