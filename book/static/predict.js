@@ -101,7 +101,8 @@
       told = box.querySelector(".said"),
       fault = form.querySelector(".fault");
     const veils = document.querySelectorAll(`[data-veil="${box.id}"]`),
-      marks = document.querySelectorAll(`[data-guess^="${box.id} "]`);
+      inCharts = () => document.querySelectorAll(`[data-guess^="${box.id} "]`), // and in those that were run again
+      marks = inCharts();
 
     function complain(text, input) {
       fault.textContent = text;
@@ -111,7 +112,7 @@
     }
 
     function draw(said) {
-      for (const mark of marks) {
+      for (const mark of inCharts()) {
         const { guess, place, zero, per, log, one, from, to } = mark.dataset,
           value = [said?.[guess.split(" ")[1]]].flat()[place ?? 0];
         if (log) {
