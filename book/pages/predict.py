@@ -27,6 +27,9 @@ LABEL = re.compile(r"([\d.]+) ([µmkMGTP]?)(?:s|B/s|FLOP/s)")
 PREFIXES = {"µ": 1e-6, "m": 1e-3, "": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
 EXPONENT = -2  # how far the digits of an exponent are raised, at least
 
+#: What tells an answer, beside outputs.
+TEXT = ("p", "ul", "ol", "details")
+
 #: How an axis is labelled where its values begin: `0`, `0.0`, `0 B/s`.
 ZERO = re.compile(r"0(\.0+)?(?![\d.])")
 
@@ -144,7 +147,7 @@ def sketch(asked: Field, label: str, data: str) -> str:
 def veil(place: Tag, box: Box, cells: dict[str, Tag]) -> None:
     """Veil the outputs from a box to the last that tells the answer, and what is said of it.
 
-    That is every paragraph between the cell that answers and the first cell after the last.
+    That is all text between the cell that answers and the first cell after the last.
     """
     answers = {id(cells[each.cell]) for each in box.fields if each.cell in cells}
     waiting = {*answers, *(id(cells[name]) for name in [box.through] if name)}
@@ -156,7 +159,7 @@ def veil(place: Tag, box: Box, cells: dict[str, Tag]) -> None:
             waiting.discard(id(part))
             for output in part.select(".cell_output"):
                 output["data-veil"] = anchor(box)
-        elif part.name == "p" and (box.tells_itself or not waiting & answers):
+        elif part.name in TEXT and (box.tells_itself or not waiting & answers):
             part["data-veil"] = anchor(box)
             said = True
         elif "admonition" in part.get("class", []):
