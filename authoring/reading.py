@@ -99,7 +99,8 @@ class Page:
     code : int
         Lines of the cells that are not folded, blank ones and exercises apart.
     predictions, turns, figures, widgets, exercises : int
-        A quiz is no widget here, and a prediction of an exercise is part of that. A *turn* asks the reader to change a cell in the text.
+        A quiz is no widget here, and an exercise has its predictions. A *turn* asks the reader to
+        change a cell in the text.
     exercise_minutes : int
     long : int
         Sentences of more than 30 words.
