@@ -208,7 +208,7 @@ export class Cell {
     return /\bexercises\.check\(/.test(this.source) && said.endsWith(": right");
   }
 
-  /** A picture that the page has already looks as it does there: larger letters, and the reader's guesses. */
+  /** A picture that the page has already looks as it does there, its letters larger. */
   dressed(picture) {
     const name = picture.querySelector("[id]")?.id.split("-")[0]; // made of all that is drawn
     const there = name && this.recorded?.querySelector(`figure.drawn [id^="${name}-"]`);
