@@ -112,7 +112,7 @@ emulated(const __grid_constant__ TensorMap map_A, const __grid_constant__ Tensor
                             multiply_add(acc, rows_of_A(sA + upper * 128 + k * 2),
                                          panels_of_B(sB + k * 128, PANEL), step + k > 0);
                         products_commit();
-                        // These products go on while the next are asked for.
+                        // Leave this group in flight.
                         products_wait<1>(acc);
                         if (step > 0 && tid < CLUSTER)
                             barrier_arrive(empty + 8 * previous, tid);

@@ -88,7 +88,7 @@ fp8(const __grid_constant__ TensorMap map_A, const __grid_constant__ TensorMap m
                         multiply_add_bytes(acc, rows_of_A(sA + upper * BK + k), rows_of_A(sB + k),
                                            step + k > 0);
                     products_commit();
-                    // These products go on while the next are asked for; those before are done.
+                    // Leave this group in flight; the previous one is complete.
                     products_wait<1>(acc);
                     if (step > 0 && tid < CLUSTER)
                         barrier_arrive(empty + 8 * previous, tid);

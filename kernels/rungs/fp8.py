@@ -132,10 +132,10 @@ def make_fp8(group=8, cluster=2, promote=0, stages=4, out_dtype="float32"):
                         for k in range(0, BK, 32):
                             a = ptx.matrix_descriptor(sA + upper * BK + k, 16)
                             b = ptx.matrix_descriptor(sB + k, 16)
-                            multiply_add(acc, a, b, step + k)  # the first product finds no sums
+                            multiply_add(acc, a, b, step + k)  # first: scale-d = 0
                         unrolled()
                         ptx.wgmma_commit_group()
-                        # These products go on while the next are asked for; those before are done.
+                        # Leave this group in flight; the previous one is complete.
                         ptx.wgmma_wait_group(1, acc, SUMS)
                         if step > 0 and tid < cluster:
                             ptx.mbarrier_arrive_cluster(empty + 8 * previous, tid)

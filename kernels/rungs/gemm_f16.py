@@ -167,10 +167,10 @@ def make_gemm_f16(
                     for k in range(4):
                         a = ptx.matrix_descriptor(sA + upper * BOX + STEP_A * k, LEADING_A)
                         b = ptx.matrix_descriptor(sB + STEP_B * k, LEADING_B)
-                        multiply_add(acc, a, b, step - begin + k)  # the first finds no sums
+                        multiply_add(acc, a, b, step - begin + k)  # first: scale-d = 0
                     unrolled()
                     ptx.wgmma_commit_group()
-                    # These products go on while the next are asked for; those before are done.
+                    # Leave this group in flight; the previous one is complete.
                     ptx.wgmma_wait_group(1, acc, SUMS)
                     if step > begin and tid < cluster:
                         ptx.mbarrier_arrive_cluster(empty + 8 * previous, tid)

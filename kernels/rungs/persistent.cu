@@ -85,7 +85,7 @@ persistent(const __grid_constant__ TensorMap map_A, const __grid_constant__ Tens
                     multiply_add(acc, rows_of_A(sA + upper * 128 + k * 2),
                                  panels_of_B(sB + k * 128, PANEL), step + k > 0);
                 products_commit();
-                // These products go on while the next are asked for; those before are done.
+                // Leave this group in flight; the previous one is complete.
                 products_wait<1>(acc);
                 if (step > 0 && tid < CLUSTER)
                     barrier_arrive(empty + 8 * previous, tid);

@@ -114,10 +114,10 @@ def make_persistent(group=8, cluster=2, dtype="bfloat16", out_dtype="float32"):
                     for k in range(0, BK, 16):
                         a = ptx.matrix_descriptor(sA + upper * 128 + k * 2, 16)
                         b = ptx.matrix_descriptor(sB + k * 128, PANEL)
-                        multiply_add(acc, a, b, step + k)  # the first product finds no sums
+                        multiply_add(acc, a, b, step + k)  # the first overwrites acc (scale-d = 0)
                     unrolled()
                     ptx.wgmma_commit_group()
-                    # These products go on while the next are asked for; those before are done.
+                    # Leave this group in flight; the previous one is complete.
                     ptx.wgmma_wait_group(1, acc, SUMS)
                     if step > 0 and tid < cluster:
                         ptx.mbarrier_arrive_cluster(empty + 8 * previous, tid)

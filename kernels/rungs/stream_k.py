@@ -155,11 +155,11 @@ def make_stream_k(BN=0, cluster=0, parts=1, dtype="bfloat16", out_dtype="float32
                     for k in range(0, BK, 16):
                         a = ptx.matrix_descriptor(sA + upper * 128 + k * 2, 16)
                         b = ptx.matrix_descriptor(sB + k * 128, PANEL)
-                        # The first product finds no sums.
+                        # The first wgmma overwrites the accumulators (scale-d = 0).
                         multiply_add(acc, a, b, step - start - part + k)
                     unrolled()
                     ptx.wgmma_commit_group()
-                    # These products go on while the next are asked for; those before are done.
+                    # Leave this group in flight; the previous one is complete.
                     ptx.wgmma_wait_group(1, acc, SUMS)
                     if step > start + part and tid < cluster:
                         ptx.mbarrier_arrive_cluster(empty + 8 * previous, tid + part)

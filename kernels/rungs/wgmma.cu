@@ -52,7 +52,7 @@ wgmma(const __grid_constant__ TensorMap map_A, const __grid_constant__ TensorMap
         products_commit();
         products_wait<0>(upper);
         products_wait<0>(lower);
-        // The next tiles may come only when all four warps are done with these.
+        // A precaution: thread 0 has waited for the products of all four warps.
         __syncthreads();
     }
 

@@ -50,14 +50,14 @@ def make_wgmma(dtype="bfloat16", out_dtype="float32"):
             ptx.wgmma_fence()
             for k in range(0, BK, 16):
                 b = ptx.matrix_descriptor(sB + k * 128, PANEL)
-                # The first product finds no sums.
+                # The first wgmma overwrites the accumulators (scale-d = 0).
                 multiply_add(upper, ptx.matrix_descriptor(sA + k * 2, 16), b, k0 + k)
                 multiply_add(lower, ptx.matrix_descriptor(sA + 64 * 128 + k * 2, 16), b, k0 + k)
             unrolled()
             ptx.wgmma_commit_group()
             ptx.wgmma_wait_group(0, upper, SUMS)
-            ptx.wgmma_wait_group(0, lower, SUMS)
-            # The next tiles may come only when all four warps are done with these.
+            ptx.wgmma_wait_group(0, lower, SUMS)  # tells the compiler that lower changes, too
+            # A precaution: thread 0 has waited for the products of all four warps.
             cuda.syncthreads()
 
         lane = cuda.threadIdx.x % 32

@@ -26,6 +26,11 @@ class Mbarrier:
         How many have ended.
     flying : list
         Copies that were asked for in this phase and have not arrived.
+    passed : dict
+        Line, parity and phase of a warp's last wait, and whether it was for a phase that this warp
+        knew to be over; by the warp's number.
+    crowd : tuple of int or None
+        Line and arrivals of an instruction that brought more than a phase takes.
     """
 
     def __init__(self, block: Block, address: int, count: int, warp: Warp, n):
@@ -36,31 +41,57 @@ class Mbarrier:
         self.maker, self.made = warp, int(warp.clock[warp.actor])
         self.shown = False  # to the asynchronous proxy, and to other blocks
         self.flying: list = []
+        self.passed: dict[int, tuple[int, int, int, bool]] = {}
+        self.crowd: tuple[int, int] | None = None
         self.released = [np.zeros(block.cluster.actors, np.int64) for _ in range(2)]
         self.over = [np.zeros(block.cluster.actors, np.int64) for _ in range(2)]
 
     @property
+    def alike(self) -> list[Mbarrier]:
+        """The block's mbarriers that were made at the same line."""
+        return [bar for bar in self.block.barriers.values() if bar.line == self.line]
+
+    @property
     def name(self) -> str:
         """What messages call it."""
-        return f"the mbarrier at shared address {self.address} (made at line {self.line})"
+        number = f"{self.stage} of " if len(self.alike) > 1 else ""
+        return f"mbarrier {number}`{self.text}` (made at line {self.line})"
 
     @property
     def stage(self) -> int:
         """Its number among the mbarriers that were made at the same line."""
-        made = (bar.address for bar in self.block.barriers.values() if bar.line == self.line)
-        return sorted(made).index(self.address)
+        return sum(bar.address < self.address for bar in self.alike)
 
     @property
     def lacks(self) -> str:
-        """What its phase still wants."""
-        wants = []
+        """What its phase still wants, with a verb."""
+        wants, size = [], abs(self.bytes)
+        what = "1 byte" if size == 1 else f"{size} bytes"
         if self.pending:
             wants.append(f"{self.pending} of {self.count} arrivals")
         if self.bytes > 0:
-            wants.append(f"{self.bytes} bytes")
+            wants.append(what)
+        said = ["lacks " + " and ".join(wants)] if wants else []
         if self.bytes < 0:
-            wants.append(f"the announcement of {-self.bytes} bytes that came")
-        return " and ".join(wants) or "nothing"
+            said.append(f"expects {what} fewer than came")
+        return " and ".join(said) or "lacks nothing"
+
+    def why(self, warp: int) -> str:
+        """What may have kept a warp waiting, for a report: empty if nothing is known."""
+        others = [bar.stage for bar in self.alike if bar.phase and bar is not self]
+        line, bit, phase, idle = self.passed.get(warp, (0, 0, self.phase, False))
+        if self.crowd:
+            return f": line {self.crowd[0]} brings {self.crowd[1]} arrivals of a warp at once"
+        if phase < self.phase:
+            if idle:
+                return f": line {line} asked for parity {bit} in phase {phase}, and didn't wait"
+            return f": no wait here was for phase {phase} (parity {phase % 2})"
+        if self.phase or self.pending < self.count or self.bytes or len(self.alike) == 1:
+            return ""
+        if not others:
+            return ": nothing has arrived at any of these"
+        number = "numbers" if len(others) > 1 else "number"
+        return f": what came went to {number} " + ", ".join(map(str, sorted(others)))
 
     def acquire(self, clocks) -> None:
         """Take over the clocks that whoever arrives releases."""
@@ -70,6 +101,8 @@ class Mbarrier:
     def arrive(self, times: int, clocks, line: int) -> None:
         """Count arrivals."""
         self.acquire(clocks)
+        if times > self.count:
+            self.crowd = line, times
         while times > 0:
             some = min(times, self.pending)
             self.pending -= some
@@ -229,12 +262,14 @@ def wait_parity(run, n, m, address, parity):
             continue
 
         def missing(bar=bar, bit=bit) -> str:
-            return (
-                f"the end of phase {bar.phase} (parity {bit}) of {bar.name}, `{bar.text}`, "
-                f"which lacks {bar.lacks}"
-            )
+            return f"the end of phase {bar.phase} (parity {bit}) of {bar.name}, which {bar.lacks}"
 
-        yield Wait(n.lineno, lambda bar=bar, bit=bit: bar.phase % 2 != bit, missing, bar.address)
+        yield Wait(
+            n.lineno, lambda bar=bar, bit=bit: bar.phase % 2 != bit, missing, bar.address,
+            lambda bar=bar: bar.why(warp.index),
+        )  # fmt: skip
+        before = bar.passed.get(warp.index, (0, 0, 0, False))
+        bar.passed[warp.index] = n.lineno, bit, bar.phase, before[2] == bar.phase
         warp.acquire(*bar.over)
 
 

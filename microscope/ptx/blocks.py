@@ -42,12 +42,15 @@ class Wait:
         Says in words what is lacking.
     barrier : int or None
         Shared address of the mbarrier, if it is one.
+    why : callable
+        Says in words what may be the cause, behind `missing`, if nothing can go on.
     """
 
     line: int
     ready: object
     missing: object
     barrier: int | None = None
+    why: object = str
 
 
 @dataclass(eq=False)
@@ -187,6 +190,12 @@ class Block:
             self.events[key] = Event(what, line, self.number, warp.thread(lane))
         return self.events[key]
 
+    def warp_of(self, thread: tuple) -> int:
+        """Number of a thread's warp."""
+        bx, by, _ = self.cluster.session.block
+        x, y, z = thread
+        return (x + bx * (y + by * z)) // WARP
+
     def clashes(self, clash: Clash, second: Event, op: str) -> None:
         """Turn a clash into a problem."""
         first, byte = clash.first, clash.word * 4
@@ -219,6 +228,9 @@ class Block:
                 f"while the copy of line {first.line} may still be writing it: nothing here has "
                 f"waited for phase {first.phase} (parity {first.phase % 2}) of {bar.name}"
             )
+            line, bit, phase, idle = bar.passed.get(self.warp_of(second.thread), (0, 0, -1, False))
+            if idle and phase == first.phase:
+                text += f": line {line} asked for parity {bit} in phase {phase}, and didn't wait"
         elif op == "writes" and first.reads:
             kind = Kind.OVERWRITTEN
             what = "wgmma_wait_group" if "wgmma" in first.what else "their barrier"

@@ -144,7 +144,7 @@ class _Run:
         for r in self.waiting:
             request = self.requests[r]
             if isinstance(request, Wait):
-                missing = request.missing()
+                missing = request.missing() + request.why()
             else:
                 missing = "the barrier of all threads of the block, to which others don't come"
             key = (request.line, missing, r.shared[KEY].number)
@@ -187,7 +187,7 @@ class _Run:
                 if bar.bytes:
                     cluster.problem(
                         Kind.BYTES, bar.line,
-                        f"{bar.name} ends in phase {bar.phase} and lacks {bar.lacks}: announce as "
+                        f"{bar.name} ends in phase {bar.phase} and {bar.lacks}: announce as "
                         "many bytes as the copies bring",
                         block.number, bar.maker.thread(0),
                     )  # fmt: skip

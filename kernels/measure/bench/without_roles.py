@@ -117,10 +117,10 @@ def make_without_roles(BN=256, group=16, tma=1, dtype="bfloat16", out_dtype="flo
             for k in range(0, BK, 16):
                 a = ptx.matrix_descriptor(sA + upper * 128 + k * 2, 16)
                 b = ptx.matrix_descriptor(sB + k * 128, PANEL)
-                multiply_add(acc, a, b, step + k)  # the first product finds no sums
+                multiply_add(acc, a, b, step + k)  # the first overwrites acc (scale-d = 0)
             unrolled()
             ptx.wgmma_commit_group()
-            # These products go on while the next tiles are asked for; those before are done.
+            # Leave this group in flight; the previous one is complete.
             ptx.wgmma_wait_group(1, acc, SUMS)
             cuda.syncthreads()
             to, loaded = ring + before * STAGE, full + 8 * before

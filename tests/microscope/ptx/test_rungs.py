@@ -45,7 +45,7 @@ def test_a_rung_is_right_and_sound(name):
     np.testing.assert_array_equal(seen.outputs[C], expected)
 
 
-DONE = "            # The next tiles may come only when all four warps are done with these.\n"
+DONE = "            # A precaution: thread 0 has waited for the products of all four warps.\n"
 MUTANTS = [
     ("wgmma", "ptx.mbarrier_wait_parity(loaded, parity)", "pass", RACES),
     ("wgmma", "parity ^= 1", "pass", RACES),
@@ -68,20 +68,45 @@ MUTANTS = [
 ]  # fmt: skip
 
 
-def mutant(number: int):
-    """The kernel of a mutant."""
-    name, before, after, _ = MUTANTS[number]
+def changed(name: str, before: str, after: str):
+    """The kernel of a rung with one place of its text changed."""
     source = Path(RUNGS[name].__file__).read_text(encoding="utf-8")
     if source.count(before) != 1:
         raise ValueError(f"{name} has {source.count(before)} places {before!r}")
-    module = from_source(source.replace(before, after), f"{name}_mutant_{number}")
+    module = from_source(source.replace(before, after), f"{name}_changed")
     return getattr(module, f"make_{name}")()
 
 
 @pytest.mark.parametrize("number", range(len(MUTANTS)))
 def test_a_mutant_of_a_rung_is_reported(number):
-    name, *_, kinds = MUTANTS[number]
+    name, before, after, kinds = MUTANTS[number]
     arguments, shared_bytes, _ = launch(name)
-    seen = trace(mutant(number), *arguments, shared_bytes=shared_bytes)
+    seen = trace(changed(name, before, after), *arguments, shared_bytes=shared_bytes)
     found = {problem.kind for problem in seen.problems}
     assert found & kinds if kinds else not found
+
+
+ARRIVE = "ptx.mbarrier_arrive(empty + 8 * previous)"
+EXPECT = "loaded, TILE_A + TILE_B)"
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after", "words"),
+    [
+        ("wgmma", EXPECT, f"{EXPECT[:-1]} + 1)", "which lacks 1 byte"),
+        ("wgmma", EXPECT, f"{EXPECT[:-1]} - 16)", "which expects 16 bytes fewer than came"),
+        ("wgmma", "parity ^= 1", "pass", "no wait here was for phase 1 (parity 1)"),
+        ("specialized", ARRIVE, "pass", "arrivals: nothing has arrived at any of these"),
+        ("specialized", ARRIVE, "ptx.mbarrier_arrive(empty + 8 * slot)",
+         "mbarrier 0 of `empty + 8 * slot` (made at line 42), which lacks 2 of 2 arrivals: "
+         "what came went to numbers 1, 2, 3;"),
+        ("specialized", "if step > 0 and tid == 0:", "if step > 0:",
+         "brings 32 arrivals of a warp at once"),
+    ],
+)  # fmt: skip
+def test_a_deadlock_names_its_cause(name, before, after, words):
+    arguments, shared_bytes, _ = launch(name)
+    kernel = changed(name, before, after)
+    seen = trace(kernel, *arguments, shared_bytes=shared_bytes, landing="earliest")
+    (stuck,) = [problem for problem in seen.problems if problem.kind == Kind.DEADLOCK]
+    assert words in stuck.message and "address" not in stuck.message

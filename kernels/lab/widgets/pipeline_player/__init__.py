@@ -313,10 +313,10 @@ class _Block:
     def short(self, waiting) -> str:
         """What somebody waits for, in fewer words."""
         name = self.names.get(waiting.barrier)
-        parts = re.match(r"the end of phase (\d+) .*? lacks (.*)$", waiting.missing)
+        parts = re.match(r"the end of phase (\d+) .*?, which (.*)$", waiting.missing)
         if name is None or parts is None:
             return waiting.missing
-        return f"phase {parts[1]} of {name}, which lacks {parts[2]}"
+        return f"phase {parts[1]} of {name}, which {parts[2]}"
 
     def numbers(self, steps: int) -> list:
         """How often something happens, for a table."""
