@@ -41,7 +41,12 @@ FORMATS = {
 BITS = {torch.bfloat16: torch.uint16, torch.float8_e4m3fn: torch.uint8}
 
 
-@torch.library.custom_op("tile_by_tile::matmul", mutates_args=())
+#: The operators are defined with as little around them as PyTorch allows: what wraps a
+#: ``torch.library.custom_op`` costs the host as much as a launch.
+_library = torch.library.Library("tile_by_tile", "FRAGMENT")
+_library.define("matmul(Tensor A, Tensor B, str rung='') -> Tensor")
+
+
 def matmul(A: torch.Tensor, B: torch.Tensor, rung: str = "") -> torch.Tensor:
     """Return A·B, computed by the kernel that suits the shape, or by a rung of the ladder.
 
@@ -66,13 +71,14 @@ def matmul(A: torch.Tensor, B: torch.Tensor, rung: str = "") -> torch.Tensor:
     LookupError, TypeError, ValueError, RuntimeError
         One line that names the value and the way out.
     """
-    if A.device.type not in ("cpu", "cuda"):
-        raise ValueError(f"A is on {A.device}: the kernels run on cuda and cpu; move it, A.cpu()")
-    if A.is_cuda:
-        return _planned(A, B, rung)
+    return torch.ops.tile_by_tile.matmul(A, B, rung)
+
+
+def _on_cpu(A: torch.Tensor, B: torch.Tensor, rung: str = "") -> torch.Tensor:
+    """A·B in the interpreter."""
     if A.dtype != torch.float32:
         _check(A, B)
-        return matmul(A.float(), B.float(), rung).to(FORMATS[A.dtype])
+        return _on_cpu(A.float(), B.float(), rung).to(FORMATS[A.dtype])
     chosen = rung_for(rung or "tiled", "numba")
     _check(A, B)
     C = A.new_empty(A.shape[0], B.shape[1])
@@ -80,28 +86,103 @@ def matmul(A: torch.Tensor, B: torch.Tensor, rung: str = "") -> torch.Tensor:
     return C
 
 
-@matmul.register_fake
 def _shape(A: torch.Tensor, B: torch.Tensor, rung: str = "") -> torch.Tensor:
     """What a compiler needs to know of the result: its shape, type and device."""
     _check(A, B)
     return A.new_empty(A.shape[0], B.shape[1], dtype=FORMATS[A.dtype])
 
 
-def _planned(A: torch.Tensor, B: torch.Tensor, rung: str) -> torch.Tensor:
-    """A·B on a GPU, by the kernel that suits the shape, or by a named rung."""
-    if rung and A.dtype == torch.float32:
-        rung_for(rung, "cpp")
-    _check(A, B)
-    C = A.new_empty(A.shape[0], B.shape[1], dtype=FORMATS[A.dtype])
+class _Kind:
+    """Products of one shape, layout and format, checked once: what their launches have in common."""
 
-    def make(*arrays: Any) -> Callable[[], object]:
-        if not rung:
+    __slots__ = ("dtype", "rung", "shape")
+
+    def __init__(self, A: torch.Tensor, B: torch.Tensor, rung: str) -> None:
+        if rung and A.dtype == torch.float32:
+            rung_for(rung, "cpp")
+        _check(A, B)
+        self.shape, self.dtype, self.rung = (A.shape[0], B.shape[1]), FORMATS[A.dtype], rung
+
+    def make(self, *arrays: Any) -> Callable[[], object]:
+        """Return the launch on CuPy arrays A, B and C."""
+        if not self.rung:
             return chooser.plan(*arrays).launch
-        engine = "cpp" if "cpp" in LADDER[rung].engines else "numba"
-        return LADDER[rung].prepare(*arrays, engine=engine, strided=True)
+        engine = "cpp" if "cpp" in LADDER[self.rung].engines else "numba"
+        return LADDER[self.rung].prepare(*arrays, engine=engine, strided=True)
 
-    _launch((A, B, C), rung, make)
+
+#: The kinds met so far, by all that they depend on.
+_kinds: dict[Hashable, _Kind] = {}
+
+
+def _on_gpu(A: torch.Tensor, B: torch.Tensor, rung: str = "") -> torch.Tensor:
+    """A·B on a GPU, by the kernel that suits the shape, or by a named rung."""
+    key = (
+        rung, tuned.stamp(), A.get_device(), B.get_device(), A.dtype, B.dtype,
+        A.shape, A.stride(), B.shape, B.stride(),
+    )  # fmt: skip
+    kind = _kinds.get(key)
+    if kind is None:
+        if len(_kinds) >= _kept.most:
+            _kinds.clear()
+        kind = _kinds[key] = _Kind(A, B, rung)
+    C = A.new_empty(kind.shape, dtype=kind.dtype)
+    _launch(kind, (A, B, C), kind.make)
     return C
+
+
+class _Product(torch.autograd.Function):
+    """A·B, and its gradients."""
+
+    @staticmethod
+    def forward(ctx: Any, A: torch.Tensor, B: torch.Tensor, rung: str) -> torch.Tensor:
+        ctx.rung = rung
+        ctx.save_for_backward(A, B)
+        return _below_autograd(A, B, rung)
+
+    @staticmethod
+    def backward(ctx: Any, G: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+        """With G the gradient of C: the gradients G·Bᵀ of A and Aᵀ·G of B, as A and B lie."""
+        A, B = ctx.saved_tensors
+        of_A, of_B = ctx.needs_input_grad[:2]
+        if A.dtype != FORMATS[A.dtype]:
+            raise TypeError(f"a product of {A.dtype} has no gradient: multiply in bfloat16")
+        return (
+            _lying_as(A, G, B.t(), ctx.rung) if of_A else None,
+            _lying_as(B, A.t(), G, ctx.rung) if of_B else None,
+            None,
+        )
+
+
+def _lying_as(X: torch.Tensor, A: torch.Tensor, B: torch.Tensor, rung: str) -> torch.Tensor:
+    """A·B, by columns where X lies by columns: what adds it to X would have to turn it round."""
+    if X.stride(0) == 1 < X.stride(1):
+        return matmul(B.t(), A.t(), rung).t()
+    return matmul(A, B, rung)
+
+
+def _with_gradients(A: torch.Tensor, B: torch.Tensor, rung: str = "") -> torch.Tensor:
+    if torch.is_grad_enabled() and (A.requires_grad or B.requires_grad):
+        return _Product.apply(A, B, rung)
+    return _below_autograd(A, B, rung)
+
+
+def _below_autograd(A: torch.Tensor, B: torch.Tensor, rung: str) -> torch.Tensor:
+    """A·B by whatever comes next: at once by a kernel, where nobody watches or transforms."""
+    plain = type(A) in PLAIN and type(B) in PLAIN and A.is_cuda
+    if plain and not torch._C._len_torch_dispatch_stack():
+        if torch._C._functorch.peek_interpreter_stack() is None:
+            return _on_gpu(A, B, rung)
+    with torch._C._AutoDispatchBelowAutograd():
+        return torch.ops.tile_by_tile.matmul(A, B, rung)
+
+
+#: Tensors that are what they seem; others stand for something.
+PLAIN = torch.Tensor, torch.nn.Parameter
+
+torch.library.register_fake("tile_by_tile::matmul", _shape)
+for _where, _does in (("CPU", _on_cpu), ("CUDA", _on_gpu), ("Autograd", _with_gradients)):
+    _library.impl("matmul", _does, _where)
 
 
 #: Launches that are kept for the addresses of their tensors, which they do not keep alive.
@@ -111,21 +192,23 @@ _recorded: list[Callable[[], object]] = []
 
 
 def _launch(
-    tensors: tuple[torch.Tensor, ...], asked: Hashable, make: Callable[..., Callable[[], object]]
+    kind: Hashable, tensors: tuple[torch.Tensor, ...], make: Callable[..., Callable[[], object]]
 ) -> None:
-    """Launch what `make` returns for CuPy arrays on the memory of tensors, on PyTorch's stream."""
-    device = tensors[0].device.index
-    stream = torch.cuda.current_stream(device).cuda_stream
-    places = [x for t in tensors for x in (t.data_ptr(), t.shape, t.stride(), t.dtype)]
-    key = asked, stream, device, tuned.stamp(), *places
+    """Launch what `make` returns for CuPy arrays on the memory of tensors, on PyTorch's stream.
+
+    `kind` is all that a launch depends on besides their addresses and the stream.
+    """
+    device = tensors[0].get_device()
+    stream = torch._C._cuda_getCurrentRawStream(device)
+    key = kind, stream, *[tensor.data_ptr() for tensor in tensors]
     launch = _kept.get(key)
-    if launch is None or torch.cuda.is_current_stream_capturing():
+    # The default stream, 0, cannot be captured.
+    if launch is None or (stream and torch.cuda.is_current_stream_capturing()):
         with cupy.cuda.Device(device), _stream_of(stream):
             launch = _prepared(tensors, make, key)
             launch()
-    elif cupy.cuda.runtime.getDevice() == device:
-        with _stream_of(stream):
-            launch()
+    elif cupy.cuda.get_current_stream().ptr == stream and cupy.cuda.runtime.getDevice() == device:
+        launch()
     else:
         with cupy.cuda.Device(device), _stream_of(stream):
             launch()
@@ -180,27 +263,6 @@ def _beside_a_capture(
     return launch
 
 
-def _remember(ctx: Any, inputs: tuple[Any, ...], output: torch.Tensor) -> None:
-    A, B, ctx.rung = inputs
-    ctx.save_for_backward(A, B)
-
-
-def _gradients(ctx: Any, G: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
-    """With C = A·B and G the gradient of C: the gradients G·Bᵀ of A and Aᵀ·G of B."""
-    A, B = ctx.saved_tensors
-    of_A, of_B = ctx.needs_input_grad[:2]
-    if A.dtype != FORMATS[A.dtype]:
-        raise TypeError(f"a product of {A.dtype} has no gradient: multiply in bfloat16")
-    return (
-        matmul(G, B.t(), ctx.rung) if of_A else None,
-        matmul(A.t(), G, ctx.rung) if of_B else None,
-        None,
-    )
-
-
-matmul.register_autograd(_gradients, setup_context=_remember)
-
-
 def _check(A: torch.Tensor, B: torch.Tensor) -> None:
     takes = tuple(str(dtype).removeprefix("torch.") for dtype in FORMATS)
     check_product(tuple(A.shape), tuple(B.shape), str(A.dtype), str(B.dtype), takes)
@@ -247,7 +309,8 @@ def attention(
     def make(*arrays: Any) -> Callable[[], object]:
         return fused.launcher(fused.Heads(*arrays, engine), causal)
 
-    _launch((q, k, v, out.view(q.shape)), causal, make)
+    kind = causal, tuned.stamp(), Q.dtype, q.shape, k.shape
+    _launch(kind, (q, k, v, out.view(q.shape)), make)
     return out
 
 
@@ -274,7 +337,7 @@ def _attention_backward(
         operands = attention_backward.Gradients(*arrays[:-1], out=arrays[-1])
         return operands.launcher(causal)
 
-    _launch((*arrays, found), ("backward", causal), make)
+    _launch(("backward", causal, Q.shape), (*arrays, found), make)
     return found
 
 

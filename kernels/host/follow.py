@@ -12,7 +12,9 @@ Source: NVIDIA, *CUDA C++ Programming Guide*, section on programmatic dependent 
 """
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -65,17 +67,18 @@ def prepared(
 
     if of_numba:
         arguments = tuple(_on_device(argument) for argument in arguments)
-        compiled = kernel.compile(tuple(kernel.typeof_pyval(argument) for argument in arguments))
+        compiled = _compiled(kernel, arguments)
         name, address = kernel.__name__, compiled._codelibrary.get_cufunc().handle
         if shared_bytes:  # over 48 KiB, what the kernel declares included, it must be told so
             most = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
             device = driver.CUdevice(cupy.cuda.Device().id)
             _check(driver.cuKernelSetAttribute(most, shared_bytes, address, device)[0], name)
-        values = [number for argument in arguments for number in _packed(argument)]
+        values = [_packed(argument) for argument in arguments]
     else:
         compiled, name, address = kernel, kernel.name, kernel.kernel.ptr
         values = [np.asarray(a.data.ptr if isinstance(a, cupy.ndarray) else a) for a in arguments]
-    pointers = np.array([value.ctypes.data for value in values], np.uint64)
+    places = ((value.__array_interface__["data"][0], value.size) for value in values)
+    pointers = np.array([place + 8 * n for place, count in places for n in range(count)], np.uint64)
     config = driver.CUlaunchConfig()
     if closely:
         early = driver.CUlaunchAttribute()
@@ -109,21 +112,45 @@ def _check(status, name: str) -> None:
         raise RuntimeError(f"{name} was not launched ({status.name})")
 
 
+#: By kernel and kinds of arguments, what Numba compiled: it takes long to look that up.
+_known: WeakKeyDictionary = WeakKeyDictionary()
+
+
+def _compiled(kernel, arguments):
+    """Return a Numba kernel compiled for arguments such as these."""
+    kinds = tuple(
+        (a.dtype, a.ndim, a.flags.c_contiguous, a.flags.f_contiguous)
+        if isinstance(a, cupy.ndarray) else getattr(a, "dtype", type(a))
+        for a in arguments
+    )  # fmt: skip
+    known = _known.setdefault(kernel, {})
+    if kinds not in known:
+        arrays = (cuda.as_cuda_array(a) if isinstance(a, cupy.ndarray) else a for a in arguments)
+        known[kinds] = kernel.compile(tuple(map(kernel.typeof_pyval, arrays)))
+    return known[kinds]
+
+
 def _on_device(argument):
-    """Return an argument as a Numba kernel takes it."""
+    """Return an argument as a CuPy array, or a number."""
     if isinstance(argument, np.ndarray) and argument.dtype.kind == "V":
-        argument = cupy.asarray(argument.view(np.uint8))
-    return cuda.as_cuda_array(argument) if isinstance(argument, cupy.ndarray) else argument
+        here = cupy.cuda.Device().id, cupy.cuda.get_current_stream().ptr
+        return _map_on_device(argument.tobytes(), *here)
+    return cupy.asarray(argument) if hasattr(argument, "copy_to_host") else argument
 
 
-def _packed(argument) -> list[np.ndarray]:
-    """Return the numbers of one argument, each of its own size, as Numba's kernels take them.
+@lru_cache(maxsize=4096)
+def _map_on_device(bits: bytes, device: int, stream: int):
+    """A tensor map in global memory, copied there once for each stream."""
+    return cupy.asarray(np.frombuffer(bits, np.uint8))
+
+
+def _packed(argument) -> np.ndarray:
+    """Return the numbers of one argument as Numba's kernels take them.
 
     An array is two unused pointers, its elements, the bytes of each, its address, its shape and its
-    strides.
+    strides, all of 8 bytes.
     """
-    if not getattr(argument, "shape", ()):
-        return [np.asarray(argument)]
-    address = argument.__cuda_array_interface__["data"][0]
-    numbers = (0, 0, argument.size, argument.dtype.itemsize, address)
-    return [np.asarray(n, np.int64) for n in (*numbers, *argument.shape, *argument.strides)]
+    if not isinstance(argument, cupy.ndarray):
+        return np.asarray(argument)
+    numbers = (0, 0, argument.size, argument.itemsize, argument.data.ptr)
+    return np.array((*numbers, *argument.shape, *argument.strides), np.int64)

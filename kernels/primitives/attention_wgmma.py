@@ -22,6 +22,7 @@ from kernels.engine.vector import unrolled
 from kernels.host import cpp
 from kernels.host.follow import prepared
 from kernels.host.tma import tensor_map
+from kernels.primitives.softmax import LOWEST
 
 QUERIES = KEYS = 128  #: of a block, and of a tile of K or V
 STAGES = 2  #: tiles of K, and of V, that a block has in shared memory
@@ -33,20 +34,27 @@ THREADS = 128 * (1 + CONSUMERS)  #: a producer and two consumers, each a warpgro
 BARRIERS = 1 + 4 * STAGES
 ALL = 0xFFFFFFFF  # the lanes of a warp, a bit each
 HIDDEN = float32(-math.inf)  # the score of a key not seen
+LN2 = float32(math.log(2))
 
 
 @cache
-def make_attention_wgmma(D=128, causal=False, dtype="bfloat16", overlap=True, pingpong=True):
-    """Return the Numba kernel, launched ``(map_Q, map_K, map_V, O, N, scale)``.
+def make_attention_wgmma(
+    D=128, causal=False, dtype="bfloat16", overlap=True, pingpong=True, oblique=False
+):
+    """Return the Numba kernel, launched ``(map_Q, map_K, map_V, O, lse, M, N, shared, scale)``.
 
-    O is a matrix of heads · N rows of D elements; `scale` is that of the scores, times log2(e):
-    powers are of 2. Without `overlap` a softmax waits for all products of its warpgroup.
+    A head has M queries and N keys; `shared` heads of Q have those of one of K and V. O is a matrix
+    of heads · M rows of D elements, and `lse` gets, for each row, the logarithm of the sum of its
+    exponentials. `scale` is that of the scores, times log2(e): powers are of 2. Without `overlap` a
+    softmax waits for all products of its warpgroup; `oblique` is for a causal mask whose diagonal
+    crosses two tiles of a block: N - M is no multiple of 128.
     """
     PANELS = D // 64
     TILE = PANELS * PANEL  # bytes of K or V; Q's is as large
     RESULTS = D // 2  # of a thread
     PINGPONG = pingpong and D == 128  # products of 64 columns are over too soon
     PENDING = 1 if overlap else 0  # products that may run beside a softmax
+    START = LOWEST if oblique else HIDDEN  # oblique: the first tile may hide all keys of a query
     multiply_keys = ptx.wgmma(KEYS, dtype, transposed_B=False)
     multiply_values = ptx.wgmma(D, dtype, "registers")
     pack = ptx.cvt_rn_bf16x2 if dtype == "bfloat16" else ptx.cvt_rn_f16x2
@@ -128,7 +136,7 @@ def make_attention_wgmma(D=128, causal=False, dtype="bfloat16", overlap=True, pi
         unrolled()
 
     @cuda.jit(launch_bounds=(THREADS, 1))
-    def attention_wgmma(map_Q, map_K, map_V, O, N, scale):  # noqa: E741
+    def attention_wgmma(map_Q, map_K, map_V, O, lse, M, N, shared, scale):  # noqa: E741
         tiles = cuda.shared.array(0, uint8, alignment=1024)
         barriers = cuda.shared.array(BARRIERS, uint64)
         sQ = ptx.shared_address(tiles)
@@ -149,7 +157,8 @@ def make_attention_wgmma(D=128, causal=False, dtype="bfloat16", overlap=True, pi
         width, within = min(GROUP, heads - head0), number - head0 * blocks
         head = head0 + within % width
         first = (blocks - 1 - within // width) * QUERIES
-        end = min(N, first + QUERIES) if causal else N
+        # Under the mask the last query sees all keys, each before it one less.
+        end = min(N, first + QUERIES + N - M) if causal else N
         # The last tile comes first: it alone has keys to hide.
         last = (end - 1) // KEYS
 
@@ -174,12 +183,12 @@ def make_attention_wgmma(D=128, causal=False, dtype="bfloat16", overlap=True, pi
                         slot, phase = n % STAGES, n // STAGES % 2
                         ptx.mbarrier_wait_parity(empty_K + 8 * slot, phase ^ 1)
                         row, to = (last - n) * KEYS, sK + slot * TILE
-                        load_rows(to, map_K, row, head, full_K + 8 * slot)
+                        load_rows(to, map_K, row, head // shared, full_K + 8 * slot)
                     if n > 0:
                         slot, phase = (n - 1) % STAGES, (n - 1) // STAGES % 2
                         ptx.mbarrier_wait_parity(empty_V + 8 * slot, phase ^ 1)
                         row, to = (last - n + 1) * KEYS, sV + slot * TILE
-                        load_rows(to, map_V, row, head, full_V + 8 * slot)
+                        load_rows(to, map_V, row, head // shared, full_V + 8 * slot)
         else:
             ptx.setmaxnreg_inc(232)
             consumer, lane = role - 1, tid % 32
@@ -195,7 +204,7 @@ def make_attention_wgmma(D=128, causal=False, dtype="bfloat16", overlap=True, pi
             for i in range(RESULTS):
                 o[i] = float32(0)
             unrolled()
-            largest[0], largest[1] = HIDDEN, HIDDEN
+            largest[0], largest[1] = START, START
             total[0], total[1] = float32(0), float32(0)
 
             # Ping-pong: consumers issue products alternately, and while those of one run, the other
@@ -208,7 +217,7 @@ def make_attention_wgmma(D=128, causal=False, dtype="bfloat16", overlap=True, pi
             ptx.wgmma_wait_group(0, s, SCORES)
             if tid == 0:
                 ptx.mbarrier_arrive(empty_K)
-            hide(s, query, last * KEYS + lane % 4 * 2, N)
+            hide(s, query + N - M, last * KEYS + lane % 4 * 2, N)
             softmax(s, largest, total, rescale, scale)
             round_weights(p, s)
 
@@ -231,6 +240,8 @@ def make_attention_wgmma(D=128, causal=False, dtype="bfloat16", overlap=True, pi
                 ptx.wgmma_wait_group(PENDING, s, SCORES)
                 if tid == 0:
                     ptx.mbarrier_arrive(empty_K + 8 * slot)
+                if oblique and n == 1:
+                    hide(s, query + N - M, (last - 1) * KEYS + lane % 4 * 2, N)
                 softmax(s, largest, total, rescale, scale)
                 ptx.settle(s, SCORES)
                 # This phase is over already. But the compiler, which would wait for the results
@@ -252,13 +263,17 @@ def make_attention_wgmma(D=128, causal=False, dtype="bfloat16", overlap=True, pi
                 rescale[r] = float32(1) / total[r]
             unrolled()
             multiply_rows(o, rescale)
-            row = head * N + query
+            row = head * M + query
             for j in range(D // 8):
                 col = 8 * j + lane % 4 * 2
-                if query < N:
+                if query < M:
                     ptx.store_pair(O, row, col, o[4 * j], o[4 * j + 1])
-                if query + 8 < N:
+                if query + 8 < M:
                     ptx.store_pair(O, row + 8, col, o[4 * j + 2], o[4 * j + 3])
+            unrolled()
+            for r in range(2):
+                if lane % 4 == 0 and query + 8 * r < M:
+                    lse[row + 8 * r] = (largest[r] * scale) * LN2 + math.log(total[r])
             unrolled()
 
     return attention_wgmma
@@ -292,14 +307,17 @@ def launcher(
     D, asked = operands.D, shared_bytes_of(operands.D)
     *inputs, O = operands.cpp_arguments()  # noqa: E741
     maps = [tensor_map(array, KEYS, 64, operands.format) for array in inputs]
-    N, scale = np.int32(operands.N), np.float32(math.log2(math.e) / math.sqrt(D))
+    M, N, scale = operands.M, operands.N, np.float32(math.log2(math.e) / math.sqrt(D))
     if operands.engine == "numba":
-        kernel = make_attention_wgmma(D, causal, operands.format, **options)
-        O = O.reshape(-1, D)  # noqa: E741
+        oblique = causal and (N - M) % KEYS != 0
+        kernel = make_attention_wgmma(D, causal, operands.format, oblique=oblique, **options)
+        sizes = np.int32(M), np.int32(N), np.int32(operands.group)
+        arguments = O.reshape(-1, D), operands.lse.reshape(-1), *sizes, scale
     else:
         macros = {"D": D, "CAUSAL": int(causal), "HALF_C": 1}
         macros["BF16"] = int(operands.format == "bfloat16")
         kernel = cpp.load("attention_wgmma", shared_bytes=asked, arch="sm_90a", **macros)
-    launch = prepared(kernel, grid, (THREADS,), (*maps, O, N, scale), asked)
+        arguments = O, np.int32(N), scale
+    launch = prepared(kernel, grid, (THREADS,), (*maps, *arguments), asked)
     # Tensor maps are bare addresses: `operands` keeps the arrays that lie there.
     return lambda held=operands: launch()

@@ -155,20 +155,35 @@ def test_a_slip_of_the_pen_is_seen(before, after, tmp_path):
 # ------------------------------------------------------------------------------ in Python
 
 
-def traced(kernel, heads: int, N: int, D: int, causal: bool, dtype: str):
+def traced(kernel, heads: int, N: int, D: int, causal: bool, dtype: str, M=0, shared=1):
     """What the interpreter reports, and whether the result is as near as rounding allows."""
-    given = inputs(heads, N, D, dtype)
+    Q, K, V = inputs(heads, N, D, dtype)
+    given = Q[:, -(M or N) :].copy(), *(x[: heads // shared] for x in (K, V))
+    M = given[0].shape[1]
     maps = [TensorMap(x, (1, hopper.KEYS, 64), dtype) for x in given]
-    out = np.zeros((heads * N, D), given[0].dtype)
+    out, lse = np.zeros((heads * M, D), Q.dtype), np.zeros(heads * M, np.float32)
     scale = np.float32(math.log2(math.e) / math.sqrt(D))
     seen = trace(
-        kernel, (-(-N // hopper.QUERIES), heads), hopper.THREADS, *maps, out, np.int32(N), scale,
-        shared_bytes=hopper.shared_bytes_of(D),
+        kernel, (-(-M // hopper.QUERIES), heads), hopper.THREADS, *maps, out, lse,
+        *map(np.int32, (M, N, shared)), scale, shared_bytes=hopper.shared_bytes_of(D),
     )  # fmt: skip
     known = [half.floats(x) for x in given]
-    found = half.floats(seen.outputs["O"]).reshape(heads, N, D)
+    found = half.floats(seen.outputs["O"]).reshape(heads, M, D)
     bound = error_bound(*known, causal, unit=UNITS[dtype])
-    return seen.problems, bool(np.all(abs(found - exact(*known, causal)) <= bound))
+    right = np.all(abs(found - exact(*known, causal)) <= bound)
+    sums = log_sums(*known[:2], causal)
+    right &= np.allclose(seen.outputs["lse"].reshape(heads, M), sums, rtol=0, atol=1e-4)
+    return seen.problems, bool(right)
+
+
+def log_sums(Q, K, causal: bool) -> np.ndarray:
+    """The logarithm of the sum of exponentials of each query's scores."""
+    K = K.astype(np.float64).repeat(len(Q) // len(K), axis=0)
+    scores = Q.astype(np.float64) @ K.transpose(0, 2, 1) / math.sqrt(Q.shape[2])
+    M, N = scores.shape[1:]
+    scores = np.where(np.tri(M, N, N - M) if causal else True, scores, -np.inf)
+    largest = scores.max(axis=2, keepdims=True)
+    return (largest + np.log(np.exp(scores - largest).sum(axis=2, keepdims=True)))[..., 0]
 
 
 @pytest.mark.parametrize(
@@ -178,6 +193,12 @@ def traced(kernel, heads: int, N: int, D: int, causal: bool, dtype: str):
 def test_in_python_it_is_right_and_sound(heads, N, D, causal, dtype):
     kernel = hopper.make_attention_wgmma(D, causal, dtype)
     assert traced(kernel, heads, N, D, causal, dtype) == ([], True)
+
+
+@pytest.mark.parametrize("M, N, causal", [(1, 200, True), (130, 259, True), (70, 130, False)])
+def test_keys_may_be_shared_and_more_than_queries(M, N, causal):
+    kernel = hopper.make_attention_wgmma(64, causal, oblique=causal)
+    assert traced(kernel, 2, N, 64, causal, "bfloat16", M, shared=2) == ([], True)
 
 
 def test_without_overlap_it_is_right_and_sound():
