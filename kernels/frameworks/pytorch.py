@@ -28,7 +28,7 @@ from kernels.primitives import attention_backward
 from kernels.rungs.order import LADDER
 from kernels.tuning import chooser
 
-__all__ = ["attention", "matmul"]
+__all__ = ["attention", "attention_lse", "matmul"]
 
 #: Number formats that A and B may have, with the one of C.
 FORMATS = {
@@ -273,7 +273,6 @@ def _check(A: torch.Tensor, B: torch.Tensor) -> None:
 # --------------------------------------------------------------------------------- attention
 
 
-@torch.library.custom_op("tile_by_tile::attention", mutates_args=())
 def attention(
     Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, causal: bool = False
 ) -> torch.Tensor:
@@ -281,45 +280,70 @@ def attention(
 
     Parameters
     ----------
-    Q : torch.Tensor of float32, float16 or bfloat16, shape (…, heads, N, D)
+    Q : torch.Tensor of float32, float16 or bfloat16, shape (…, heads, M, D)
         On a CUDA device or the CPU. D is 64 or 128; in float32 16 to 128.
     K, V : torch.Tensor, shape (…, kv_heads, N, D)
-        `heads` is a multiple of `kv_heads`: consecutive heads of Q share one of theirs.
+        `heads` is a multiple of `kv_heads`: consecutive heads of Q share one of theirs. N may be
+        another number than M in 16 bits on Hopper.
     causal : bool
-        Whether query i sees only keys 0 to i.
+        Whether query i sees only keys 0 to i + N - M.
 
     Returns
     -------
     torch.Tensor of the format and shape of Q
-        On the same device. It has gradients for Q, K and V, which are computed in float32.
+        On the same device. It has gradients for Q, K and V where M = N, which are computed in
+        float32.
 
     Raises
     ------
     TypeError, ValueError, RuntimeError
         One line that names the value and the way out.
     """
-    _check_heads(Q, K, V)
+    return attention_lse(Q, K, V, causal)[0]
+
+
+@torch.library.custom_op("tile_by_tile::attention_lse", mutates_args=())
+def attention_lse(
+    Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, causal: bool = False
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return what `attention` does, and for each query the logarithm of its sum of exponentials.
+
+    The latter is float32 of shape (…, heads, M) and has no gradient: with it, attentions over parts
+    of the keys can be merged.
+    """
+    _check_heads(Q, K, V, causal)
     out = torch.empty_like(Q, memory_format=torch.contiguous_format)
+    lse = Q.new_empty(Q.shape[:-1], dtype=torch.float32)
     q, k, v = _rows_of_heads(Q, K, V)
     if not Q.is_cuda:
-        found = fused.attention(*(x.float().numpy() for x in (q, k, v)), causal=causal)
-        return out.copy_(torch.from_numpy(found).view(Q.shape))
+        found = fused.attention(*(x.float().numpy() for x in (q, k, v)), causal=causal, lse=True)
+        for to, array in zip((out, lse), found, strict=True):
+            to.copy_(torch.from_numpy(array).view(to.shape))
+        return out, lse
     engine = "numba" if _in_numba(Q) else "cpp"
+    if engine == "cpp":
+        lse.fill_(float("nan"))  # that kernel keeps none
 
     def make(*arrays: Any) -> Callable[[], object]:
-        return fused.launcher(fused.Heads(*arrays, engine), causal)
+        *operands, sums = arrays
+        return fused.launcher(fused.Heads(*operands, engine, sums), causal)
 
     kind = causal, tuned.stamp(), Q.dtype, q.shape, k.shape
-    _launch(kind, (q, k, v, out.view(q.shape)), make)
-    return out
+    _launch(kind, (q, k, v, out.view(q.shape), lse.view(q.shape[:-1])), make)
+    return out, lse
 
 
-@attention.register_fake
+@attention_lse.register_fake
 def _shape_of_heads(
     Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, causal: bool = False
-) -> torch.Tensor:
-    _check_heads(Q, K, V)
-    return torch.empty_like(Q, memory_format=torch.contiguous_format)
+) -> tuple[torch.Tensor, torch.Tensor]:
+    _check_heads(Q, K, V, causal)
+    out = torch.empty_like(Q, memory_format=torch.contiguous_format)
+    return out, Q.new_empty(Q.shape[:-1], dtype=torch.float32)
+
+
+_library.define("attention(Tensor Q, Tensor K, Tensor V, bool causal=False) -> Tensor")
+_library.impl("attention", attention, "CompositeImplicitAutograd")
 
 
 @torch.library.custom_op("tile_by_tile::attention_backward", mutates_args=())
@@ -348,14 +372,19 @@ def _shape_of_gradients(
     return Q.new_empty((3, *Q.shape), dtype=torch.float32)
 
 
-def _remember_heads(ctx: Any, inputs: tuple[Any, ...], output: torch.Tensor) -> None:
+def _remember_heads(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor, ...]) -> None:
     Q, K, V, ctx.causal = inputs
+    ctx.mark_non_differentiable(output[1])
     ctx.save_for_backward(Q, K, V)
 
 
-def _gradients_of_heads(ctx: Any, G: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+def _gradients_of_heads(ctx: Any, G: torch.Tensor, _: Any) -> tuple[torch.Tensor | None, ...]:
     """Heads that share K and V add up their gradients."""
     Q, K, V = ctx.saved_tensors
+    if Q.shape[-2] != K.shape[-2]:
+        raise ValueError(
+            f"{Q.shape[-2]} queries and {K.shape[-2]} keys: gradients need as many keys as queries"
+        )
     q, k, v = _rows_of_heads(Q, K, V, alike=True)
     of_Q, of_K, of_V = torch.ops.tile_by_tile.attention_backward(
         q, k, v, G.reshape(q.shape), ctx.causal
@@ -369,7 +398,7 @@ def _gradients_of_heads(ctx: Any, G: torch.Tensor) -> tuple[torch.Tensor | None,
     )
 
 
-attention.register_autograd(_gradients_of_heads, setup_context=_remember_heads)
+attention_lse.register_autograd(_gradients_of_heads, setup_context=_remember_heads)
 
 
 def _rows_of_heads(
@@ -377,7 +406,7 @@ def _rows_of_heads(
 ) -> list[torch.Tensor]:
     """Q, K and V with one axis of heads; K and V with as many as Q where kernels need it."""
     each = Q.shape[-3] // K.shape[-3]
-    if each > 1 and (alike or Q.dtype != torch.float32):
+    if each > 1 and (alike or Q.is_cuda and not _in_numba(Q)):
         K, V = (x.repeat_interleave(each, dim=-3) for x in (K, V))
     return [x.detach().reshape(-1, *x.shape[-2:]).contiguous() for x in (Q, K, V)]
 
@@ -386,7 +415,7 @@ def _in_numba(Q: torch.Tensor) -> bool:
     return Q.dtype == torch.float32 or torch.cuda.get_device_capability(Q.device)[0] == 9
 
 
-def _check_heads(Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor) -> None:
+def _check_heads(Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, causal: bool) -> None:
     for name, one in (("Q", Q), ("K", K), ("V", V)):
         if one.dtype not in (torch.float32, torch.float16, torch.bfloat16):
             raise TypeError(f"{name} holds {one.dtype}: convert it to float32, float16 or bfloat16")
@@ -397,13 +426,16 @@ def _check_heads(Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor) -> None:
                 f"Q holds {Q.dtype} on {Q.device} and {name} {one.dtype} on {one.device}:"
                 " make them the same"
             )
-    same = K.shape == V.shape and Q.shape[:-3] == K.shape[:-3] and Q.shape[-2:] == K.shape[-2:]
-    if not same or Q.shape[-3] % K.shape[-3]:
+    same = K.shape == V.shape and Q.shape[:-3] == K.shape[:-3] and Q.shape[-1] == K.shape[-1]
+    lengths = Q.shape[-2], K.shape[-2]
+    same &= lengths[0] == lengths[1] or Q.is_cuda and Q.dtype != torch.float32 and _in_numba(Q)
+    if not same or Q.shape[-3] % K.shape[-3] or causal and lengths[0] > lengths[1]:
         shapes = ", ".join(
             f"{name} {tuple(x.shape)}" for name, x in zip("QKV", (Q, K, V), strict=True)
         )
         raise ValueError(
-            f"{shapes}: K and V need Q's shape, or a divisor of its heads; as many keys as queries"
+            f"{shapes}: K and V need Q's shape, or a divisor of its heads; as many keys as queries,"
+            " or in 16 bits on Hopper others, under a causal mask more"
         )
     sizes = fused.SIZES[Q.element_size()]
     if Q.shape[-1] not in sizes:

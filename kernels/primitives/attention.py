@@ -216,8 +216,10 @@ class Heads(host.Operands):
     bits they may have another number of keys, `N`, too.
     """
 
-    def __init__(self, Q, K, V, out=None, engine="numba"):
+    def __init__(self, Q, K, V, out=None, engine="numba", lse=None):
         host.check_engine(engine)
+        if lse is not None:
+            self.lse = lse
         for name, array in (("Q", Q), ("K", K), ("V", V)):
             check_format(array, name, engine)
             host.check_array(array, name, 3, FORMATS[engine])

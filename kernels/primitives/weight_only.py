@@ -38,7 +38,7 @@ NEEDS = (8, 0)
 
 
 @cache
-def make_weight_only(four, R, T):
+def make_weight_only(four, R, T, ahead=False):
     """Return the kernel, launched ``(weights, scales, X, Y, M, N, K)``.
 
     Parameters
@@ -50,6 +50,8 @@ def make_weight_only(four, R, T):
         Blocks of 16 rows of W that a block takes.
     T : int
         Blocks of 8 rows of X.
+    ahead : bool
+        Whether weights are loaded while those before them are multiplied.
     """
     EACH = 8 if four else 4  # weights of a word
     WORDS = 32 // EACH  # of a row of the group, that a thread takes
@@ -79,6 +81,22 @@ def make_weight_only(four, R, T):
     def upper(a, b):
         return uint32(uint32(a >> uint32(16)) | uint32(b & uint32(0xFFFF0000)))
 
+    @cuda.jit(device=True, inline="always")
+    def load(bits, scale, weights, scales, row0, group, quad, place, N):
+        # All loads of weights of a group. A row beyond the last is the last once more.
+        for r in range(STRIPS):
+            row = min(int32(row0 + 8 * r + quad), int32(N - 1))
+            word = int32(group * OF_GROUP + 4 * place)
+            at = ptx.global_address(weights) + uint64(row) * uint64(4 * weights.shape[1])
+            for i in range(0, WORDS, 4):
+                (
+                    bits[r, i], bits[r, i + 1], bits[r, i + 2], bits[r, i + 3],
+                ) = ptx.ld_global_v4_u32(at + uint64(4 * word + 16 * i))  # fmt: skip
+            unrolled()
+            if four:
+                scale[r] = scales[row, group]
+        unrolled()
+
     @cuda.jit(launch_bounds=(THREADS, 2 if TILES <= 4 else 1))
     def weight_only(weights, scales, X, Y, M, N, K):
         meeting = cuda.shared.array((WARPS, ROWS, SIDE), float32)
@@ -86,32 +104,28 @@ def make_weight_only(four, R, T):
         acc = cuda.local.array((TILES, 4), float32)
         bits = cuda.local.array((STRIPS, WORDS), uint32)
         scale = cuda.local.array(STRIPS, float32)
+        bits2 = cuda.local.array((STRIPS, WORDS), uint32)
+        scale2 = cuda.local.array(STRIPS, float32)
         a = cuda.local.array((2, 4), uint32)
         b = cuda.local.array((PAIRS, 2), uint32)
         lane, warp = int32(cuda.threadIdx.x % 32), int32(cuda.threadIdx.x // 32)
         quad, place = int32(lane // 4), int32(lane % 4)
         row0 = int32(cuda.blockIdx.x * (ROWS * R))
-        from_W, from_X = ptx.global_address(weights), ptx.global_address(X)
+        from_X = ptx.global_address(X)
         for i in range(TILES):
             for j in range(4):
                 total[i, j] = float32(0)
             unrolled()
         unrolled()
 
-        for group in range(warp, int32(K // GROUP), int32(WARPS)):
-            # All loads of weights first. A row beyond the last is the last once more.
-            for r in range(STRIPS):
-                row = min(int32(row0 + 8 * r + quad), int32(N - 1))
-                word = int32(group * OF_GROUP + place * WORDS)
-                at = from_W + uint64(row) * uint64(4 * weights.shape[1]) + uint64(4 * word)
-                for i in range(0, WORDS, 4):
-                    (
-                        bits[r, i], bits[r, i + 1], bits[r, i + 2], bits[r, i + 3],
-                    ) = ptx.ld_global_v4_u32(at + uint64(4 * i))  # fmt: skip
-                unrolled()
-                if four:
-                    scale[r] = scales[row, group]
-            unrolled()
+        groups = int32(K // GROUP)
+        if ahead and warp < groups:
+            load(bits, scale, weights, scales, row0, warp, quad, place, N)
+        for group in range(warp, groups, int32(WARPS)):
+            if not ahead:
+                load(bits, scale, weights, scales, row0, group, quad, place, N)
+            elif group + WARPS < groups:
+                load(bits2, scale2, weights, scales, row0, int32(group + WARPS), quad, place, N)
             if four:
                 for i in range(TILES):
                     for j in range(4):
@@ -120,9 +134,12 @@ def make_weight_only(four, R, T):
                 unrolled()
             # Eight steps of k of each thread, in two products.
             for step in range(4):
+                own = 32 * place + 8 * step
+                if not four:  # its two loads of a row are 64 bytes apart
+                    own = 64 * (step // 2) + 16 * place + step % 2 * 8
                 for t in range(T):
                     row = min(int32(8 * t + quad), int32(M - 1))
-                    k = int32(group * GROUP + 32 * place + 8 * step)
+                    k = int32(group * GROUP + own)
                     x0, x1, x2, x3 = ptx.ld_global_v4_u32(
                         from_X + uint64(row) * uint64(2 * K) + uint64(2 * k)
                     )
@@ -166,6 +183,13 @@ def make_weight_only(four, R, T):
                     for j in range(4):
                         total[i, j] += scale[i // T * 2 + j // 2] * acc[i, j]
                     unrolled()
+                unrolled()
+            if ahead:
+                for r in range(STRIPS):
+                    for i in range(WORDS):
+                        bits[r, i] = bits2[r, i]
+                    unrolled()
+                    scale[r] = scale2[r]
                 unrolled()
 
         # The warps meet, 16 rows of W at a time, and a thread adds up what they bring for one sum.
@@ -237,7 +261,7 @@ class Weights(host.Operands):
         inputs = {"weights": weights, "scales": scales, "X": half.bits(X)}
         super().__init__(inputs, out, (self.M, self.N), "numba")
 
-    def launcher(self, rows: int = 0) -> Callable[[], object]:
+    def launcher(self, rows: int = 0, ahead: bool = False) -> Callable[[], object]:
         """Return a function that launches it; a block takes 16 times so many rows of W."""
         capability = device().compute_capability
         if capability is not None and capability < NEEDS:
@@ -255,7 +279,7 @@ class Weights(host.Operands):
         grid = host.check_grid(cdiv(self.N, ROWS * R))
         sizes = half.int32s(self.M, self.N, self.K)
         arguments = weights.view(np.uint32), scales.reshape(self.N, -1), X, Y, *sizes
-        launch = prepared(make_weight_only(self.four, R, T), grid, (THREADS,), arguments)
+        launch = prepared(make_weight_only(self.four, R, T, ahead), grid, (THREADS,), arguments)
         return self.around(lambda held=(self, arguments): launch())
 
     def result(self):
