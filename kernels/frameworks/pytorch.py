@@ -22,6 +22,7 @@ except ImportError:
 from kernels.engine import cupy
 from kernels.frameworks.operands import check_product, rung_for
 from kernels.host import tuned
+from kernels.host.movable import Movable, prepared_and_launched
 from kernels.host.plans import Plans, unowned
 from kernels.primitives import attention as fused
 from kernels.primitives import attention_backward
@@ -185,8 +186,9 @@ for _where, _does in (("CPU", _on_cpu), ("CUDA", _on_gpu), ("Autograd", _with_gr
     _library.impl("matmul", _does, _where)
 
 
-#: Launches that are kept for the addresses of their tensors, which they do not keep alive.
-_kept = Plans(4096)
+#: Launches that are kept, for tensors wherever they lie, and for those of certain addresses; they
+#: do not keep them alive.
+_kept, _fixed = Plans(4096), Plans(4096)
 #: Launches that CUDA graphs hold, with their memory: a graph outlives the call that it records.
 _recorded: list[Callable[[], object]] = []
 
@@ -200,18 +202,21 @@ def _launch(
     """
     device = tensors[0].get_device()
     stream = torch._C._cuda_getCurrentRawStream(device)
-    key = kind, stream, *[tensor.data_ptr() for tensor in tensors]
+    places = tuple([tensor.data_ptr() for tensor in tensors])
+    # Besides, whether 16 bytes may be read at once, and which tensors are one.
+    key = kind, stream, tuple([at & 15 for at in places]), tuple(map(places.index, places))
     launch = _kept.get(key)
+    if launch is None:
+        launch = _fixed.get((key, places))
     # The default stream, 0, cannot be captured.
     if launch is None or (stream and torch.cuda.is_current_stream_capturing()):
         with cupy.cuda.Device(device), _stream_of(stream):
-            launch = _prepared(tensors, make, key)
-            launch()
+            _first(tensors, make, key, places)
     elif cupy.cuda.get_current_stream().ptr == stream and cupy.cuda.runtime.getDevice() == device:
-        launch()
+        launch(places)
     else:
         with cupy.cuda.Device(device), _stream_of(stream):
-            launch()
+            launch(places)
 
 
 @lru_cache(maxsize=64)
@@ -220,19 +225,24 @@ def _stream_of(pointer: int) -> Any:
     return cupy.cuda.ExternalStream(pointer)
 
 
-def _prepared(
-    tensors: tuple[torch.Tensor, ...], make: Callable[..., Callable[[], object]], key: Hashable
-) -> Callable[[], object]:
-    """What `make` returns, kept under a key, or with the graph that is being recorded."""
+def _first(
+    tensors: tuple[torch.Tensor, ...], make: Callable[..., Callable[[], object]], key: Hashable,
+    places: tuple[int, ...],
+) -> None:  # fmt: skip
+    """Launch what `make` returns, and keep it, or leave it with the graph that is recorded."""
     if torch.cuda.is_current_stream_capturing():
         launch = _beside_a_capture(tensors, make)
         _recorded.append(launch)
-        return launch
+        launch()
+        return
     pool = cupy.get_default_memory_pool()
     before = pool.used_bytes()
-    launch = make(*map(_array, tensors))
-    _kept.keep(key, launch, max(0, pool.used_bytes() - before))
-    return launch
+    launch = prepared_and_launched(make, list(map(_array, tensors)))
+    taken = max(0, pool.used_bytes() - before)
+    if isinstance(launch, Movable):
+        _kept.keep(key, launch, taken)
+    else:
+        _fixed.keep((key, places), lambda _: launch(), taken)
 
 
 def _array(tensor: torch.Tensor) -> Any:

@@ -249,7 +249,7 @@ class Heads(host.Operands):
         """Return (Q, K, V, O) on the device, contiguous, each on a 16-byte boundary."""
         *inputs, _ = (cupy.asarray(array) for array in self.arguments())
         with host.memory_errors(2 * self.nbytes):
-            inputs = [x if is_aligned(x) else x.copy() for x in inputs]
+            inputs = [x if is_aligned(x) else self._copy(x) for x in inputs]
             result = cupy.asarray(self._written(lambda array: not is_aligned(array)))
         self.on_device = *inputs, result
         return self.on_device
@@ -310,6 +310,13 @@ def launcher(
     operands: Heads, causal: bool, wgmma: int | None = None, **tiles: int
 ) -> Callable[[], object]:
     """Return a function that launches the kernel on checked operands."""
+    return operands.around(_launcher(operands, causal, wgmma, **tiles))
+
+
+def _launcher(
+    operands: Heads, causal: bool, wgmma: int | None, **tiles: int
+) -> Callable[[], object]:
+    """As `launcher`, on the copies of operands that need some."""
     scale, causal = np.float32(1 / math.sqrt(operands.D)), bool(causal)
     if causal and operands.M > operands.N:
         raise ValueError(
