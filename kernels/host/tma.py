@@ -51,9 +51,9 @@ def tensor_map(array, rows: int, cols: int, dtype: str):
         apart.append(stride if count > 1 else close)
         close = count * apart[-1]
     about = array.shape, tuple(apart), tile, dtype
-    encoded = _encoded(array.data.ptr, *about).view(Encoded)
-    encoded.of, encoded.about = (array, tile, dtype), about
-    return encoded
+    made = encoded(array.data.ptr, *about).view(Encoded)
+    made.of, made.about = (array, tile, dtype), about
+    return made
 
 
 class Encoded(np.ndarray):
@@ -69,7 +69,7 @@ class Encoded(np.ndarray):
 
     def moved(self, by: int) -> np.ndarray:
         """Return the map of a matrix that lies so many bytes away."""
-        return _encoded(self.place + by, *self.about)
+        return encoded(self.place + by, *self.about)
 
     def in_microscope(self) -> TensorMap:
         """Return what the microscope takes for it: the map of a copy on the host."""
@@ -89,11 +89,11 @@ class Several(np.ndarray):
 
     def moved(self, by: int) -> np.ndarray:
         """Return the maps of matrices that lie so many bytes away."""
-        return np.concatenate([encoded.moved(by) for encoded in self.of])
+        return np.concatenate([each.moved(by) for each in self.of])
 
     def in_microscope(self) -> tuple[TensorMap, ...]:
         """Return what the microscope takes for them."""
-        return tuple(encoded.in_microscope() for encoded in self.of)
+        return tuple(each.in_microscope() for each in self.of)
 
 
 #: Rows of any length, eight times as far apart, lie on boundaries of 16 bytes alike.
@@ -155,7 +155,7 @@ def _at(array, address: int, shape: tuple, strides: tuple):
 
 
 @lru_cache(maxsize=8192)
-def _encoded(address: int, shape: tuple, apart: tuple, tile: tuple, dtype: str):
+def encoded(address: int, shape: tuple, apart: tuple, tile: tuple, dtype: str):
     from cuda.bindings import driver
 
     formats, sizes = driver.CUtensorMapDataType, driver.cuuint64_t

@@ -14,7 +14,6 @@ from kernels.budget import limits
 from kernels.cli import recording
 from kernels.engine import on_gpu
 from kernels.host import half
-from kernels.measure import host_bench
 from kernels.measure.bench import ladder, plan, run, short
 from kernels.rungs.order import LADDER
 from tests.records import synthetic
@@ -65,12 +64,8 @@ def call(capsys, line):
         ("compare --dtype int8", "'int8' is not one of 'float32', 'float16'"),
         ("compare --sizes 64,-3", "size must be at least 1, got -3: use a whole number"),
         ("compare --sizes 33 --json /dev/null/x.json", "cannot write to the folder /dev/null"),
-        ("bench --json x.json", "--json goes with --host; a record is a JSON file itself"),
-        ("bench --host --folder x", "--folder is for a record, and --host writes none: use --json"),
-        ("bench --host --json /dev/null/x.json", "cannot write to the folder /dev/null"),
-        ("bench --short --host", "--short measures one GPU: leave out --host and --gpus"),
+        ("bench --short --gpus 2", "--short measures one GPU: leave out --gpus"),
         pytest.param("bench --short", "recording needs an NVIDIA GPU", marks=without_gpu),
-        ("bench --only ladder --host", "--only names steps of a record: leave out --host"),
         ("dance", "Did you mean 'trace'?: see `python -m kernels --help`"),
         pytest.param("run tiled 64 --engine cpp", "engine 'cpp' needs an NVIDIA GPU",
                      marks=without_gpu),
@@ -206,18 +201,6 @@ def test_compare_on_the_cpu_counts_and_writes_json(capsys, tmp_path):
     assert "nothing is measured here" in out
     # The tiled kernel (T = 16) asks 16 times less often, whole tiles at the edges included.
     assert rows["naive", 40]["requests"] > 8 * rows["tiled", 40]["requests"]
-
-
-def test_the_host_is_timed_and_nothing_is_recorded(capsys, tmp_path, monkeypatch):
-    monkeypatch.setattr(host_bench, "CASES", host_bench.CASES[:1])
-    monkeypatch.setattr(host_bench, "IMPORTS", 1)
-    file, before = tmp_path / "host.json", sorted(records.folder().iterdir())
-    code, out, _ = call(capsys, f"bench --host --json {file}")
-    assert code == 0 and sorted(records.folder().iterdir()) == before
-    rows = json.loads(file.read_text(encoding="utf-8"))["rows"]
-    assert [row["name"] for row in rows] == ["import kernels", "one tiled block, traced"]
-    assert all(row["name"] in out and 0 < row["q1"] <= row["median"] <= row["q3"] for row in rows)
-    assert [row["n"] for row in rows] == [1, 20] and all(row["peak"] > 2**20 for row in rows)
 
 
 def test_the_short_benchmark_compares_and_offers_a_file(capsys, tmp_path, monkeypatch):

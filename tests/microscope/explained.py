@@ -143,8 +143,6 @@ NARROWED = Explanation(
 )
 
 EXPLAINED = {
-    "tiled16": MERGED,
-    "tiled32": MERGED,
     **{
         f"rung_tiled_{tile}_{size}": MERGED
         for tile in (8, 16, 32)
