@@ -18,8 +18,9 @@ import numpy as np
 
 from kernels import ptx
 from kernels.engine import cuda, float32, uint8, uint32, uint64
+from kernels.engine.device import device
 from kernels.engine.vector import unrolled
-from kernels.host import cpp
+from kernels.host import cdiv, cpp
 from kernels.host.follow import prepared
 from kernels.host.tma import tensor_map
 from kernels.primitives.softmax import LOWEST
@@ -41,11 +42,13 @@ LN2 = float32(math.log(2))
 def make_attention_wgmma(
     D=128, causal=False, dtype="bfloat16", overlap=True, pingpong=True, oblique=False
 ):
-    """Return the Numba kernel, launched ``(map_Q, map_K, map_V, O, lse, M, N, shared, scale)``.
+    """Return the Numba kernel, launched ``(map_Q, map_K, map_V, O, lse, M, N, shared, splits,
+    span, scale)``.
 
-    A head has M queries and N keys; `shared` heads of Q have those of one of K and V. O is a matrix
-    of heads · M rows of D elements, and `lse` gets, for each row, the logarithm of the sum of its
-    exponentials. `scale` is that of the scores, times log2(e): powers are of 2. Without `overlap` a
+    A head has M queries and N keys; `shared` heads of Q have those of one of K and V. Keys are cut
+    into `splits` of `span` each, a multiple of 128, one where a mask is causal. O is a matrix of
+    heads · splits · M rows of D elements, and `lse` gets, for each row, the logarithm of the sum of
+    its exponentials. `scale` is that of the scores, times log2(e): powers are of 2. Without `overlap` a
     softmax waits for all products of its warpgroup; `oblique` is for a causal mask whose diagonal
     crosses two tiles of a block: N - M is no multiple of 128.
     """
@@ -136,7 +139,7 @@ def make_attention_wgmma(
         unrolled()
 
     @cuda.jit(launch_bounds=(THREADS, 1))
-    def attention_wgmma(map_Q, map_K, map_V, O, lse, M, N, shared, scale):  # noqa: E741
+    def attention_wgmma(map_Q, map_K, map_V, O, lse, M, N, shared, splits, span, scale):  # noqa: E741
         tiles = cuda.shared.array(0, uint8, alignment=1024)
         barriers = cuda.shared.array(BARRIERS, uint64)
         sQ = ptx.shared_address(tiles)
@@ -157,8 +160,9 @@ def make_attention_wgmma(
         width, within = min(GROUP, heads - head0), number - head0 * blocks
         head = head0 + within % width
         first = (blocks - 1 - within // width) * QUERIES
-        # Under the mask the last query sees all keys, each before it one less.
-        end = min(N, first + QUERIES + N - M) if causal else N
+        # The keys from `start` on. Under the mask the last query sees all, each before it one less.
+        head_Q, start = head // splits, head % splits * span
+        end = min(N, first + QUERIES + N - M) if causal else min(N - start, span)
         # The last tile comes first: it alone has keys to hide.
         last = (end - 1) // KEYS
 
@@ -175,20 +179,20 @@ def make_attention_wgmma(
         if role == 0:
             ptx.setmaxnreg_dec(40)
             if tid == 0:
-                load_rows(sQ, map_Q, first, head, full_Q)
+                load_rows(sQ, map_Q, first, head_Q, full_Q)
                 # Tile n of the way goes to slot n % STAGES, on round n // STAGES of the ring.
                 # Consumers want the keys of the next tile before the values of this one.
                 for n in range(last + 2):
                     if n <= last:
                         slot, phase = n % STAGES, n // STAGES % 2
                         ptx.mbarrier_wait_parity(empty_K + 8 * slot, phase ^ 1)
-                        row, to = (last - n) * KEYS, sK + slot * TILE
-                        load_rows(to, map_K, row, head // shared, full_K + 8 * slot)
+                        row, to = start + (last - n) * KEYS, sK + slot * TILE
+                        load_rows(to, map_K, row, head_Q // shared, full_K + 8 * slot)
                     if n > 0:
                         slot, phase = (n - 1) % STAGES, (n - 1) // STAGES % 2
                         ptx.mbarrier_wait_parity(empty_V + 8 * slot, phase ^ 1)
-                        row, to = (last - n + 1) * KEYS, sV + slot * TILE
-                        load_rows(to, map_V, row, head // shared, full_V + 8 * slot)
+                        row, to = start + (last - n + 1) * KEYS, sV + slot * TILE
+                        load_rows(to, map_V, row, head_Q // shared, full_V + 8 * slot)
         else:
             ptx.setmaxnreg_inc(232)
             consumer, lane = role - 1, tid % 32
@@ -217,7 +221,7 @@ def make_attention_wgmma(
             ptx.wgmma_wait_group(0, s, SCORES)
             if tid == 0:
                 ptx.mbarrier_arrive(empty_K)
-            hide(s, query + N - M, last * KEYS + lane % 4 * 2, N)
+            hide(s, query + N - M, last * KEYS + lane % 4 * 2, N - start)
             softmax(s, largest, total, rescale, scale)
             round_weights(p, s)
 
@@ -297,6 +301,47 @@ def shared_bytes_of(D: int) -> int:
     return 2 * D * (QUERIES + 2 * STAGES * KEYS)
 
 
+@cache
+def make_merge(dtype):
+    """Return the kernel that merges the splits of a query: a block each, a thread per element.
+
+    Launched ``(parts, sums, O, lse, M, splits)``: results and logarithms of sums of the splits, and
+    those of all keys.
+    """
+
+    @cuda.jit
+    def merge(parts, sums, O, lse, M, splits):  # noqa: E741
+        row, d = cuda.blockIdx.x, cuda.threadIdx.x
+        first = row // M * splits * M + row % M
+        largest = sums[first]
+        for part in range(1, splits):
+            largest = max(largest, sums[first + part * M])
+        total, result = float32(0), float32(0)
+        for part in range(splits):
+            weight = math.exp(sums[first + part * M] - largest)
+            total += weight
+            result += weight * parts[first + part * M, d]
+        if dtype == "bfloat16":
+            O[row, d] = ptx.cvt_rn_bf16x2(result / total, float32(0)) & uint32(0xFFFF)
+        else:
+            O[row, d] = result / total
+        if d == 0:
+            lse[row] = largest + math.log(total)
+
+    return merge
+
+
+#: Keys of a split, at the least: fewer take no less time.
+LEAST_SPAN = 512
+
+
+def splits_of(blocks: int, N: int, sms: int) -> tuple[int, int]:
+    """Return in how many parts keys are cut so that all SMs have some, and the keys of a part."""
+    wanted = max(1, min(sms // blocks, N // LEAST_SPAN))
+    span = cdiv(cdiv(N, wanted), KEYS) * KEYS
+    return cdiv(N, span), span
+
+
 def launcher(
     operands, causal: bool, grid: tuple[int, int], **options: bool
 ) -> Callable[[], object]:
@@ -306,18 +351,34 @@ def launcher(
     """
     D, asked = operands.D, shared_bytes_of(operands.D)
     *inputs, O = operands.cpp_arguments()  # noqa: E741
-    maps = [tensor_map(array, KEYS, 64, operands.format) for array in inputs]
     M, N, scale = operands.M, operands.N, np.float32(math.log2(math.e) / math.sqrt(D))
-    if operands.engine == "numba":
-        oblique = causal and (N - M) % KEYS != 0
-        kernel = make_attention_wgmma(D, causal, operands.format, oblique=oblique, **options)
-        sizes = np.int32(M), np.int32(N), np.int32(operands.group)
-        arguments = O.reshape(-1, D), operands.lse.reshape(-1), *sizes, scale
-    else:
+    if operands.engine == "cpp":
         macros = {"D": D, "CAUSAL": int(causal), "HALF_C": 1}
         macros["BF16"] = int(operands.format == "bfloat16")
         kernel = cpp.load("attention_wgmma", shared_bytes=asked, arch="sm_90a", **macros)
-        arguments = O, np.int32(N), scale
-    launch = prepared(kernel, grid, (THREADS,), (*maps, *arguments), asked)
-    # Tensor maps are bare addresses: `operands` keeps the arrays that lie there.
-    return lambda held=operands: launch()
+        maps = [tensor_map(array, KEYS, 64, operands.format) for array in inputs]
+        launch = prepared(kernel, grid, (THREADS,), (*maps, O, np.int32(N), scale), asked)
+        # Tensor maps are bare addresses: `operands` keeps the arrays that lie there.
+        return lambda held=operands: launch()
+    shared = operands.group
+    if M == 1:  # sees all keys; heads that share theirs are queries of one head
+        causal, inputs[0], M, shared = False, inputs[0].reshape(-1, shared, D), shared, 1
+        grid = 1, grid[1] // operands.group
+    sms = device().sms or 1
+    splits, span = (1, cdiv(N, KEYS) * KEYS) if causal else splits_of(grid[0] * grid[1], N, sms)
+    heads = len(inputs[0]) * splits
+    maps = [tensor_map(array, KEYS, 64, operands.format) for array in inputs]
+    oblique = causal and (N - M) % KEYS != 0
+    kernel = make_attention_wgmma(D, causal, operands.format, oblique=oblique, **options)
+    results = O.reshape(-1, D), operands.lse.reshape(-1)
+    into = results
+    if splits > 1:
+        into = operands.workspace((heads * M, D)), operands.workspace((heads * M,))
+    sizes = map(np.int32, (M, N, shared, splits, span))
+    arguments = *maps, *into, *sizes, scale
+    launch = prepared(kernel, (grid[0], heads), (THREADS,), arguments, asked)
+    if splits == 1:
+        return lambda held=operands: launch()
+    rows, sizes = results[0].shape[0], map(np.int32, (M, splits))
+    merge = prepared(make_merge(operands.format), (rows,), (D,), (*into, *results, *sizes))
+    return lambda held=operands: (launch(), merge())

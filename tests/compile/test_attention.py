@@ -153,7 +153,7 @@ def test_attention_for_hopper_in_numba_spills_nothing(D, causal, dtype, oblique)
     code, _ = cuda.compile(
         with_numba(hopper.make_attention_wgmma(D, causal, dtype, oblique=oblique)),
         types.void(
-            map_of, map_of, map_of, result, types.float32[::1], *[types.int32] * 3, types.float32
+            map_of, map_of, map_of, result, types.float32[::1], *[types.int32] * 5, types.float32
         ),
         device=False, abi="numba", cc=(9, 0, "a"), output="ltoir",
         launch_bounds=(hopper.THREADS, 1),
