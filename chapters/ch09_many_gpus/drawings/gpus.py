@@ -135,7 +135,7 @@ def link_times(predictions: Mapping[str, Prediction], overlapped: Mapping[str, b
     ax.set(xlim=(0, 1.02e3 * last), ylim=(len(ticks) - 0.45, -0.75))
     ax.set_xlabel("ms")
     for role, hatch, words in (("thread", "//", "link"), ("C", HATCH["C"], "arithmetic")):
-        ax.bar(0, 0, color=PALETTE[role], alpha=0.5, hatch=hatch, edgecolor=INK, label=words)
+        ax.bar(0, 0, 0, color=PALETTE[role], alpha=0.5, hatch=hatch, edgecolor=INK, label=words)
     ax.legend(loc="upper right", ncols=2, fontsize=9, bbox_to_anchor=(1, 1.12))
     return fig
 
