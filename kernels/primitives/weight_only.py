@@ -34,6 +34,8 @@ THREADS = 32 * WARPS
 ROWS = 16  #: of W, in one instruction
 COLUMNS = 8  #: of Yᵀ, rows of X, in one instruction
 MOST = 64  #: rows of X
+#: By blocks of 8 rows of X: blocks of 16 rows of W in a strip, and blocks that an SM holds.
+CHOICES = {1: (1, 3), 2: (2, 1), 4: (2, 1), 8: (1, 1)}
 NEEDS = (8, 0)
 
 
@@ -287,7 +289,7 @@ class Weights(host.Operands):
             for x in (weights, scales, X)
         )
         T = 1 << (cdiv(self.M, COLUMNS) - 1).bit_length()
-        R, resident = rows or 1, resident or (2 if T <= 2 else 1)
+        R, resident = rows or CHOICES[T][0], resident or CHOICES[T][1]
         grid = host.check_grid(min(cdiv(self.N, ROWS * R), resident * gpu.sms if gpu.sms else 4))
         sizes = half.int32s(self.M, self.N, self.K)
         arguments = weights.view(np.uint32), scales.reshape(self.N, -1), X, Y, *sizes
