@@ -34,13 +34,11 @@ THREADS = 32 * WARPS
 ROWS = 16  #: of W, in one instruction
 COLUMNS = 8  #: of Yᵀ, rows of X, in one instruction
 MOST = 64  #: rows of X
-#: By blocks of 8 rows of X: blocks of 16 rows of W in a strip, and blocks that an SM holds.
-CHOICES = {1: (1, 3), 2: (2, 1), 4: (2, 1), 8: (1, 1)}
 NEEDS = (8, 0)
 
 
 @cache
-def make_weight_only(four, R, T, resident=2):
+def make_weight_only(four, R, T):
     """Return the kernel, launched ``(weights, scales, X, Y, M, N, K)``.
 
     Parameters
@@ -49,43 +47,42 @@ def make_weight_only(four, R, T, resident=2):
         Whether a word holds eight weights of 4 bits, with a scale per group; otherwise four of
         e4m3, with a scale per row.
     R : int
-        Blocks of 16 rows of W that are computed together: a strip.
+        Blocks of 16 rows of W that a block takes.
     T : int
         Blocks of 8 rows of X.
-    resident : int
-        Blocks that an SM shall hold.
     """
     EACH = 8 if four else 4  # weights of a word
     WORDS = 32 // EACH  # of a row of the group, that a thread takes
-    TILES, STRIP, PAIRS = R * T, 2 * R, 2 * T
-    HEIGHT, SIDE = ROWS * R, COLUMNS * T  # of a strip of Yᵀ
+    TILES, STRIPS, PAIRS, SIDE = R * T, 2 * R, 2 * T, COLUMNS * T
     OF_GROUP = GROUP // EACH  # words
     multiply_add = ptx.mma(16, "bfloat16")
 
-    @cuda.jit(device=True, inline="always")
-    def two_of_four(word, mask):
+    @cuda.jit(device=True)
+    def two_of_four(word):
         # Weights 0 and 4 of eight, each minus 8.
-        bits = uint32(uint32(word & mask) | uint32(0x43004300))
-        return ptx.fma_rn_bf16x2(bits, uint32(0x3F803F80), uint32(0xC308C308))
+        return ptx.fma_rn_bf16x2(
+            uint32(uint32(word & uint32(0x000F000F)) | uint32(0x43004300)),
+            uint32(0x3F803F80), uint32(0xC308C308),
+        )  # fmt: skip
 
-    @cuda.jit(device=True, inline="always")
-    def two_of_eight(sign, rest, mask):
+    @cuda.jit(device=True)
+    def two_of_eight(sign, rest):
         # Signs in bits 15 and 31; exponents and mantissas below bits 11 and 27.
-        bits = uint32(uint32(sign & uint32(0x80008000)) | uint32(rest & mask))
+        bits = uint32(uint32(sign & uint32(0x80008000)) | uint32(rest & uint32(0x07F007F0)))
         return ptx.fma_rn_bf16x2(bits, uint32(0x7B807B80), uint32(0x80008000))
 
-    @cuda.jit(device=True, inline="always")
+    @cuda.jit(device=True)
     def lower(a, b):
         return uint32(uint32(a & uint32(0xFFFF)) | uint32(b << uint32(16)))
 
-    @cuda.jit(device=True, inline="always")
+    @cuda.jit(device=True)
     def upper(a, b):
         return uint32(uint32(a >> uint32(16)) | uint32(b & uint32(0xFFFF0000)))
 
     @cuda.jit(device=True, inline="always")
     def load(bits, scale, weights, scales, row0, group, quad, place, N):
-        # All weights of a group. A row beyond the last is the last once more.
-        for r in range(STRIP):
+        # All loads of weights of a group. A row beyond the last is the last once more.
+        for r in range(STRIPS):
             row = min(int32(row0 + 8 * r + quad), int32(N - 1))
             word = int32(group * OF_GROUP + 4 * place)
             at = ptx.global_address(weights) + uint64(row) * uint64(4 * weights.shape[1])
@@ -98,136 +95,109 @@ def make_weight_only(four, R, T, resident=2):
                 scale[r] = scales[row, group]
         unrolled()
 
-    @cuda.jit(launch_bounds=(THREADS, resident))
+    @cuda.jit(launch_bounds=(THREADS, 2 if TILES <= 4 else 1))
     def weight_only(weights, scales, X, Y, M, N, K):
-        meeting = cuda.shared.array((2, WARPS, HEIGHT, SIDE), float32)
+        meeting = cuda.shared.array((WARPS, ROWS, SIDE), float32)
         total = cuda.local.array((TILES, 4), float32)
         acc = cuda.local.array((TILES, 4), float32)
-        bits = cuda.local.array((STRIP, WORDS), uint32)
-        scale = cuda.local.array(STRIP, float32)
-        next_bits = cuda.local.array((STRIP, WORDS), uint32)
-        next_scale = cuda.local.array(STRIP, float32)
+        bits = cuda.local.array((STRIPS, WORDS), uint32)
+        scale = cuda.local.array(STRIPS, float32)
         a = cuda.local.array((2, 4), uint32)
         b = cuda.local.array((PAIRS, 2), uint32)
-        tid = int32(cuda.threadIdx.x)
-        lane, warp = int32(tid % 32), int32(tid // 32)
+        lane, warp = int32(cuda.threadIdx.x % 32), int32(cuda.threadIdx.x // 32)
         quad, place = int32(lane // 4), int32(lane % 4)
-        groups, strips = int32(K // GROUP), int32((N + HEIGHT - 1) // HEIGHT)
+        row0 = int32(cuda.blockIdx.x * (ROWS * R))
         from_X = ptx.global_address(X)
-        # N is positive: but the compiler, which would load a constant every time, can't know it.
-        mask = uint32(uint32(0x000F000F if four else 0x07F007F0) | uint32(uint32(N) >> uint32(31)))
         for i in range(TILES):
             for j in range(4):
                 total[i, j] = float32(0)
             unrolled()
         unrolled()
 
-        strip, group, turn = int32(cuda.blockIdx.x), warp, int32(0)
-        if group < groups:
-            load(bits, scale, weights, scales, int32(strip * HEIGHT), group, quad, place, N)
-        while strip < strips:
-            # The next weights are on their way while these are multiplied.
-            next_strip, next_group = strip, int32(group + WARPS)
-            if next_group >= groups:
-                next_strip, next_group = int32(strip + cuda.gridDim.x), warp
-            more = next_strip < strips and next_group < groups
-            if more:
-                row0 = int32(next_strip * HEIGHT)
-                load(next_bits, next_scale, weights, scales, row0, next_group, quad, place, N)
-            if group < groups:
-                if four:
-                    for i in range(TILES):
-                        for j in range(4):
-                            acc[i, j] = float32(0)
-                        unrolled()
-                    unrolled()
-                # Eight steps of k of each thread, in two products.
-                for step in range(4):
-                    own = 32 * place + 8 * step
-                    if not four:  # its two loads of a row are 64 bytes apart
-                        own = 64 * (step // 2) + 16 * place + step % 2 * 8
-                    for t in range(T):
-                        row = min(int32(8 * t + quad), int32(M - 1))
-                        k = int32(group * GROUP + own)
-                        x0, x1, x2, x3 = ptx.ld_global_v4_u32(
-                            from_X + uint64(row) * uint64(2 * K) + uint64(2 * k)
-                        )
-                        if four:  # pairs are as far apart as in a word of weights
-                            b[2 * t, 0], b[2 * t, 1] = lower(x0, x2), upper(x0, x2)
-                            b[2 * t + 1, 0], b[2 * t + 1, 1] = lower(x1, x3), upper(x1, x3)
-                        else:
-                            b[2 * t, 0], b[2 * t, 1] = lower(x0, x1), upper(x0, x1)
-                            b[2 * t + 1, 0], b[2 * t + 1, 1] = lower(x2, x3), upper(x2, x3)
-                    unrolled()
-                    for r in range(R):
-                        for low in range(2):  # the upper eight rows, and the lower
-                            if four:
-                                word = bits[2 * r + low, step]
-                                for i in range(4):
-                                    a[i // 2, i % 2 * 2 + low] = two_of_four(
-                                        uint32(word >> uint32(4 * i)), mask
-                                    )
-                                unrolled()
-                            else:
-                                for i in range(2):
-                                    word = bits[2 * r + low, 2 * step + i]
-                                    a[i, low] = two_of_eight(
-                                        uint32(word << uint32(8)), uint32(word << uint32(4)), mask
-                                    )
-                                    a[i, 2 + low] = two_of_eight(
-                                        word, uint32(word >> uint32(4)), mask
-                                    )
-                                unrolled()
-                        unrolled()
-                        for t in range(T):
-                            for i in range(2):
-                                if four:
-                                    multiply_add(acc[r * T + t], a[i], b[2 * t + i])
-                                else:
-                                    multiply_add(total[r * T + t], a[i], b[2 * t + i])
-                            unrolled()
-                        unrolled()
-                    unrolled()
-                unrolled()
-                if four:
-                    for i in range(TILES):
-                        for j in range(4):
-                            total[i, j] += scale[i // T * 2 + j // 2] * acc[i, j]
-                        unrolled()
-                    unrolled()
-            if more:
-                for r in range(STRIP):
-                    for i in range(WORDS):
-                        bits[r, i] = next_bits[r, i]
-                    unrolled()
-                    if four:
-                        scale[r] = next_scale[r]
-                unrolled()
-
-            if next_strip != strip:
-                # The warps meet, and a thread adds up what they bring for one sum. The next time
-                # they use the other half: so none has to wait until all have read.
+        for group in range(warp, int32(K // GROUP), int32(WARPS)):
+            load(bits, scale, weights, scales, row0, group, quad, place, N)
+            if four:
                 for i in range(TILES):
                     for j in range(4):
-                        n = int32(i // T * ROWS + quad + 8 * (j // 2))
-                        meeting[turn, warp, n, i % T * 8 + 2 * place + j % 2] = total[i, j]
-                        total[i, j] = float32(0)
+                        acc[i, j] = float32(0)
                     unrolled()
                 unrolled()
-                cuda.syncthreads()
-                for e in range(tid, HEIGHT * SIDE, THREADS):
-                    n, m = int32(e % HEIGHT), int32(e // HEIGHT)
-                    row = int32(strip * HEIGHT + n)
-                    if row < N and m < M:
-                        x = float32(0)
-                        for w in range(WARPS):
-                            x += meeting[turn, w, n, m]
+            # Eight steps of k of each thread, in two products.
+            for step in range(4):
+                own = 32 * place + 8 * step
+                if not four:  # its two loads of a row are 64 bytes apart
+                    own = 64 * (step // 2) + 16 * place + step % 2 * 8
+                for t in range(T):
+                    row = min(int32(8 * t + quad), int32(M - 1))
+                    k = int32(group * GROUP + own)
+                    x0, x1, x2, x3 = ptx.ld_global_v4_u32(
+                        from_X + uint64(row) * uint64(2 * K) + uint64(2 * k)
+                    )
+                    if four:  # pairs are as far apart as in a word of weights
+                        b[2 * t, 0], b[2 * t, 1] = lower(x0, x2), upper(x0, x2)
+                        b[2 * t + 1, 0], b[2 * t + 1, 1] = lower(x1, x3), upper(x1, x3)
+                    else:
+                        b[2 * t, 0], b[2 * t, 1] = lower(x0, x1), upper(x0, x1)
+                        b[2 * t + 1, 0], b[2 * t + 1, 1] = lower(x2, x3), upper(x2, x3)
+                unrolled()
+                for r in range(R):
+                    for low in range(2):  # the upper eight rows, and the lower
+                        if four:
+                            word = bits[2 * r + low, step]
+                            for i in range(4):
+                                a[i // 2, i % 2 * 2 + low] = two_of_four(
+                                    uint32(word >> uint32(4 * i))
+                                )
+                            unrolled()
+                        else:
+                            for i in range(2):
+                                word = bits[2 * r + low, 2 * step + i]
+                                a[i, low] = two_of_eight(
+                                    uint32(word << uint32(8)), uint32(word << uint32(4))
+                                )
+                                a[i, 2 + low] = two_of_eight(word, uint32(word >> uint32(4)))
+                            unrolled()
+                    unrolled()
+                    for t in range(T):
+                        for i in range(2):
+                            if four:
+                                multiply_add(acc[r * T + t], a[i], b[2 * t + i])
+                            else:
+                                multiply_add(total[r * T + t], a[i], b[2 * t + i])
                         unrolled()
-                        if not four:
-                            x *= scales[row, 0]
-                        Y[m, row] = ptx.cvt_rn_bf16x2(x, float32(0)) & uint32(0xFFFF)
-                turn = int32(1 - turn)
-            strip, group = next_strip, next_group
+                    unrolled()
+                unrolled()
+            unrolled()
+            if four:
+                for i in range(TILES):
+                    for j in range(4):
+                        total[i, j] += scale[i // T * 2 + j // 2] * acc[i, j]
+                    unrolled()
+                unrolled()
+
+        # The warps meet, 16 rows of W at a time, and a thread adds up what they bring for one sum.
+        for r in range(R):
+            for t in range(T):
+                for j in range(4):
+                    meeting[warp, quad + 8 * (j // 2), 8 * t + 2 * place + j % 2] = total[
+                        r * T + t, j
+                    ]
+                unrolled()
+            unrolled()
+            cuda.syncthreads()
+            for e in range(int32(cuda.threadIdx.x), ROWS * SIDE, THREADS):
+                n, m = int32(e % ROWS), int32(e // ROWS)
+                row = int32(row0 + ROWS * r + n)
+                if row < N and m < M:
+                    x = float32(0)
+                    for w in range(WARPS):
+                        x += meeting[w, n, m]
+                    unrolled()
+                    if not four:
+                        x *= scales[row, 0]
+                    Y[m, row] = ptx.cvt_rn_bf16x2(x, float32(0)) & uint32(0xFFFF)
+            cuda.syncthreads()
+        unrolled()
 
     return weight_only
 
@@ -274,10 +244,9 @@ class Weights(host.Operands):
         inputs = {"weights": weights, "scales": scales, "X": half.bits(X)}
         super().__init__(inputs, out, (self.M, self.N), "numba")
 
-    def launcher(self, rows: int = 0, resident: int = 0) -> Callable[[], object]:
+    def launcher(self, rows: int = 0) -> Callable[[], object]:
         """Return a function that launches it; a block takes 16 times so many rows of W."""
-        gpu = device()
-        capability = gpu.compute_capability
+        capability = device().compute_capability
         if capability is not None and capability < NEEDS:
             raise RuntimeError(
                 f"products of 4 and 8 bits need sm_80, this GPU is sm_{capability[0]}"
@@ -289,12 +258,11 @@ class Weights(host.Operands):
             for x in (weights, scales, X)
         )
         T = 1 << (cdiv(self.M, COLUMNS) - 1).bit_length()
-        R, resident = rows or CHOICES[T][0], resident or CHOICES[T][1]
-        grid = host.check_grid(min(cdiv(self.N, ROWS * R), resident * gpu.sms if gpu.sms else 4))
+        R = rows or (2 if T <= 4 else 1)
+        grid = host.check_grid(cdiv(self.N, ROWS * R))
         sizes = half.int32s(self.M, self.N, self.K)
         arguments = weights.view(np.uint32), scales.reshape(self.N, -1), X, Y, *sizes
-        kernel = make_weight_only(self.four, R, T, resident)
-        launch = prepared(kernel, grid, (THREADS,), arguments)
+        launch = prepared(make_weight_only(self.four, R, T), grid, (THREADS,), arguments)
         return self.around(lambda held=(self, arguments): launch())
 
     def result(self):
