@@ -48,9 +48,9 @@ def tensor_map(array, rows: int, cols: int, dtype: str):
     for count, stride in zip(array.shape[-2::-1], array.strides[-2::-1], strict=True):
         apart.append(stride if count > 1 else close)
         close = count * apart[-1]
-    encoded = _encoded(array.data.ptr, array.shape, tuple(apart), tile, dtype).view(Encoded)
-    encoded.of = array, tile, dtype
-    return encoded
+    made = encoded(array.data.ptr, array.shape, tuple(apart), tile, dtype).view(Encoded)
+    made.of = array, tile, dtype
+    return made
 
 
 class Encoded(np.ndarray):
@@ -65,7 +65,8 @@ class Encoded(np.ndarray):
 
 
 @lru_cache(maxsize=256)
-def _encoded(address: int, shape: tuple, apart: tuple, tile: tuple, dtype: str):
+def encoded(address: int, shape: tuple, apart: tuple, tile: tuple, dtype: str):
+    """The 128 bytes of `tensor_map`, of a matrix at an address; `apart` in bytes, rows first."""
     from cuda.bindings import driver
 
     formats, sizes = driver.CUtensorMapDataType, driver.cuuint64_t

@@ -66,8 +66,11 @@ def test_one_rank_has_its_columns_and_the_same_rows():
 
 
 def test_collectives_and_scaling_are_drawn_as_they_are_given():
-    fig = drawings.collective_times([8, 16], {"2 GPUs": [1e-6, 2e-6]})
-    assert list(fig.axes[0].lines[0].get_ydata()) == pytest.approx([1, 2])
+    measured = {"2 GPUs": {8: 3e-6}, "4 GPUs": {}}
+    fig = drawings.collective_times([8, 16], {"2 GPUs": [1e-6, 2e-6]}, measured)
+    line, points = fig.axes[0].lines
+    assert list(line.get_ydata()) == pytest.approx([1, 2])
+    assert points.get_xydata().tolist() == [[8, pytest.approx(3)]]
     fig = drawings.scaling([1, 2], {"layer": [1.0, 1.8]})
     curve, ideal = fig.axes[0].lines
     assert list(curve.get_ydata()) == [1.0, 1.8] and list(ideal.get_ydata()) == [1, 2]

@@ -49,7 +49,7 @@ def test_traffic_is_a_bar_for_each_way_as_long_as_its_bytes():
 def test_speeds_stand_beside_their_kernel_and_an_empty_record_says_so():
     row = {"kernel": "CUDA C++", "engine": "cpp", "flops": 3e14}
     told = texts(drawings.attention_speeds([row | {"causal": False}, row | {"causal": True}]))
-    assert told == [" 300", " 300 causal"]
+    assert told == ["300", "300 causal"]
     assert texts(drawings.attention_speeds([])) == ["Nothing is recorded yet."]
 
 

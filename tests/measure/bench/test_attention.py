@@ -21,6 +21,7 @@ def timed(monkeypatch):
 
     monkeypatch.setattr(bench, "time_launch", launched)
     monkeypatch.setattr(bench.probes, "timing", lambda found: {"median": 0.5, "n": 3})
+    monkeypatch.setattr(bench.ncu, "add_counts", lambda rows, *_, **__: rows)
 
 
 def test_the_benchmark_has_all_steps():
@@ -52,8 +53,7 @@ def test_a_wrong_result_is_found_in_the_first_and_in_the_last_head():
 
 
 @pytest.mark.skipif(on_gpu, reason="a GPU measures them at their own size")
-def test_each_step_of_attention_is_timed_once_and_right(monkeypatch):
-    monkeypatch.setattr(bench.ncu, "add_counts", lambda rows, *_: rows)
+def test_each_step_of_attention_is_timed_once_and_right():
     rows = bench.climbs((1, 130, 64))["attention_steps"]
     mine = [row for row in rows if row["engine"] == "numba"]
     assert [row["kernel"] for row in mine] == [
@@ -70,10 +70,12 @@ def test_decoding_counts_the_bytes_of_the_shared_heads(monkeypatch):
     assert len({records.key_of(row) for row in rows}) == 4
 
 
-def test_gradients_are_checked_and_counted_as_seven_products():
+def test_each_launch_of_the_gradients_is_checked_and_timed():
     rows = bench.backwards(2, 40, 16)["gradients"]
-    assert len(rows) == 4 and all(row["correct"] for row in rows)
-    assert rows[0]["flops"] == 7 * 2 * 2 * 40 * 40 * 16 / 0.5
+    assert [row["kernel"] for row in rows] == 2 * list(bench.PRODUCTS)
+    assert all(row["correct"] for row in rows)
+    assert rows[3]["flops"] == 4 * 2 * 2 * 40 * 40 * 16 / 0.5
+    assert len({records.key_of(row) for row in rows}) == 8
 
 
 def test_a_wrong_softmax_is_found():
