@@ -128,12 +128,6 @@ def test_an_engine_that_is_not_there_is_one_line(engine):
     assert done.stderr.startswith("error: KERNELS_ENGINE=")
 
 
-def test_a_record_of_a_gpu_without_a_data_sheet_is_shown(capsys, recorded):
-    (recorded / "records" / "h200.json").unlink()
-    records.write(synthetic.record("quadro-x"))
-    assert call(capsys, "info")[1].rstrip().endswith("recorded  quadro-x")
-
-
 @pytest.mark.parametrize("line", ["--help", ""])
 def test_help_is_no_error(capsys, line):
     code, out, error = call(capsys, line)
@@ -281,27 +275,6 @@ def test_compare_on_the_cpu_shows_what_is_recorded_of_large_sizes(capsys, tmp_pa
     assert {row["M"] for row in written["recorded"]["timings"]} == {2048, 4096}
 
 
-@without_gpu
-def test_compare_keeps_number_formats_apart(capsys):
-    known = synthetic.record("h200")
-    known.tables["timings"] += [
-        records.Row(
-            row,
-            dtype="e4m3",
-            rung="fp8",
-            engine="cpp",
-            options={**LADDER["fp8"].defaults, "promote": 4},
-        )
-        for row in known.rows("timings", rung="naive", engine="cpp", M=4096)
-    ]
-    records.write(known)
-    for dtype, named, unnamed in (("e4m3", "fp8 promote=4", "tiled"), ("float32", "tiled", "fp8")):
-        code, out, _ = call(capsys, f"compare --sizes 4096 --dtype {dtype}")
-        assert code == 0 and named in out and unnamed not in out
-    code, out, _ = call(capsys, "compare --sizes 64 --dtype float16")
-    assert code == 0 and "Nothing is recorded of float16" in out
-
-
 @pytest.mark.gpu
 def test_run_on_the_gpu_prints_speed_and_verdict(capsys):
     for engine in ("numba", "cpp"):
@@ -334,14 +307,6 @@ def test_without_gpus_a_product_on_several_is_simulated(capsys, line):
     assert code == 0
     assert "simulated  no GPU" in told
     assert "right: all" in told
-
-
-@without_gpu
-def test_a_large_product_on_several_gpus_is_only_counted(capsys):
-    code, told, _ = call(capsys, "run summa 16384 --gpus 2x2 --dtype bfloat16")
-    assert code == 0
-    assert "at most 268 MB into one GPU" in told
-    assert "try 2048 or less" in told
 
 
 @without_gpu
