@@ -16,7 +16,7 @@ WRONG = SOLVED.replace("alpha * x[i]", "x[i]")
 @pytest.fixture
 def file(tmp_path, monkeypatch):
     monkeypatch.setattr(keeping, "_kept", {})
-    monkeypatch.setattr(checking, "TRIES", type(checking.TRIES)())
+    monkeypatch.setattr(checking, "GIVEN", type(checking.GIVEN)())
     where = tmp_path / "learner" / "progress.json"
     monkeypatch.setenv("KERNELS_EXERCISES", str(where))
     return where
