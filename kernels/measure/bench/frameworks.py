@@ -17,8 +17,8 @@ CALLS = 50
 
 
 def steps() -> list[Step]:
-    """Two steps; nothing where PyTorch is not installed."""
-    return [Step("PyTorch", operators), Step("a GPT", models)]
+    """One step; nothing where PyTorch is not installed."""
+    return [Step("PyTorch", operators)]
 
 
 def operators() -> Tables:
@@ -28,27 +28,6 @@ def operators() -> Tables:
     except ImportError:
         return {}
     return {"operators": [row for size in SIZES for row in measured(torch, size)]}
-
-
-def models() -> Tables:
-    """A small GPT with PyTorch's products and with ours: where the time of its steps goes.
-
-    Losses and words are not kept, only whether they are the same within rounding.
-    """
-    try:
-        from kernels.frameworks import gpt
-    except ImportError:
-        return {}
-    rows = list(gpt.measured(gpt.Sizes()))
-    known = rows[0]
-    for row in rows:
-        losses, words = row.pop("losses"), row.pop("words")
-        if row is known:
-            first = losses, words
-        row["off"] = max(abs(a - b) for a, b in zip(losses, first[0], strict=True))
-        row["same_words"] = sum(map(int.__eq__, words, first[1]))
-        row["steps"], row["tokens"], row["loss"] = len(losses), len(words), losses[-1]
-    return {"gpt": rows}
 
 
 def measured(torch: Any, size: int) -> Iterator[dict[str, Any]]:
