@@ -94,7 +94,7 @@ def _shape(A: torch.Tensor, B: torch.Tensor, rung: str = "") -> torch.Tensor:
 
 
 class _Kind:
-    """Products of one shape, layout and format, checked once: what their launches have in common."""
+    """Products of one shape, layout and format, checked once: what launches have in common."""
 
     __slots__ = ("dtype", "rung", "shape")
 

@@ -4,7 +4,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from kernels.engine import cupy, on_gpu
+from kernels.engine import on_gpu
 from kernels.host.checks import cdiv
 from kernels.host.plans import unowned
 from microscope import TensorMap

@@ -48,9 +48,9 @@ def make_attention_wgmma(
     A head has M queries and N keys; `shared` heads of Q have those of one of K and V. Keys are cut
     into `splits` of `span` each, a multiple of 128, one where a mask is causal. O is a matrix of
     heads · splits · M rows of D elements, and `lse` gets, for each row, the logarithm of the sum of
-    its exponentials. `scale` is that of the scores, times log2(e): powers are of 2. Without `overlap` a
-    softmax waits for all products of its warpgroup; `oblique` is for a causal mask whose diagonal
-    crosses two tiles of a block: N - M is no multiple of 128.
+    its exponentials. `scale` is that of the scores, times log2(e): powers are of 2. Without
+    `overlap` a softmax waits for all products of its warpgroup; `oblique` is for a causal mask
+    whose diagonal crosses two tiles of a block: N - M is no multiple of 128.
     """
     PANELS = D // 64
     TILE = PANELS * PANEL  # bytes of K or V; Q's is as large

@@ -100,9 +100,7 @@ def fma_bf16x2(run, n, m, a, b, c):
     lower = [(word << np.uint32(16)).view(np.float32) for word in words]
     upper = [(word & np.uint32(0xFFFF0000)).view(np.float32) for word in words]
     # float64 holds the product, and the sum nearly always.
-    found = [
-        bfloat16(numbers.rounded(a.astype(np.float64) * b + c)) for a, b, c in (lower, upper)
-    ]
+    found = [bfloat16(numbers.rounded(a.astype(np.float64) * b + c)) for a, b, c in (lower, upper)]
     return (found[0] | found[1] << np.uint32(16))[()]
 
 

@@ -19,6 +19,7 @@ from kernels.frameworks.pytorch import attention, attention_lse, matmul  # noqa:
 from kernels.lab import cdiv  # noqa: E402
 from kernels.lab.pages import path_of  # noqa: E402
 
+OPERATORS = torch.ops.tile_by_tile
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 
 
@@ -34,6 +35,11 @@ def eighths(request):
         return whole.to(request.param).requires_grad_()
 
     return make
+
+
+def keeps_the_rules(operator, *arguments):
+    """Whether PyTorch finds nothing amiss with an operator."""
+    return set(torch.library.opcheck(operator.default, arguments).values()) == {"SUCCESS"}
 
 
 @pytest.mark.parametrize("rung", ("naive", "tiled", "warp_tiled"))
@@ -78,8 +84,7 @@ def test_a_gradient_that_nobody_asks_for_is_not_computed(eighths):
 
 
 def test_it_keeps_the_rules_of_operators(eighths):
-    found = torch.library.opcheck(torch.ops.tile_by_tile.matmul.default, (eighths(5, 7), eighths(7, 3)))
-    assert set(found.values()) == {"SUCCESS"}
+    assert keeps_the_rules(OPERATORS.matmul, eighths(5, 7), eighths(7, 3))
 
 
 @pytest.mark.parametrize("backend", ("aot_eager", pytest.param("inductor", marks=pytest.mark.gpu)))
@@ -229,7 +234,7 @@ def test_16_bits_are_added_in_float32_and_rounded_once(eighths, dtype):
     assert C.dtype == dtype and torch.equal(C, (A.float() @ B.float().t()).to(dtype))
     C.sum().backward()
     assert A.grad.dtype == dtype and torch.equal(A.grad, torch.ones_like(C) @ B.detach())
-    assert set(torch.library.opcheck(torch.ops.tile_by_tile.matmul.default, (A, B.t())).values()) == {"SUCCESS"}
+    assert keeps_the_rules(OPERATORS.matmul, A, B.t())
 
 
 def test_8_bits_give_bfloat16_and_no_gradient():
@@ -265,7 +270,7 @@ def test_attention_and_its_gradients_are_pytorchs(device, causal, shared):
     gradients = torch.autograd.grad(found, (Q, K, V), G)
     for one, other in zip(gradients, torch.autograd.grad(expected, again, G.double()), strict=True):
         assert torch.allclose(one.double(), other, atol=1e-4)
-    assert set(torch.library.opcheck(torch.ops.tile_by_tile.attention_lse.default, (Q, K, V)).values()) == {"SUCCESS"}
+    assert keeps_the_rules(OPERATORS.attention_lse, Q, K, V)
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -285,13 +290,15 @@ def test_attention_tells_the_logarithms_of_its_sums(device):
 def test_attention_takes_other_lengths_and_shared_heads(dtype, M, N, causal):
     """Few queries: the keys are cut, and their parts merged."""
     for D in (64, 128):
-        Q, K, V = heads((2, 8, M, D), "cuda", dtype), *(
-            heads((2, 2, N, D), "cuda", dtype, seed) for seed in (4, 5)
+        Q, K, V = (
+            heads((2, 8, M, D), "cuda", dtype),
+            *(heads((2, 2, N, D), "cuda", dtype, seed) for seed in (4, 5)),
         )
         found, sums = attention_lse(Q.detach(), K.detach(), V.detach(), causal)
         k, v = (x.float().repeat_interleave(4, 1) for x in (K, V))
         scores = Q.float() @ k.mT / D**0.5
-        seen = torch.ones(M, N, device="cuda").tril(N - M) if causal else torch.ones(1, device="cuda")
+        seen = torch.ones(M, N, device="cuda")
+        seen = seen.tril(N - M) if causal else seen
         scores = scores.masked_fill(seen == 0, float("-inf"))
         assert (found.float() - scores.softmax(-1) @ v).abs().max() < 2**-6
         assert (sums - scores.logsumexp(-1)).abs().max() < 1e-3

@@ -30,8 +30,11 @@ def traced(kernel, heads: int, N: int, D: int, causal: bool, dtype: str, M=0, sh
     given = Q[:, -(M or N) :].copy(), *(x[: heads // shared] for x in (K, V))
     M = given[0].shape[1]
     maps = [TensorMap(x, (1, hopper.KEYS, 64), dtype) for x in given]
-    rows, span = heads * splits * M, -(-(-(-N // splits)) // hopper.KEYS) * hopper.KEYS
-    out, lse = np.zeros((rows, D), Q.dtype if splits == 1 else np.float32), np.zeros(rows, np.float32)
+    rows, span = heads * splits * M, cdiv(cdiv(N, splits), hopper.KEYS) * hopper.KEYS
+    out, lse = (
+        np.zeros((rows, D), Q.dtype if splits == 1 else np.float32),
+        np.zeros(rows, np.float32),
+    )
     scale = np.float32(math.log2(math.e) / math.sqrt(D))
     seen = trace(
         kernel, (-(-M // hopper.QUERIES), heads * splits), hopper.THREADS, *maps, out, lse,
