@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kernels.host import half
+from kernels.host import cdiv, half
 from kernels.primitives import attention_wgmma as hopper
 from kernels.primitives.attention import error_bound, exact
 from microscope import TensorMap, trace
