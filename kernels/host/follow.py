@@ -112,7 +112,8 @@ def _check(status, name: str) -> None:
 def _on_device(argument):
     """Return an argument as a Numba kernel takes it."""
     if isinstance(argument, np.ndarray) and argument.dtype.kind == "V":
-        argument = cupy.asarray(argument.view(np.uint8))
+        maps = argument.view(np.uint8)
+        argument = cupy.asarray(maps if len(argument) == 1 else maps.reshape(len(argument), -1))
     return cuda.as_cuda_array(argument) if isinstance(argument, cupy.ndarray) else argument
 
 

@@ -4,10 +4,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from kernels.engine import on_gpu
+from kernels.engine import cupy, on_gpu
+from kernels.host.checks import cdiv
+from kernels.host.plans import unowned
 from microscope import TensorMap
 
-__all__ = ["tensor_map"]
+__all__ = ["tensor_map", "tensor_maps"]
 
 
 def tensor_map(array, rows: int, cols: int, dtype: str):
@@ -62,6 +64,74 @@ class Encoded(np.ndarray):
         """Return what the microscope takes for it: the map of a copy on the host."""
         array, tile, dtype = self.of
         return TensorMap(array.get(), tile, dtype)
+
+
+class Several(np.ndarray):
+    """The bytes of several tensor maps, one after the other."""
+
+    of: tuple
+
+    def in_microscope(self) -> tuple[TensorMap, ...]:
+        """Return what the microscope takes for them."""
+        return tuple(encoded.in_microscope() for encoded in self.of)
+
+
+#: Rows of any length, eight times as far apart, lie on boundaries of 16 bytes alike.
+EVERY = 8
+
+
+def tensor_maps(array, cols: int, dtype: str):
+    """Return eight tensor maps of matrices whose rows start anywhere, and how they are shifted.
+
+    Map j is of rows j, j + 8, j + 16 and so on, and a tile of it has eight of them. It begins at
+    the 16-byte boundary at or before row j: so each row begins some numbers later in it, and a
+    kernel adds as many to `x`. What lies before a row is never asked for.
+
+    Parameters
+    ----------
+    array : CuPy array, three-dimensional
+        As in `tensor_map`, but for the distance between rows, and the first row's address.
+    cols, dtype
+        As in `tensor_map`.
+
+    Returns
+    -------
+    maps : ndarray of 8 times 128 bytes, shape (8,)
+        A kernel's argument, uint8 of shape (8, 128); without a GPU, a tuple of tensor maps.
+    shifts : numpy.int32
+        By how many numbers the rows of map j are shifted: four bits for each, from the lowest.
+
+    Notes
+    -----
+    Of fewer than eight rows, those maps that have none are of row 0.
+    """
+    batch, rows, width = array.shape
+    size, (apart, pitch, _) = array.itemsize, array.strides
+    first = array.data.ptr if on_gpu else array.ctypes.data
+    made, shifts = [], 0
+    for j in range(EVERY):
+        shift = (first + j * pitch) % 16
+        shifts |= shift // size << 4 * j
+        row = j if j < rows else 0
+        start = first + row * pitch
+        shape = batch, cdiv(rows - row, EVERY), width + start % 16 // size
+        view = _at(array, start - start % 16, shape, (apart, EVERY * pitch, size))
+        made.append(tensor_map(view, EVERY, cols, dtype))
+    if not on_gpu:
+        return tuple(made), np.int32(shifts)
+    maps = np.concatenate(made).view(Several)
+    maps.of = tuple(made)
+    return maps, np.int32(shifts)
+
+
+def _at(array, address: int, shape: tuple, strides: tuple):
+    """An array in the memory around another one, which it keeps alive."""
+    if on_gpu:
+        return unowned(address, shape, strides, array.dtype, array.device.id)
+    about = {"data": (address, False), "typestr": array.dtype.str, "version": 3}
+    about |= {"shape": shape, "strides": strides}
+    place = type("Place", (), {"__array_interface__": about, "of": array})()
+    return np.asarray(place)
 
 
 @lru_cache(maxsize=256)

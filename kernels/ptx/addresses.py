@@ -12,6 +12,7 @@ __all__ = [
     "ld_global_cg_v4_f32",
     "ld_global_v4_u32",
     "ld_shared_v4_f32",
+    "ld_shared_v4_u32",
     "shared_address",
     "st_global_cg_v4_f32",
     "st_global_v2_u32",
@@ -69,6 +70,11 @@ def st_shared_v4_u32(to: u32, a: u32, b: u32, c: u32, d: u32):
 @assembly("ld.shared.v4.f32 {<0>, <1>, <2>, <3>}, [<source>];", gives=(f32,) * 4)
 def ld_shared_v4_f32(source: u32):
     """Return four neighbours from shared memory, on a 16-byte boundary."""
+
+
+@assembly("ld.shared.v4.u32 {<0>, <1>, <2>, <3>}, [<source>];", gives=(u32,) * 4)
+def ld_shared_v4_u32(source: u32):
+    """Return four words from shared memory, on a 16-byte boundary: eight numbers of 16 bits."""
 
 
 @assembly("ld.global.v4.u32 {<0>, <1>, <2>, <3>}, [<source>];", gives=(u32,) * 4)
