@@ -10,6 +10,7 @@ __all__ = [
     "global_address",
     "ld_acquire_gpu_u32",
     "ld_global_cg_v4_f32",
+    "ld_global_u32",
     "ld_global_v4_u32",
     "ld_shared_v4_f32",
     "ld_shared_v4_u32",
@@ -75,6 +76,11 @@ def ld_shared_v4_f32(source: u32):
 @assembly("ld.shared.v4.u32 {<0>, <1>, <2>, <3>}, [<source>];", gives=(u32,) * 4)
 def ld_shared_v4_u32(source: u32):
     """Return four words from shared memory, on a 16-byte boundary: eight numbers of 16 bits."""
+
+
+@assembly("ld.global.u32 <0>, [<source>];", gives=(u32,))
+def ld_global_u32(source: u64):
+    """Return a word from global memory, on a 4-byte boundary: two numbers of 16 bits."""
 
 
 @assembly("ld.global.v4.u32 {<0>, <1>, <2>, <3>}, [<source>];", gives=(u32,) * 4)

@@ -16,8 +16,8 @@ import numpy as np
 
 from kernels import host, ptx
 from kernels.engine import cuda, cupy, float32, uint32
-from kernels.host import cdiv, half
 from kernels.engine.vector import unrolled
+from kernels.host import cdiv, half
 from kernels.host.follow import prepared
 from kernels.host.options import either
 
@@ -238,6 +238,25 @@ def reader(dtype: str):
             return float32(value)
 
     return number
+
+
+@cache
+def pair_of(dtype: str):
+    """The function of kernels that makes two float32 of a word of 16-bit numbers."""
+    if dtype == "float16":
+
+        @cuda.jit(device=True)
+        def pair(word):
+            return ptx.cvt_f32_f16x2(word)
+
+    else:
+
+        @cuda.jit(device=True)
+        def pair(word):
+            low = ptx.uint_as_float(uint32(word << uint32(16)))
+            return low, ptx.uint_as_float(uint32(word & uint32(0xFFFF0000)))
+
+    return pair
 
 
 @cache

@@ -18,7 +18,7 @@ from kernels.host.rung import made
 from kernels.host.tensor_cores import HopperRung, sms
 from kernels.host.tma import tensor_map, tensor_maps
 from kernels.rungs import mma
-from kernels.rungs.gemm import GemmProduct, epilogue_of, put_of
+from kernels.rungs.gemm import GemmProduct, epilogue_of, pair_of, put_of
 
 BK, SIDE, BOX = 64, 64, 64 * 128  # a box: 64 rows of 128 bytes
 PART = 8 * 128  # eight of them
@@ -29,7 +29,7 @@ ROOM = 227 * 1024 - 1024  # bytes of shared memory, less what barriers take
 def make_gemm_f16(
     BM=128, BN=256, group=8, cluster=2, split=1, dtype="bfloat16", out_dtype="float32",
     down_A=False, down_B=True, activation="", bias="", adds=False, grouped=False, by_tma=True,
-    eights=False, parted=False,
+    eights=False, parted=False, pairs=False,
 ):  # fmt: skip
     """`down_A`, `down_B`: whether neighbours in memory are rows of A, columns of B (not k).
 
@@ -37,6 +37,9 @@ def make_gemm_f16(
     comes, and leaves, eight rows at a time, row 8i + j of it at place 8j + i. For A and C these are
     rows of C. For B they are steps of k, so A has to be read in the same order: a thread reads 16
     steps side by side into registers, and has two for each of 8 groups of 8 steps.
+
+    With `pairs`, what C holds is added, two numbers of 16 bits at a time: those of a box are on
+    their way while the box before it is written.
     """
     CONSUMERS, PANELS = BM // SIDE, BN // SIDE
     THREADS = 128 * (1 + CONSUMERS)
@@ -61,17 +64,32 @@ def make_gemm_f16(
     clusters_of = ptx.cluster_dims(cluster)
     pack = ptx.cvt_rn_bf16x2 if dtype == "bfloat16" else ptx.cvt_rn_f16x2
     biased, before, finish = epilogue_of(activation, bias, adds, out_dtype)
-    put = put_of(out_dtype)
+    put, pair = put_of(out_dtype), pair_of(out_dtype)
 
     @cuda.jit(device=True, inline="always")
-    def follow(acc, j, alpha, beta, biases, C, z, row, col, end, N):
+    def fetch(held, number, C, z, row, col, end, N):
+        # What C holds where a thread's sums of a box go.
+        if pairs:
+            for i in range(16):
+                r, c = row + BELOW * (i % 2), col + number * BOX_COLS + i // 2 * 8
+                r, c = min(r, end - 1), min(c, N - 2)
+                place = uint64(z * C.strides[0] + r * C.strides[1] + c * 2)
+                held[number % 2, i] = ptx.ld_global_u32(ptx.global_address(C) + place)
+            unrolled()
+
+    @cuda.jit(device=True, inline="always")
+    def follow(acc, j, alpha, beta, biases, held, C, z, row, col, end, N):
         # What follows the sums of eight columns, of which a thread has two, in two rows.
         if follows:
             b0, b1 = biased(biases, col + 8 * j, N), biased(biases, col + 8 * j + 1, N)
-            c0 = before(C, z, row, col + 8 * j, end, N)
-            c1 = before(C, z, row, col + 8 * j + 1, end, N)
-            c2 = before(C, z, row + BELOW, col + 8 * j, end, N)
-            c3 = before(C, z, row + BELOW, col + 8 * j + 1, end, N)
+            if pairs:
+                c0, c1 = pair(held[j // 8 % 2, j % 8 * 2])
+                c2, c3 = pair(held[j // 8 % 2, j % 8 * 2 + 1])
+            else:
+                c0 = before(C, z, row, col + 8 * j, end, N)
+                c1 = before(C, z, row, col + 8 * j + 1, end, N)
+                c2 = before(C, z, row + BELOW, col + 8 * j, end, N)
+                c3 = before(C, z, row + BELOW, col + 8 * j + 1, end, N)
             acc[4 * j] = finish(acc[4 * j], alpha, beta, b0, c0)
             acc[4 * j + 1] = finish(acc[4 * j + 1], alpha, beta, b1, c1)
             acc[4 * j + 2] = finish(acc[4 * j + 2], alpha, beta, b0, c2)
@@ -187,6 +205,7 @@ def make_gemm_f16(
             acc = cuda.local.array(SUMS, float32)
             words = cuda.local.array((4, 4), uint32)  # of A, two steps of k in each
             fragments = cuda.local.array((4, 4), uint32)
+            held = cuda.local.array((2, 16), uint32)  # of C
             warp, lane = tid // 32, tid % 32
             for unit in range(start, int32(tiles * parts), clusters):
                 part, t = unit // tiles, unit % tiles
@@ -242,6 +261,8 @@ def make_gemm_f16(
                     if slot == STAGES:
                         slot = 0
                         parity ^= 1
+                row, col = row0 + warp * WARP_DOWN + lane // 4 * FOUR_DOWN, col0 + lane % 4 * 2
+                fetch(held, 0, C, z, row, col, end, N)
                 ptx.wgmma_wait_group(0, acc, SUMS)
                 if tid < cluster:
                     ptx.mbarrier_arrive_cluster(empty + 8 * previous, tid)
@@ -286,12 +307,11 @@ def make_gemm_f16(
                             first_sums += all_sums
 
                 if ends:
-                    row, col = row0 + warp * WARP_DOWN + lane // 4 * FOUR_DOWN, col0 + lane % 4 * 2
                     # The TMA would store whole boxes, across the end of a matrix of a group.
                     boxed = by_tma and (not grouped or row0 + SIDE <= end)
                     if not boxed and row0 < end:
                         for j in range(BN // 8):
-                            follow(acc, j, alpha, beta, biases, C, z, row, col, end, N)
+                            follow(acc, j, alpha, beta, biases, held, C, z, row, col, end, N)
                             for i in range(4):
                                 r, c = row + i // 2 * 8, col + 8 * j + i % 2
                                 if r < end and c < N:
@@ -302,9 +322,11 @@ def make_gemm_f16(
                         # C leaves box by box: while the TMA stores one, the threads write the next.
                         for number in range(BN // BOX_COLS):
                             box = my_boxes + number % BOXES * BOX
+                            if number + 1 < BN // BOX_COLS:
+                                fetch(held, number + 1, C, z, row, col, end, N)
                             for j in range(BOX_COLS // 8):
                                 n = number * (BOX_COLS // 8) + j
-                                follow(acc, n, alpha, beta, biases, C, z, row, col, end, N)
+                                follow(acc, n, alpha, beta, biases, held, C, z, row, col, end, N)
                             unrolled()
                             if tid == 0:
                                 ptx.cp_async_bulk_wait_group_read(PENDING)  # of what was in this box
@@ -459,6 +481,10 @@ class GemmF16(HopperRung):
             view_C, turned_C = lies(C)
             how = {"down_A": turned_A, "down_B": not turned_B, "grouped": product.sizes is not None}
             how["by_tma"] = view_C is not None and not turned_C
+            how["pairs"] = (
+                product.epilogue.beta != 0 and size == 2 and product.N % 2 == 0 and how["by_tma"]
+                and product.sizes is None
+            )  # fmt: skip
             map_A, map_B = (tensor_map(x, SIDE, SIDE, product.format) for x in held)
             maps = map_A, map_B, tensor_map(C, SIDE, 128 // size, dtype) if how["by_tma"] else map_A
         kernel = made(

@@ -198,6 +198,7 @@ FUNCTIONS = {
     "st_shared_v4_u32": store_shared(4, np.uint32),
     "ld_shared_v4_f32": load_shared(np.float32),
     "ld_shared_v4_u32": load_shared(np.uint32),
+    "ld_global_u32": load_global(1),
     "ld_global_v4_u32": load_global(4),
     "ld_global_cg_v4_f32": load_global(4, np.float32),
     "ld_acquire_gpu_u32": load_global(1, acquires=True),
