@@ -12,12 +12,13 @@ __all__ = [
     "ld_global_cg_v4_f32",
     "ld_global_u32",
     "ld_global_v4_u32",
+    "ld_shared_u32",
     "ld_shared_v4_f32",
-    "ld_shared_v4_u32",
     "shared_address",
     "st_global_cg_v4_f32",
     "st_global_v2_u32",
     "st_release_gpu_u32",
+    "st_shared_u32",
     "st_shared_v2_f32",
     "st_shared_v4_f32",
     "st_shared_v4_u32",
@@ -53,6 +54,11 @@ C is a contiguous matrix in global memory, `col` and its width are even. Of floa
 """
 
 
+@assembly("st.shared.u32 [<to>], <value>;")
+def st_shared_u32(to: u32, value: u32):
+    """Store a word in shared memory, on a 4-byte boundary."""
+
+
 @assembly("st.shared.v2.f32 [<to>], {<a>, <b>};")
 def st_shared_v2_f32(to: u32, a: f32, b: f32):
     """Store two neighbours in shared memory, on an 8-byte boundary."""
@@ -73,9 +79,9 @@ def ld_shared_v4_f32(source: u32):
     """Return four neighbours from shared memory, on a 16-byte boundary."""
 
 
-@assembly("ld.shared.v4.u32 {<0>, <1>, <2>, <3>}, [<source>];", gives=(u32,) * 4)
-def ld_shared_v4_u32(source: u32):
-    """Return four words from shared memory, on a 16-byte boundary: eight numbers of 16 bits."""
+@assembly("ld.shared.u32 <0>, [<source>];", gives=(u32,))
+def ld_shared_u32(source: u32):
+    """Return a word from shared memory, on a 4-byte boundary: two numbers of 16 bits."""
 
 
 @assembly("ld.global.u32 <0>, [<source>];", gives=(u32,))

@@ -21,7 +21,9 @@ from kernels.rungs import mma
 from kernels.rungs.gemm import GemmProduct, epilogue_of, pair_of, put_of
 
 BK, SIDE, BOX = 64, 64, 64 * 128  # a box: 64 rows of 128 bytes
-PART = 8 * 128  # eight of them
+EVERY = 8  # of rows that start anywhere, each so-and-so-many-th comes with the first
+WIDE = 72 * 2  # bytes of such a row: 64 numbers, and the rest of the 16 bytes they start in
+RAW = SIDE * WIDE  # a box of such rows
 BOXES = 2  # in which each warpgroup stores C
 ROOM = 227 * 1024 - 1024  # bytes of shared memory, less what barriers take
 
@@ -29,23 +31,25 @@ ROOM = 227 * 1024 - 1024  # bytes of shared memory, less what barriers take
 def make_gemm_f16(
     BM=128, BN=256, group=8, cluster=2, split=1, dtype="bfloat16", out_dtype="float32",
     down_A=False, down_B=True, activation="", bias="", adds=False, grouped=False, by_tma=True,
-    eights=False, parted=False, pairs=False,
+    odd_A=False, odd_B=False, parted=False, pairs=False,
 ):  # fmt: skip
     """`down_A`, `down_B`: whether neighbours in memory are rows of A, columns of B (not k).
 
-    With `eights`, rows start anywhere, and the maps are eight for each matrix (`tensor_maps`): a box
-    comes, and leaves, eight rows at a time, row 8i + j of it at place 8j + i. For A and C these are
-    rows of C. For B they are steps of k, so A has to be read in the same order: a thread reads 16
-    steps side by side into registers, and has two for each of 8 groups of 8 steps.
+    Rows of an `odd` operand start anywhere. Its maps are eight (`tensor_maps`), its boxes come as
+    they lie in memory, and four more warps move each row to where wgmma takes it from.
 
     With `pairs`, what C holds is added, two numbers of 16 bits at a time: those of a box are on
     their way while the box before it is written.
     """
     CONSUMERS, PANELS = BM // SIDE, BN // SIDE
-    THREADS = 128 * (1 + CONSUMERS)
+    ODD = odd_A or odd_B
+    FIRST = 2 if ODD else 1  # warpgroup of those that multiply
+    THREADS = 128 * (FIRST + CONSUMERS)
     TILE_A, STAGE = BM * 128, (BM + BN) * 128  # bytes
-    STAGES = Options(BM, BN, group, cluster).stages
-    BARRIERS, SUMS = 2 * STAGES, BN // 2
+    STAGES, RAWS = Options(BM, BN, group, cluster).rings(ODD)
+    RAW_A, RAW_B = CONSUMERS * RAW * odd_A, PANELS * RAW * odd_B
+    DIRECT = STAGE - TILE_A * odd_A - BN * 128 * odd_B  # bytes that need not be moved
+    BARRIERS, SUMS = 2 * STAGES + 2 * RAWS, BN // 2
     SHARE = PANELS // cluster  # panels of B that each block loads
     EVERYONE = (1 << cluster) - 1
     BOX_COLS = 32 if out_dtype == "float32" else 64  # 128 bytes
@@ -53,25 +57,42 @@ def make_gemm_f16(
     # From 16 values of k to the next, and from a panel to the next, as wgmma finds them.
     STEP_A, LEADING_A = (16 * 128, BOX) if down_A else (32, 16)
     STEP_B, LEADING_B = (16 * 128, BOX) if down_B else (32, 16)
-    FEW, MANY = (56, 224) if eights else (40, 232)  # registers of the producer, of a consumer
     follows = bool(activation or bias or adds)
-    # From the upper row of a thread's results to the lower, of a warp to the next warp's, of a
-    # group of four threads to the next group's.
-    BELOW, WARP_DOWN, FOUR_DOWN = (1, 2, 8) if eights else (8, 16, 1)
-    multiply_add = ptx.wgmma(
-        BN, dtype, "registers" if eights else "shared", down_B, transposed_A=down_A
-    )
+    multiply_add = ptx.wgmma(BN, dtype, transposed_A=down_A, transposed_B=down_B)
     clusters_of = ptx.cluster_dims(cluster)
     pack = ptx.cvt_rn_bf16x2 if dtype == "bfloat16" else ptx.cvt_rn_f16x2
     biased, before, finish = epilogue_of(activation, bias, adds, out_dtype)
     put, pair = put_of(out_dtype), pair_of(out_dtype)
 
     @cuda.jit(device=True, inline="always")
+    def load_odd(to, maps, x, y, z, bar):
+        # A box of 64 rows that start anywhere.
+        for j in range(EVERY):
+            at = to + j * (RAW // EVERY)
+            ptx.cp_async_bulk_tensor_3d_load(at, maps[j], x, y // EVERY, z, bar)
+
+    @cuda.jit(device=True, inline="always")
+    def realign(to, box, shifts, warp, lane):
+        # A warp moves the rows of two maps, two numbers per thread.
+        for n in range(2):
+            j = 2 * warp + n
+            shift = shifts >> 4 * j & 7
+            source = box + j * (RAW // EVERY) + (lane + shift // 2) * 4
+            there = to + j * 128 + (lane * 4 ^ j * 16)
+            for i in range(SIDE // EVERY):
+                low = ptx.ld_shared_u32(source + i * WIDE)
+                high = ptx.ld_shared_u32(source + i * WIDE + 4)
+                both = uint64(low) | uint64(high) << uint64(32)
+                word = uint32(both >> uint64(16 * (shift % 2)))
+                ptx.st_shared_u32(there + i * EVERY * 128, word)
+            unrolled()
+
+    @cuda.jit(device=True, inline="always")
     def fetch(held, number, C, z, row, col, end, N):
         # What C holds where a thread's sums of a box go.
         if pairs:
             for i in range(16):
-                r, c = row + BELOW * (i % 2), col + number * BOX_COLS + i // 2 * 8
+                r, c = row + 8 * (i % 2), col + number * BOX_COLS + i // 2 * 8
                 r, c = min(r, end - 1), min(c, N - 2)
                 place = uint64(z * C.strides[0] + r * C.strides[1] + c * 2)
                 held[number % 2, i] = ptx.ld_global_u32(ptx.global_address(C) + place)
@@ -88,8 +109,8 @@ def make_gemm_f16(
             else:
                 c0 = before(C, z, row, col + 8 * j, end, N)
                 c1 = before(C, z, row, col + 8 * j + 1, end, N)
-                c2 = before(C, z, row + BELOW, col + 8 * j, end, N)
-                c3 = before(C, z, row + BELOW, col + 8 * j + 1, end, N)
+                c2 = before(C, z, row + 8, col + 8 * j, end, N)
+                c3 = before(C, z, row + 8, col + 8 * j + 1, end, N)
             acc[4 * j] = finish(acc[4 * j], alpha, beta, b0, c0)
             acc[4 * j + 1] = finish(acc[4 * j + 1], alpha, beta, b1, c1)
             acc[4 * j + 2] = finish(acc[4 * j + 2], alpha, beta, b0, c2)
@@ -102,7 +123,7 @@ def make_gemm_f16(
     @cuda.jit(launch_bounds=(THREADS, 1))
     def gemm_f16(
         map_A, map_B, map_C, C, biases, table, alpha, beta, M, N, K, strips, parts, step_A, step_B,
-        shifts_A, shifts_B, shifts_C, left, ended,
+        shifts_A, shifts_B, left, ended,
     ):  # fmt: skip
         clusters_of()
         stages = cuda.shared.array(0, uint8, alignment=1024)
@@ -112,17 +133,25 @@ def make_gemm_f16(
         boxes = ring + STAGES * STAGE
         full = ptx.shared_address(barriers)
         empty = full + 8 * STAGES
+        raws = boxes + CONSUMERS * BOXES * BOX
+        raw_full = empty + 8 * STAGES
+        raw_empty = raw_full + 8 * RAWS
         role, tid = cuda.threadIdx.x // 128, cuda.threadIdx.x % 128
         rank = cuda.blockIdx.x % cluster  # within the cluster
 
         if cuda.threadIdx.x == 0:
-            if not eights:
+            if not odd_A:
                 ptx.prefetch_tensormap(map_A)
+            if not odd_B:
                 ptx.prefetch_tensormap(map_B)
-                ptx.prefetch_tensormap(map_C)
+            ptx.prefetch_tensormap(map_C)
             for slot in range(STAGES):
-                ptx.mbarrier_init(full + 8 * slot, 1)
+                # The TMA fills a slot, or four warps, or all of them.
+                ptx.mbarrier_init(full + 8 * slot, int(DIRECT > 0) + 4 * ODD)
                 ptx.mbarrier_init(empty + 8 * slot, CONSUMERS * cluster)
+            for slot in range(RAWS):
+                ptx.mbarrier_init(raw_full + 8 * slot, 1)
+                ptx.mbarrier_init(raw_empty + 8 * slot, 4)
             ptx.fence_mbarrier_init()
         # No block may deliver to another whose barriers are not ready.
         ptx.cluster_sync()
@@ -132,11 +161,11 @@ def make_gemm_f16(
         tiles = int32(strips * across)
         start, clusters = int32(cuda.blockIdx.x // cluster), int32(cuda.gridDim.x // cluster)
         slot, parity = 0, 0  # parity: how often the ring has gone round, modulo 2
+        raw, raw_parity = 0, 0
         if role == 0:
-            if CONSUMERS == 2:
-                ptx.setmaxnreg_dec(FEW)
-            # Of boxes in eight parts each warp's first thread asks for two.
-            if tid == 0 or eights and tid % 32 == 0:
+            if CONSUMERS == 2 and not ODD:
+                ptx.setmaxnreg_dec(40)
+            if tid == 0:
                 for unit in range(start, int32(tiles * parts), clusters):
                     # Part of K by part, and in each down `group` strips, then one to the right:
                     # clusters at work at the same time share rows of A and columns of B in L2.
@@ -150,42 +179,41 @@ def make_gemm_f16(
                         row0 = (strip % per * cluster + rank) * BM
                         z_A, z_B = strip // per * step_A, strip // per * step_B
                     for step in range(steps * part // parts, steps * (part + 1) // parts):
-                        # All consumers of the cluster have to empty a slot: our part of B goes to
-                        # all of them.
-                        ptx.mbarrier_wait_parity(empty + 8 * slot, parity ^ 1)
-                        loaded, k = full + 8 * slot, step * BK
-                        sA = ring + slot * STAGE
+                        k = step * BK
+                        loaded, sA = full + 8 * slot, ring + slot * STAGE
                         sB = sA + TILE_A
-                        if tid == 0:
-                            ptx.mbarrier_arrive_expect_tx(loaded, STAGE)
-                        for i in range(CONSUMERS):
-                            row, to = row0 + SIDE * i, sA + BOX * i
-                            if eights:
-                                for n in range(2):
-                                    j = tid // 16 + n
-                                    x, y, at = k + (shifts_A >> 4 * j & 7), row // 8, to + PART * j
-                                    ptx.cp_async_bulk_tensor_3d_load(
-                                        at, map_A[j], x, y, z_A, loaded
-                                    )
-                            else:
+                        if ODD:
+                            ptx.mbarrier_wait_parity(raw_empty + 8 * raw, raw_parity ^ 1)
+                            came, at = raw_full + 8 * raw, raws + raw * (RAW_A + RAW_B)
+                            ptx.mbarrier_arrive_expect_tx(came, RAW_A + RAW_B)
+                            if odd_A:
+                                for i in range(CONSUMERS):
+                                    row = row0 + SIDE * i
+                                    x, y = (row, k) if down_A else (k, row)
+                                    load_odd(at + RAW * i, map_A, x, y, z_A, came)
+                            if odd_B:
+                                for i in range(PANELS):
+                                    col, to = col0 + SIDE * i, at + RAW_A + RAW * i
+                                    x, y = (col, k) if down_B else (k, col)
+                                    load_odd(to, map_B, x, y, z_B, came)
+                            raw += 1
+                            if raw == RAWS:
+                                raw = 0
+                                raw_parity ^= 1
+                        if DIRECT > 0:
+                            # All consumers of the cluster have to empty a slot: our part of B goes
+                            # to all of them.
+                            ptx.mbarrier_wait_parity(empty + 8 * slot, parity ^ 1)
+                            ptx.mbarrier_arrive_expect_tx(loaded, DIRECT)
+                        if not odd_A:
+                            for i in range(CONSUMERS):
+                                row = row0 + SIDE * i
                                 x, y = (row, k) if down_A else (k, row)
-                                ptx.cp_async_bulk_tensor_3d_load(to, map_A, x, y, z_A, loaded)
-                        for i in range(SHARE):
-                            panel = rank * SHARE + i
-                            col, to = col0 + SIDE * panel, sB + BOX * panel
-                            if eights:
-                                for n in range(2):
-                                    j = tid // 16 + n
-                                    x, y, at = col + (shifts_B >> 4 * j & 7), k // 8, to + PART * j
-                                    if cluster == 1:
-                                        ptx.cp_async_bulk_tensor_3d_load(
-                                            at, map_B[j], x, y, z_B, loaded
-                                        )
-                                    else:
-                                        ptx.cp_async_bulk_tensor_3d_load_multicast(
-                                            at, map_B[j], x, y, z_B, loaded, EVERYONE
-                                        )
-                            else:
+                                ptx.cp_async_bulk_tensor_3d_load(sA + BOX * i, map_A, x, y, z_A, loaded)
+                        if not odd_B:
+                            for i in range(SHARE):
+                                panel = rank * SHARE + i
+                                col, to = col0 + SIDE * panel, sB + BOX * panel
                                 x, y = (col, k) if down_B else (k, col)
                                 if cluster == 1:
                                     ptx.cp_async_bulk_tensor_3d_load(to, map_B, x, y, z_B, loaded)
@@ -197,14 +225,40 @@ def make_gemm_f16(
                         if slot == STAGES:
                             slot = 0
                             parity ^= 1
+        elif ODD and role == 1:
+            warp, lane = tid // 32, tid % 32
+            for unit in range(start, int32(tiles * parts), clusters):
+                part = unit // tiles
+                for _ in range(steps * part // parts, steps * (part + 1) // parts):
+                    ptx.mbarrier_wait_parity(raw_full + 8 * raw, raw_parity)
+                    ptx.mbarrier_wait_parity(empty + 8 * slot, parity ^ 1)
+                    at, sA = raws + raw * (RAW_A + RAW_B), ring + slot * STAGE
+                    if odd_A:
+                        for i in range(CONSUMERS):
+                            realign(sA + BOX * i, at + RAW * i, shifts_A, warp, lane)
+                    if odd_B:
+                        for i in range(PANELS):
+                            to, source = sA + TILE_A + BOX * i, at + RAW_A + RAW * i
+                            realign(to, source, shifts_B, warp, lane)
+                    ptx.fence_proxy_async()
+                    cuda.syncwarp()
+                    if lane == 0:
+                        ptx.mbarrier_arrive(full + 8 * slot)
+                        ptx.mbarrier_arrive(raw_empty + 8 * raw)
+                    slot += 1
+                    if slot == STAGES:
+                        slot = 0
+                        parity ^= 1
+                    raw += 1
+                    if raw == RAWS:
+                        raw = 0
+                        raw_parity ^= 1
         else:
-            if CONSUMERS == 2:
-                ptx.setmaxnreg_inc(MANY)
-            upper = role - 1  # this warpgroup's 64 rows of the tile
+            if CONSUMERS == 2 and not ODD:
+                ptx.setmaxnreg_inc(232)
+            upper = role - FIRST  # this warpgroup's 64 rows of the tile
             my_boxes = boxes + upper * BOXES * BOX
             acc = cuda.local.array(SUMS, float32)
-            words = cuda.local.array((4, 4), uint32)  # of A, two steps of k in each
-            fragments = cuda.local.array((4, 4), uint32)
             held = cuda.local.array((2, 16), uint32)  # of C
             warp, lane = tid // 32, tid % 32
             for unit in range(start, int32(tiles * parts), clusters):
@@ -223,33 +277,11 @@ def make_gemm_f16(
                     ptx.mbarrier_wait_parity(full + 8 * slot, parity)
                     sA = ring + slot * STAGE
                     sB = sA + TILE_A
-                    if eights:
-                        # A thread's 16 steps of k, of its upper row and of its lower.
-                        at = sA + upper * BOX + (warp * 16 + lane // 4) * 128
-                        chunk = lane % 4 * 2 ^ lane // 4
-                        for i in range(4):
-                            w0, w1, w2, w3 = ptx.ld_shared_v4_u32(
-                                at + i // 2 * 8 * 128 + (chunk ^ i % 2) * 16
-                            )
-                            words[i, 0], words[i, 1], words[i, 2], words[i, 3] = w0, w1, w2, w3
-                        unrolled()
-                        ptx.wgmma_wait_group(0, acc, SUMS)
-                        for k in range(4):
-                            for i in range(2):
-                                low, high = words[2 * i, k], words[2 * i + 1, k]
-                                fragments[k, i] = low & uint32(0xFFFF) | high << uint32(16)
-                                fragments[k, 2 + i] = low >> uint32(16) | high & uint32(0xFFFF0000)
-                            unrolled()
-                        unrolled()
                     ptx.wgmma_fence()
                     for k in range(4):
+                        a = ptx.matrix_descriptor(sA + upper * BOX + STEP_A * k, LEADING_A)
                         b = ptx.matrix_descriptor(sB + STEP_B * k, LEADING_B)
-                        # The first finds no sums.
-                        if eights:
-                            multiply_add(acc, fragments[k], b, step - begin + k)
-                        else:
-                            a = ptx.matrix_descriptor(sA + upper * BOX + STEP_A * k, LEADING_A)
-                            multiply_add(acc, a, b, step - begin + k)
+                        multiply_add(acc, a, b, step - begin + k)  # the first finds no sums
                     unrolled()
                     ptx.wgmma_commit_group()
                     # These products go on while the next are asked for; those before are done.
@@ -261,7 +293,7 @@ def make_gemm_f16(
                     if slot == STAGES:
                         slot = 0
                         parity ^= 1
-                row, col = row0 + warp * WARP_DOWN + lane // 4 * FOUR_DOWN, col0 + lane % 4 * 2
+                row, col = row0 + warp * 16 + lane // 4, col0 + lane % 4 * 2
                 fetch(held, 0, C, z, row, col, end, N)
                 ptx.wgmma_wait_group(0, acc, SUMS)
                 if tid < cluster:
@@ -309,16 +341,7 @@ def make_gemm_f16(
                 if ends:
                     # The TMA would store whole boxes, across the end of a matrix of a group.
                     boxed = by_tma and (not grouped or row0 + SIDE <= end)
-                    if not boxed and row0 < end:
-                        for j in range(BN // 8):
-                            follow(acc, j, alpha, beta, biases, held, C, z, row, col, end, N)
-                            for i in range(4):
-                                r, c = row + i // 2 * 8, col + 8 * j + i % 2
-                                if r < end and c < N:
-                                    put(C, z, r, c, acc[4 * j + i])
-                            unrolled()
-                        unrolled()
-                    if boxed:
+                    if row0 < end:
                         # C leaves box by box: while the TMA stores one, the threads write the next.
                         for number in range(BN // BOX_COLS):
                             box = my_boxes + number % BOXES * BOX
@@ -349,17 +372,25 @@ def make_gemm_f16(
                             unrolled()
                             ptx.fence_proxy_async()
                             ptx.bar_sync(role, 128)
-                            if tid == 0:
+                            if not boxed:
+                                for i in range(16):
+                                    # A warp stores a row after the other, a thread a word of it.
+                                    r, x = warp * 16 + i, col0 + number * BOX_COLS
+                                    place = box + r * 128 + (lane * 4 ^ r % 8 * 16)
+                                    word, r = ptx.ld_shared_u32(place), row0 + r
+                                    if BOX_COLS == 32:
+                                        if r < end and x + lane < N:
+                                            put(C, z, r, x + lane, ptx.uint_as_float(word))
+                                    else:
+                                        first, second = pair(word)
+                                        x += 2 * lane
+                                        if r < end and x < N:
+                                            put(C, z, r, x, first)
+                                        if r < end and x + 1 < N:
+                                            put(C, z, r, x + 1, second)
+                            elif tid == 0:
                                 x = col0 + number * BOX_COLS
-                                if eights:
-                                    for j in range(8):
-                                        if row0 + j < M:  # of fewer rows than 8 not all maps are C's
-                                            at, y = x + (shifts_C >> 4 * j & 7), row0 // 8
-                                            ptx.cp_async_bulk_tensor_3d_store(
-                                                map_C[j], at, y, z, box + PART * j
-                                            )
-                                else:
-                                    ptx.cp_async_bulk_tensor_3d_store(map_C, x, row0, z, box)
+                                ptx.cp_async_bulk_tensor_3d_store(map_C, x, row0, z, box)
                                 ptx.cp_async_bulk_commit_group()
                         unrolled()
             if tid == 0:
@@ -386,7 +417,7 @@ class Options(host.Options):
 
     @property
     def block_dim(self):
-        return (128 * (1 + self.BM // SIDE),)
+        return (128 * (1 + self.BM // SIDE),)  # and one warpgroup more for odd operands
 
     @property
     def block_tile(self):
@@ -398,8 +429,24 @@ class Options(host.Options):
         return min(8, (ROOM - self.BM // SIDE * BOXES * BOX) // ((self.BM + self.BN) * 128))
 
     @property
+    def moves(self) -> bool:
+        """Whether rows that start anywhere are moved in shared memory; else they are copied."""
+        return self.BN <= 128 and self.cluster == 1
+
+    def rings(self, odd: bool) -> tuple[int, int]:
+        """Pairs of tiles as wgmma takes them; and, of odd operands, as they lie in memory."""
+        sides = (self.BM + self.BN) // SIDE
+        return (8 // sides, 12 // sides) if odd else (self.stages, 0)
+
+    @property
     def shared_bytes(self):
-        return self.stages * (self.BM + self.BN) * 128 + self.BM // SIDE * BOXES * BOX
+        return self.bytes_of(False)
+
+    def bytes_of(self, odd: bool) -> int:
+        """Shared memory of a block: both rings, and the boxes for C."""
+        tiles, raws = self.rings(odd)
+        sides = (self.BM + self.BN) // SIDE
+        return sides * (tiles * BOX + raws * RAW) + self.BM // SIDE * BOXES * BOX
 
     def grid_of(self, units: int) -> tuple[int]:
         """As few clusters as need no more rounds than all SMs together would, for so many units."""
@@ -430,19 +477,11 @@ def lies(array) -> tuple:
     return None, False
 
 
-def in_eights(product, *arrays) -> bool:
-    """Whether A, B and C are multiplied as they lie, though not all rows start on boundaries."""
-    return (
-        product.sizes is None
-        and product.K >= 8  # steps of k: every map of B has rows
-        and any(lies(array)[0] is None for array in arrays)
-        and all(
-            (x.shape[2] == 1 or x.strides[2] == x.itemsize)
-            and x.strides[1] > 0
-            and (len(x) == 1 or x.strides[0] % 16 == 0 and x.strides[0] > 0)
-            for x in arrays
-        )
-    )
+def anywhere(array) -> bool:
+    """Whether matrices can be loaded whose rows start anywhere: a row's numbers side by side."""
+    apart, step, near = array.strides
+    alone = len(array) == 1 or apart > 0 == apart % 16
+    return alone and step > 0 and (near == array.itemsize or array.shape[2] == 1)
 
 
 class GemmF16(HopperRung):
@@ -465,63 +504,65 @@ class GemmF16(HopperRung):
         left, ended = product.workspace((sums,)), cupy.zeros(tiles * options.BM // SIDE, np.uint32)
         size = C.dtype.itemsize
         dtype = "float32" if size == 4 else product.format
-        shifts = half.int32s(0, 0, 0)
-        if in_eights(product, A, B, C):
-            how = {"eights": True}
-            maps, shifts = zip(
-                tensor_maps(A, SIDE, product.format), tensor_maps(B, SIDE, product.format),
-                tensor_maps(C, 128 // size, dtype), strict=True,
-            )  # fmt: skip
-            held = A, B
-        else:
-            # Rows of a group begin anywhere, a box along them on 16-byte boundaries alone.
-            view_A, turned_A = self.mapped(product, A, product.sizes is None)
-            view_B, turned_B = self.mapped(product, B)
-            held = view_A, view_B
-            view_C, turned_C = lies(C)
-            how = {"down_A": turned_A, "down_B": not turned_B, "grouped": product.sizes is not None}
-            how["by_tma"] = view_C is not None and not turned_C
-            how["pairs"] = (
-                product.epilogue.beta != 0 and size == 2 and product.N % 2 == 0 and how["by_tma"]
-                and product.sizes is None
-            )  # fmt: skip
-            map_A, map_B = (tensor_map(x, SIDE, SIDE, product.format) for x in held)
-            maps = map_A, map_B, tensor_map(C, SIDE, 128 // size, dtype) if how["by_tma"] else map_A
+        grouped = product.sizes is not None
+        # Rows of a group begin anywhere, a box along them on 16-byte boundaries alone. Of fewer
+        # than 8 steps of k not all maps have one.
+        moves = options.moves and product.K >= 8 and not grouped
+        view_A, turned_A, odd_A = self.mapped(product, A, not grouped, moves)
+        view_B, turned_B, odd_B = self.mapped(product, B, True, moves)
+        view_C, turned_C = lies(C)
+        by_tma = view_C is not None and not turned_C
+        how = {
+            "down_A": turned_A, "down_B": not turned_B, "odd_A": odd_A, "odd_B": odd_B,
+            "grouped": grouped, "by_tma": by_tma, "parted": split > 1,
+            "pairs": product.epilogue.beta != 0 and size == 2 and product.N % 2 == 0
+            and by_tma and not grouped,
+        }  # fmt: skip
+        (map_A, shifts_A), (map_B, shifts_B) = (
+            tensor_maps(x, product.format) if odd else
+            (tensor_map(x, SIDE, SIDE, product.format), np.int32(0))
+            for x, odd in ((view_A, odd_A), (view_B, odd_B))
+        )  # fmt: skip
+        map_C = tensor_map(C, SIDE, 128 // size, dtype) if by_tma else tensor_map(
+            left.reshape(1, 1, -1), SIDE, 32, "float32"
+        )  # fmt: skip
         kernel = made(
-            self.make, replace(options, split=1), dtype=product.format, parted=split > 1, **how,
-            **product.formats,
+            self.make, replace(options, split=1), dtype=product.format, **how, **product.formats
         )  # fmt: skip
         sizes = half.int32s(product.M, product.N, product.K, strips)
         steps = half.int32s(product.step(0), product.step(1))
         launch = prepared(
-            kernel, grid, options.block_dim,
+            kernel, grid, (options.block_dim[0] + 128 * (odd_A or odd_B),),
             (
-                *maps, C, bias, table, *product.scales, *sizes, np.int32(split), *steps, *shifts,
-                left, ended,
+                map_A, map_B, map_C, C, bias, table, *product.scales, *sizes, np.int32(split),
+                *steps, shifts_A, shifts_B, left, ended,
             ),
-            options.shared_bytes,
+            options.bytes_of(odd_A or odd_B),
         )  # fmt: skip
-        launch.held = product, held, table, left, ended
+        launch.held = product, view_A, view_B, table, left, ended
         return launch
 
     @staticmethod
-    def mapped(product, array, either=True):
-        """An operand for a tensor map: as it lies, or a copy with rows on 16-byte boundaries.
+    def mapped(product, array, either, odd):
+        """An operand for tensor maps, whether it is transposed for them, and whether rows are odd.
 
-        Without `either`, transposed ones are copied, too.
+        It is as it lies, or a copy with rows on 16-byte boundaries: without `either`, transposed
+        ones are copied, and without `odd`, those whose rows start anywhere.
         """
         view, turned = lies(array)
         if view is not None and (either or not turned):
-            return view, turned
+            return view, turned, False
         turned = either and array.strides[1] == array.itemsize != array.strides[2]
         given = array.swapaxes(1, 2) if turned else array
+        if odd and anywhere(given):
+            return given, turned, True
         *outer, cols = given.shape
         with host.memory_errors(given.size * given.itemsize):
             wide = cupy.zeros((*outer, cdiv(cols, 8) * 8), array.dtype)[..., :cols]
         for copy, original in zip(wide, given, strict=True):
             rows.copy(copy, original)
             product._copied.append((copy, original))
-        return wide, turned
+        return wide, turned, False
 
 
 RUNG = GemmF16(

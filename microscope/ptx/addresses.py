@@ -143,15 +143,16 @@ def store_shared(count: int, dtype=np.float32):
     return store
 
 
-def load_shared(dtype):
+def load_shared(count: int, dtype=np.uint32):
     """``ld_shared_v4_f32(source)`` and its like."""
 
     def load(run, n, m, source):
         source = spread(run, source).astype(np.int64)
-        on = access(run, n, m, "reads", source, 16, "a load")
-        raw = np.full((len(source), 16), 0xFF, np.uint8)
-        raw[on] = here(run).block.memory[source[on][:, None] + np.arange(16)]
-        return tuple(raw.view(dtype)[:, k].reshape(run.lanes.shape) for k in range(4))
+        on = access(run, n, m, "reads", source, 4 * count, "a load")
+        raw = np.full((len(source), 4 * count), 0xFF, np.uint8)
+        raw[on] = here(run).block.memory[source[on][:, None] + np.arange(4 * count)]
+        given = tuple(raw.view(dtype)[:, k].reshape(run.lanes.shape) for k in range(count))
+        return given if count > 1 else given[0]
 
     return load
 
@@ -196,8 +197,9 @@ FUNCTIONS = {
     "st_shared_v2_f32": store_shared(2),
     "st_shared_v4_f32": store_shared(4),
     "st_shared_v4_u32": store_shared(4, np.uint32),
-    "ld_shared_v4_f32": load_shared(np.float32),
-    "ld_shared_v4_u32": load_shared(np.uint32),
+    "st_shared_u32": store_shared(1, np.uint32),
+    "ld_shared_u32": load_shared(1),
+    "ld_shared_v4_f32": load_shared(4, np.float32),
     "ld_global_u32": load_global(1),
     "ld_global_v4_u32": load_global(4),
     "ld_global_cg_v4_f32": load_global(4, np.float32),

@@ -142,6 +142,13 @@ def _asked(run, n, m, map_, address, x, y, z=None) -> tuple | None:
         message = f"{ast.unparse(n)}: a map of {len(buffer.map.box)} axes takes as many indices"
         cluster.problem(Kind.DESCRIPTOR, n.lineno, message, block.number)
         return None
+    if start[-1] * ITEM[buffer.map.dtype] % CHUNK:
+        message = (
+            f"{ast.unparse(n)}: the box starts at column {start[-1]}, on no 16-byte boundary of its "
+            f"row: let x be a multiple of {CHUNK // ITEM[buffer.map.dtype]}"
+        )
+        cluster.problem(Kind.MISALIGNED, n.lineno, message, block.number, warp.thread(int(on[0])))
+        return None
     place = int(spread(run, address)[on[0]])
     wanted = 128 if buffer.map.swizzle else CHUNK
     repeat = buffer.map.swizzle * 8

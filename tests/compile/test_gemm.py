@@ -21,10 +21,12 @@ CASES = [
     (F16, (9, 0, "a"), {}, {"down_A": True, "down_B": False}, ("multicast", "3d.global")),
     (F16, (9, 0, "a"), {"BM": 64, "cluster": 1},
      {"grouped": True, "by_tma": False, "activation": "silu", "bias": "bfloat16"}, ("wgmma",)),
-    (F16, (9, 0, "a"), {}, {"eights": True, "parted": True},
-     ("multicast", "ld.shared.v4.u32", "atom.global.inc")),
-    (F16, (9, 0, "a"), {"BM": 64, "BN": 64, "cluster": 1}, {"eights": True, "dtype": "float16"},
-     ("wgmma",)),
+    (F16, (9, 0, "a"), {"BN": 128, "cluster": 1}, {"odd_A": True, "odd_B": True, "parted": True},
+     ("wgmma", "ld.shared.u32", "atom.global.inc")),
+    (F16, (9, 0, "a"), {"BM": 64, "BN": 64, "cluster": 1},
+     {"odd_B": True, "dtype": "float16", "out_dtype": "float16", "by_tma": False}, ("wgmma",)),
+    (F16, (9, 0, "a"), {}, {"adds": True, "pairs": True, "out_dtype": "bfloat16"},
+     ("ld.global.u32",)),
     (F32, (8, 0), {"BN": 128, "WN": 32, "TN": 8}, {"parted": True}, ("atom.global.inc",)),
     (F32, (8, 0), {}, {"way_A": "fours", "way_B": "along k"}, ("cp.async.cg", "st.global.cg.v4")),
     (F32, (8, 0), dict(BM=16, BN=128, BK=16, WM=16, WN=32, TM=4, TN=4),
@@ -41,31 +43,31 @@ CASES = [
 FORMATS = {"float32": types.float32, "float16": types.float16, "bfloat16": types.uint16}
 
 
-def signature_of(rung, bias, dtype="float32", eights=False):
-    """The types of a kernel's arguments, C in float32."""
-    A = types.Array(FORMATS[dtype], 3, "A")
+def signature_of(rung, how):
+    """The types of a kernel's arguments."""
+    A = types.Array(FORMATS[how.get("dtype", "float32")], 3, "A")
+    B, C = A, types.Array(FORMATS[how.get("out_dtype", "float32")], 3, "A")
     if rung is F16:  # tensor maps
-        A = types.Array(types.uint8, 2 if eights else 1, "C")
-    C = types.Array(types.float32, 3, "A")
-    biases = types.Array(types.uint16 if bias == "bfloat16" else types.float32, 1, "C")
+        A, B, maps = (
+            types.Array(types.uint8, 1 + how.get(odd, False), "C") for odd in ("odd_A", "odd_B", "")
+        )
+    biases = types.Array(FORMATS[how.get("bias") or "float32"], 1, "C")
     table, scales = types.Array(types.int32, 2, "C"), [types.float32] * 2
     left = types.Array(types.float32, 4 if rung is THIN else 1, "C")
     ended = types.Array(types.uint32, 1, "C")
     if rung is F16:
-        numbers = [*scales, *[types.int32] * 10]
-        return types.void(A, A, A, C, biases, table, *numbers, left, ended)
+        numbers = [*scales, *[types.int32] * 9]
+        return types.void(A, B, maps, C, biases, table, *numbers, left, ended)
     if rung is THIN:
-        return types.void(A, A, C, biases, left, ended, *scales, *[types.int32] * 6)
+        return types.void(A, B, C, biases, left, ended, *scales, *[types.int32] * 6)
     numbers = [*scales, *[types.int32] * 5, *[types.int64] * 8]
-    return types.void(A, A, C, biases, table, *numbers, left, ended)
+    return types.void(A, B, C, biases, table, *numbers, left, ended)
 
 
 @pytest.mark.parametrize("rung, capability, options, how, expected", CASES)
 def test_it_compiles_and_nothing_spills(rung, capability, options, how, expected):
     kernel = rung.make(**rung.Options(**options).values, **how)
-    signature = signature_of(
-        rung, how.get("bias", ""), how.get("dtype", "float32"), how.get("eights", False)
-    )
+    signature = signature_of(rung, how)
     ptx = compile_kernel(kernel, capability=capability, signature=signature)
     for instruction in expected:
         assert instruction in ptx, instruction
