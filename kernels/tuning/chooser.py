@@ -153,10 +153,9 @@ def choose_general(
     for place, (rung, engine, options) in enumerate(
         general_kernels.versions(dtype, M, N, K, max(1, batch), gpu)
     ):
-        # No rung of the ladder has an epilogue, no thin kernel groups, and one takes too long here;
-        # it stores number by number where rows of C begin on no 16-byte boundary.
+        # No rung of the ladder has an epilogue, no thin kernel groups, and one takes too long here.
         left_out = ("stream_k",) * bool(batch) + ("gemm_thin",) * grouped
-        left_out += ("gemm_f16",) * (not on_gpu or (not batch and bool(N % 8 or K % 8)))
+        left_out += ("gemm_f16",) * (not on_gpu)
         if rung.name in left_out:
             continue
         try:

@@ -152,9 +152,10 @@ def seconds(
         BM, BN, _ = rung.Options(**options).block_tile
         cluster = options.get("cluster", 1)
         pace = PACES[rung.name, size, BM, BN, cluster]
+        if rung.name == "gemm_f32" or batch == 1 and rung.Options(**options).moves:
+            copies = 0
         blocks = batch * cdiv(M, BM * cluster) * cluster * cdiv(N, BN) * split
         work = BM * BN * cdiv(K, split)
-        copies = copies if rung.name == "gemm_f16" else 0
     own = cdiv(blocks, gpu.sms)  # blocks of the busiest SM
     rate = pace.rate * 1e6 * gpu.boost_mhz * (1 - exp(-pace.fill * min(own, 8)))
     compute = own * work / rate * (1 if even or copies else pace.slow)

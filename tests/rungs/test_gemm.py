@@ -109,11 +109,11 @@ def within(array, row, col, pitch):
 @pytest.mark.parametrize("dtype, held", [("bfloat16", "bfloat16"), ("float16", "float32")])
 @pytest.mark.parametrize("batch", ((), (2,)))
 def test_rows_of_16_bits_that_start_anywhere_are_not_copied(dtype, held, batch):
-    """Fewer than eight rows, tiles in clusters, parts of K, and nothing beside C is written."""
+    """Fewer than eight rows, parts of K, one odd operand, and nothing beside C is written."""
     tiles = [
         dict(BM=64, BN=64, cluster=1, split=2),
         dict(BM=128, BN=64, cluster=1),
-        dict(BM=64, BN=128, cluster=2),
+        dict(BM=64, BN=128, cluster=1),
     ]
     shapes = [(3, 71, 9), (66, 5, 130), (130, 75, 72)]
     for (M, N, K), options, pitch in zip(shapes, tiles, (201, 204, 206), strict=True):
