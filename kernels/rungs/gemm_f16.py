@@ -31,7 +31,7 @@ ROOM = 227 * 1024 - 1024  # bytes of shared memory, less what barriers take
 def make_gemm_f16(
     BM=128, BN=256, group=8, cluster=2, split=1, dtype="bfloat16", out_dtype="float32",
     down_A=False, down_B=True, activation="", bias="", adds=False, grouped=False, by_tma=True,
-    odd_A=False, odd_B=False, parted=False, pairs=False,
+    many=False, odd_A=False, odd_B=False, parted=False, pairs=False,
 ):  # fmt: skip
     """`down_A`, `down_B`: whether neighbours in memory are rows of A, columns of B (not k).
 
@@ -63,6 +63,44 @@ def make_gemm_f16(
     pack = ptx.cvt_rn_bf16x2 if dtype == "bfloat16" else ptx.cvt_rn_f16x2
     biased, before, finish = epilogue_of(activation, bias, adds, out_dtype)
     put, pair = put_of(out_dtype), pair_of(out_dtype)
+
+    # Divisions are of uint32: of int64 each would take a hundred instructions, which come from
+    # memory as well.
+
+    @cuda.jit(device=True, inline="always")
+    def tile_of(unit, tiles, across, strips):
+        # Part of K by part, and in each down `group` strips, then one to the right: clusters at work
+        # at the same time share rows of A and columns of B in L2.
+        part, t = uint32(0), uint32(unit)
+        if parted:
+            part = uint32(t // uint32(tiles))
+            t = uint32(t - part * uint32(tiles))
+        a_group = uint32(group * across)
+        first = uint32(t // a_group)
+        within = uint32(t - first * a_group)
+        first = uint32(first * uint32(group))
+        height = min(uint32(group), uint32(strips - first))
+        right = uint32(within // height)
+        strip = uint32(first + within - right * height)
+        return int32(part), int32(t), int32(strip), int32(right * uint32(BN))
+
+    @cuda.jit(device=True, inline="always")
+    def matrix_of(strip, per):
+        # Of several matrices which one, and which of its strips.
+        if many:
+            z = uint32(uint32(strip) // uint32(per))
+            return int32(z), int32(strip - z * per)
+        return int32(0), int32(strip)
+
+    @cuda.jit(device=True, inline="always")
+    def steps_of(part, parts, steps):
+        # The first step of a part, and the one behind its last.
+        if parted:
+            each = uint32(uint32(steps) // uint32(parts))
+            rest = uint32(steps - each * parts)
+            first = uint32(each * part + min(uint32(part), rest))
+            return int32(first), int32(first + each + (uint32(1) if part < rest else uint32(0)))
+        return int32(0), int32(steps)
 
     @cuda.jit(device=True, inline="always")
     def load_odd(to, maps, x, y, z, bar):
@@ -156,10 +194,12 @@ def make_gemm_f16(
         # No block may deliver to another whose barriers are not ready.
         ptx.cluster_sync()
 
-        per = int32((M + DOWN - 1) // DOWN)  # strips of a matrix
-        across, steps = int32((N + BN - 1) // BN), int32((K + BK - 1) // BK)
+        per = int32(uint32(M + DOWN - 1) // uint32(DOWN))  # strips of a matrix
+        across = int32(uint32(N + BN - 1) // uint32(BN))
+        steps = int32(uint32(K + BK - 1) // uint32(BK))
         tiles = int32(strips * across)
-        start, clusters = int32(cuda.blockIdx.x // cluster), int32(cuda.gridDim.x // cluster)
+        start = int32(uint32(cuda.blockIdx.x) // uint32(cluster))
+        clusters = int32(uint32(cuda.gridDim.x) // uint32(cluster))
         slot, parity = 0, 0  # parity: how often the ring has gone round, modulo 2
         raw, raw_parity = 0, 0
         if role == 0:
@@ -167,18 +207,14 @@ def make_gemm_f16(
                 ptx.setmaxnreg_dec(40)
             if tid == 0:
                 for unit in range(start, int32(tiles * parts), clusters):
-                    # Part of K by part, and in each down `group` strips, then one to the right:
-                    # clusters at work at the same time share rows of A and columns of B in L2.
-                    part, t = unit // tiles, unit % tiles
-                    first = t // (group * across) * group
-                    height, within = min(group, strips - first), t - first * across
-                    strip, col0 = first + within % height, within // height * BN
+                    part, t, strip, col0 = tile_of(unit, tiles, across, strips)
                     if grouped:
                         row0, z_A, z_B = table[strip, 0] + rank * BM, 0, table[strip, 2]
                     else:
-                        row0 = (strip % per * cluster + rank) * BM
-                        z_A, z_B = strip // per * step_A, strip // per * step_B
-                    for step in range(steps * part // parts, steps * (part + 1) // parts):
+                        z, strip = matrix_of(strip, per)
+                        row0, z_A, z_B = (strip * cluster + rank) * BM, z * step_A, z * step_B
+                    begin, stop = steps_of(part, parts, steps)
+                    for step in range(begin, stop):
                         k = step * BK
                         loaded, sA = full + 8 * slot, ring + slot * STAGE
                         sB = sA + TILE_A
@@ -228,8 +264,9 @@ def make_gemm_f16(
         elif ODD and role == 1:
             warp, lane = tid // 32, tid % 32
             for unit in range(start, int32(tiles * parts), clusters):
-                part = unit // tiles
-                for _ in range(steps * part // parts, steps * (part + 1) // parts):
+                part, _, _, _ = tile_of(unit, tiles, across, strips)
+                begin, stop = steps_of(part, parts, steps)
+                for _ in range(begin, stop):
                     ptx.mbarrier_wait_parity(raw_full + 8 * raw, raw_parity)
                     ptx.mbarrier_wait_parity(empty + 8 * slot, parity ^ 1)
                     at, sA = raws + raw * (RAW_A + RAW_B), ring + slot * STAGE
@@ -262,18 +299,17 @@ def make_gemm_f16(
             held = cuda.local.array((2, 16), uint32)  # of C
             warp, lane = tid // 32, tid % 32
             for unit in range(start, int32(tiles * parts), clusters):
-                part, t = unit // tiles, unit % tiles
-                first = t // (group * across) * group
-                height, within = min(group, strips - first), t - first * across
-                strip, col0 = first + within % height, within // height * BN
+                part, t, strip, col0 = tile_of(unit, tiles, across, strips)
                 # Where in C: the matrix, our first row, and the row behind the last.
                 if grouped:
                     row0, end, z = table[strip, 0] + rank * BM, table[strip, 1], 0
                 else:
-                    row0, end, z = (strip % per * cluster + rank) * BM, M, strip // per
+                    z, strip = matrix_of(strip, per)
+                    row0, end = (strip * cluster + rank) * BM, M
                 row0 += upper * SIDE
-                previous, begin = 0, steps * part // parts
-                for step in range(begin, steps * (part + 1) // parts):
+                begin, stop = steps_of(part, parts, steps)
+                previous = 0
+                for step in range(begin, stop):
                     ptx.mbarrier_wait_parity(full + 8 * slot, parity)
                     sA = ring + slot * STAGE
                     sB = sA + TILE_A
@@ -511,10 +547,11 @@ class GemmF16(HopperRung):
         view_A, turned_A, odd_A = self.mapped(product, A, not grouped, moves)
         view_B, turned_B, odd_B = self.mapped(product, B, True, moves)
         view_C, turned_C = lies(C)
-        by_tma = view_C is not None and not turned_C
+        # The TMA stores whole pieces of 16 bytes of a row.
+        by_tma = view_C is not None and not turned_C and product.N * size % 16 == 0
         how = {
             "down_A": turned_A, "down_B": not turned_B, "odd_A": odd_A, "odd_B": odd_B,
-            "grouped": grouped, "by_tma": by_tma, "parted": split > 1,
+            "grouped": grouped, "many": product.batch > 1, "by_tma": by_tma, "parted": split > 1,
             "pairs": product.epilogue.beta != 0 and size == 2 and product.N % 2 == 0
             and by_tma and not grouped,
         }  # fmt: skip
