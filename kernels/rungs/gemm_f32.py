@@ -88,7 +88,8 @@ def make_copy(way: str, width: int, BK: int, THREADS: int, PITCH: int):
 
 def make_gemm_f32(
     BM, BN, BK, WM, WN, TM, TN, group, split, stages,
-    way_A="along k", way_B="fours", wide_C=True, grouped=False, parted=False,
+    way_A="along k", way_B="fours", wide_C=True, grouped=False, many=False,
+    parted=False,
     out_dtype="float32", activation="", bias="", adds=False,
 ):  # fmt: skip
     ACROSS, DOWN = WN // TN, WM // TM  # threads of a warp
@@ -124,21 +125,38 @@ def make_gemm_f32(
         tx = uint32(wx + lane % uint32(ACROSS) * uint32(4))
         ty = uint32(wy + lane // uint32(ACROSS) * uint32(4))
         # Part of K by part, and in each `group` strips at a time, column by column.
-        across, per = int32((N + BN - 1) // BN), int32((M + BM - 1) // BM)
-        tiles = int32(strips * across)
-        part, number = int32(cuda.blockIdx.x // tiles), int32(cuda.blockIdx.x % tiles)
-        top = int32(number // (group * across) * group)
-        height, inner = int32(min(group, strips - top)), int32(number % (group * across))
-        strip, col0 = int32(top + inner % height), int32(inner // height * BN)
+        # Divisions are of uint32: of int64 each would take a hundred instructions.
+        across = uint32(uint32(N + BN - 1) // uint32(BN))
+        per = uint32(uint32(M + BM - 1) // uint32(BM))
+        tiles, number = uint32(strips * across), uint32(cuda.blockIdx.x)
+        part = uint32(0)
+        if parted:
+            part = uint32(number // tiles)
+            number = uint32(number - part * tiles)
+        a_group = uint32(uint32(group) * across)
+        top = uint32(number // a_group)
+        inner = uint32(number - top * a_group)
+        top = uint32(top * uint32(group))
+        height = min(uint32(group), uint32(strips - top))
+        right = uint32(inner // height)
+        strip = int32(top + inner - right * height)
+        col0 = int32(right * uint32(BN))
         if grouped:
             row0, end, z_B = int32(table[strip, 0]), int32(table[strip, 1]), int32(table[strip, 2])
             z_A, layer = int32(0), int32(0)
         else:
-            row0, end, z_B = int32(strip % per * BM), int32(M), int32(strip // per)
+            z_B = int32(uint32(strip) // per) if many else int32(0)
+            row0, end = int32((strip - z_B * per) * BM), int32(M)
             z_A, layer = z_B, z_B
-        steps = (K - 1) // BK + 1
-        begin = int32(steps * part // parts * BK)
-        last = int32(min(steps * (part + 1) // parts * BK, K))
+        begin, last = int32(0), int32(K)
+        if parted:
+            steps = uint32(uint32(K + BK - 1) // uint32(BK))
+            each = uint32(steps // uint32(parts))
+            rest = uint32(steps - each * parts)
+            first_step = uint32(each * part + min(part, rest))
+            begin = int32(first_step * uint32(BK))
+            each = uint32(each + (uint32(1) if part < rest else uint32(0)))
+            last = int32(min(begin + each * uint32(BK), K))
         left = int32(last - begin)  # steps of k that no copy has been started for
 
         rows, cols = int32(end - row0), int32(N - col0)
@@ -393,7 +411,7 @@ class GemmF32(Rung):
             self.make, replace(options, split=1),
             way_A=way_of(A_k, A_row, A_z, A, product.sizes is None),
             way_B=way_of(B_k, B_col, B_z, B), wide_C=wide_C, grouped=product.sizes is not None,
-            parted=split > 1, **product.formats,
+            many=product.batch > 1, parted=split > 1, **product.formats,
         )  # fmt: skip
         steps = (np.int64(n) for n in (A_z, A_row, A_k, B_z, B_k, B_col, C_z, C_row))
         sizes = half.int32s(product.M, product.N, product.K, strips, split)
