@@ -99,6 +99,7 @@ from kernels.ptx.mma import mma
 from kernels.ptx.registers import setmaxnreg_dec, setmaxnreg_inc
 from kernels.ptx.tensor_maps import (
     cp_async_bulk_commit_group,
+    cp_async_bulk_prefetch_tensor_3d,
     cp_async_bulk_tensor_2d_load,
     cp_async_bulk_tensor_2d_load_multicast,
     cp_async_bulk_tensor_2d_store,
@@ -131,6 +132,7 @@ __all__ = [
     "cp_async_4",
     "cp_async_8",
     "cp_async_bulk_commit_group",
+    "cp_async_bulk_prefetch_tensor_3d",
     "cp_async_bulk_tensor_2d_load",
     "cp_async_bulk_tensor_2d_load_multicast",
     "cp_async_bulk_tensor_2d_store",

@@ -57,7 +57,9 @@ def make_gemm_f16(
     # From 16 values of k to the next, and from a panel to the next, as wgmma finds them.
     STEP_A, LEADING_A = (16 * 128, BOX) if down_A else (32, 16)
     STEP_B, LEADING_B = (16 * 128, BOX) if down_B else (32, 16)
-    follows = bool(activation or bias or adds)
+    ADDED = BN if bias else 1
+    ALL_ADDED = CONSUMERS * ADDED
+    has_bias, follows = bool(bias), bool(activation or bias or adds)
     multiply_add = ptx.wgmma(BN, dtype, transposed_A=down_A, transposed_B=down_B)
     clusters_of = ptx.cluster_dims(cluster)
     pack = ptx.cvt_rn_bf16x2 if dtype == "bfloat16" else ptx.cvt_rn_f16x2
@@ -137,10 +139,13 @@ def make_gemm_f16(
             unrolled()
 
     @cuda.jit(device=True, inline="always")
-    def follow(acc, j, alpha, beta, biases, held, C, z, row, col, end, N):
+    def follow(acc, j, alpha, beta, added, first, held, C, z, row, col, end, N):
         # What follows the sums of eight columns, of which a thread has two, in two rows.
         if follows:
-            b0, b1 = biased(biases, col + 8 * j, N), biased(biases, col + 8 * j + 1, N)
+            b0, b1 = float32(0), float32(0)
+            if has_bias:
+                b0 = added[uint64(first + uint64(8 * j))]
+                b1 = added[uint64(first + uint64(8 * j + 1))]
             if pairs:
                 c0, c1 = pair(held[j // 8 % 2, j % 8 * 2])
                 c2, c3 = pair(held[j // 8 % 2, j % 8 * 2 + 1])
@@ -167,6 +172,7 @@ def make_gemm_f16(
         stages = cuda.shared.array(0, uint8, alignment=1024)
         barriers = cuda.shared.array(BARRIERS, uint64)
         last = cuda.shared.array(CONSUMERS, int32)
+        added = cuda.shared.array(ALL_ADDED, float32)  # the bias
         ring = ptx.shared_address(stages)
         boxes = ring + STAGES * STAGE
         full = ptx.shared_address(barriers)
@@ -209,10 +215,16 @@ def make_gemm_f16(
                 for unit in range(start, int32(tiles * parts), clusters):
                     part, t, strip, col0 = tile_of(unit, tiles, across, strips)
                     if grouped:
-                        row0, z_A, z_B = table[strip, 0] + rank * BM, 0, table[strip, 2]
+                        row0, z, z_A, z_B = table[strip, 0] + rank * BM, 0, 0, table[strip, 2]
                     else:
                         z, strip = matrix_of(strip, per)
                         row0, z_A, z_B = (strip * cluster + rank) * BM, z * step_A, z * step_B
+                    if pairs:
+                        # While a tile is multiplied, what C holds comes into L2.
+                        for i in range(BM // SIDE):
+                            for n in range(BN // BOX_COLS):
+                                x, y = col0 + n * BOX_COLS, row0 + SIDE * i
+                                ptx.cp_async_bulk_prefetch_tensor_3d(map_C, x, y, z)
                     begin, stop = steps_of(part, parts, steps)
                     for step in range(begin, stop):
                         k = step * BK
@@ -298,6 +310,7 @@ def make_gemm_f16(
             acc = cuda.local.array(SUMS, float32)
             held = cuda.local.array((2, 16), uint32)  # of C
             warp, lane = tid // 32, tid % 32
+            first_added = uint64(upper * ADDED + lane % 4 * 2)
             for unit in range(start, int32(tiles * parts), clusters):
                 part, t, strip, col0 = tile_of(unit, tiles, across, strips)
                 # Where in C: the matrix, our first row, and the row behind the last.
@@ -307,6 +320,9 @@ def make_gemm_f16(
                     z, strip = matrix_of(strip, per)
                     row0, end = (strip * cluster + rank) * BM, M
                 row0 += upper * SIDE
+                if has_bias:
+                    for i in range(tid, BN, 128):
+                        added[upper * BN + i] = biased(biases, col0 + i, N)
                 begin, stop = steps_of(part, parts, steps)
                 previous = 0
                 for step in range(begin, stop):
@@ -377,6 +393,8 @@ def make_gemm_f16(
                 if ends:
                     # The TMA would store whole boxes, across the end of a matrix of a group.
                     boxed = by_tma and (not grouped or row0 + SIDE <= end)
+                    if has_bias:
+                        ptx.bar_sync(role, 128)  # it lies in shared memory
                     if row0 < end:
                         # C leaves box by box: while the TMA stores one, the threads write the next.
                         for number in range(BN // BOX_COLS):
@@ -385,7 +403,9 @@ def make_gemm_f16(
                                 fetch(held, number + 1, C, z, row, col, end, N)
                             for j in range(BOX_COLS // 8):
                                 n = number * (BOX_COLS // 8) + j
-                                follow(acc, n, alpha, beta, biases, held, C, z, row, col, end, N)
+                                follow(
+                                    acc, n, alpha, beta, added, first_added, held, C, z, row, col, end, N
+                                )
                             unrolled()
                             if tid == 0:
                                 ptx.cp_async_bulk_wait_group_read(PENDING)  # of what was in this box

@@ -144,8 +144,8 @@ def _asked(run, n, m, map_, address, x, y, z=None) -> tuple | None:
         return None
     if start[-1] * ITEM[buffer.map.dtype] % CHUNK:
         message = (
-            f"{ast.unparse(n)}: the box starts at column {start[-1]}, on no 16-byte boundary of its "
-            f"row: let x be a multiple of {CHUNK // ITEM[buffer.map.dtype]}"
+            f"{ast.unparse(n)}: the box starts at column {start[-1]}, on no 16-byte boundary of "
+            f"its row: let x be a multiple of {CHUNK // ITEM[buffer.map.dtype]}"
         )
         cluster.problem(Kind.MISALIGNED, n.lineno, message, block.number, warp.thread(int(on[0])))
         return None
@@ -383,5 +383,6 @@ FUNCTIONS = {
     "cp_async_bulk_commit_group": commit_stores,
     "cp_async_bulk_wait_group": wait_stores,
     "cp_async_bulk_wait_group_read": wait_stores,
+    "cp_async_bulk_prefetch_tensor_3d": nothing,
     "prefetch_tensormap": nothing,
 }
