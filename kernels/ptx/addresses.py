@@ -16,6 +16,8 @@ __all__ = [
     "ld_shared_v4_f32",
     "shared_address",
     "st_global_cg_v4_f32",
+    "st_global_u16",
+    "st_global_u32",
     "st_global_v2_u32",
     "st_release_gpu_u32",
     "st_shared_u32",
@@ -92,6 +94,18 @@ def ld_global_u32(source: u64):
 @assembly("ld.global.v4.u32 {<0>, <1>, <2>, <3>}, [<source>];", gives=(u32,) * 4)
 def ld_global_v4_u32(source: u64):
     """Return four words from global memory (`global_address`), on a 16-byte boundary."""
+
+
+@assembly(
+    "{ .reg .b16 half;\n  cvt.u16.u32 half, <value>;\n  st.global.u16 [<to>], half; }",
+)
+def st_global_u16(to: u64, value: u32):
+    """Store the lower half of a word in global memory: one number of 16 bits."""
+
+
+@assembly("st.global.u32 [<to>], <value>;")
+def st_global_u32(to: u64, value: u32):
+    """Store a word in global memory, on a 4-byte boundary."""
 
 
 @assembly("st.global.v2.u32 [<to>], {<a>, <b>};")

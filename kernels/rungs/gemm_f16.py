@@ -31,7 +31,7 @@ ROOM = 227 * 1024 - 1024  # bytes of shared memory, less what barriers take
 def make_gemm_f16(
     BM=128, BN=256, group=8, cluster=2, split=1, dtype="bfloat16", out_dtype="float32",
     down_A=False, down_B=True, activation="", bias="", adds=False, grouped=False, by_tma=True,
-    many=False, odd_A=False, odd_B=False, parted=False, pairs=False,
+    near_C=True, many=False, odd_A=False, odd_B=False, parted=False, pairs=False,
 ):  # fmt: skip
     """`down_A`, `down_B`: whether neighbours in memory are rows of A, columns of B (not k).
 
@@ -57,7 +57,7 @@ def make_gemm_f16(
     # From 16 values of k to the next, and from a panel to the next, as wgmma finds them.
     STEP_A, LEADING_A = (16 * 128, BOX) if down_A else (32, 16)
     STEP_B, LEADING_B = (16 * 128, BOX) if down_B else (32, 16)
-    ADDED = BN if bias else 1
+    SIZE, ADDED = 4 if out_dtype == "float32" else 2, BN if bias else 1
     ALL_ADDED = CONSUMERS * ADDED
     has_bias, follows = bool(bias), bool(activation or bias or adds)
     multiply_add = ptx.wgmma(BN, dtype, transposed_A=down_A, transposed_B=down_B)
@@ -163,6 +163,43 @@ def make_gemm_f16(
                 acc[4 * j + i] = alpha * acc[4 * j + i]
             unrolled()
 
+    @cuda.jit(device=True, inline="always")
+    def store_rows(box, C, z, row0, col0, end, N, warp, lane):
+        # Each warp stores 16 rows of a box, a thread a word of each.
+        r = warp * 16
+        rows_left, cols_left = end - row0 - r, N - col0
+        source = box + r * 128
+        if near_C:
+            place = ptx.global_address(C) + uint64(z * C.strides[0] + (row0 + r) * C.strides[1])
+            place += uint64(SIZE * col0 + 4 * lane)
+            one = lane * (4 // SIZE) < cols_left
+            other = SIZE == 2 and 2 * lane + 1 < cols_left
+            for i in range(16):
+                word = ptx.ld_shared_u32(source + i * 128 + (lane * 4 ^ i % 8 * 16))
+                if SIZE == 4:
+                    if one and i < rows_left:
+                        ptx.st_global_u32(place, word)
+                else:
+                    if one and i < rows_left:
+                        ptx.st_global_u16(place, word)
+                    if other and i < rows_left:
+                        ptx.st_global_u16(place + uint64(2), word >> uint32(16))
+                place += uint64(C.strides[1])
+            unrolled()
+        else:
+            for i in range(min(16, rows_left)):
+                word = ptx.ld_shared_u32(source + i * 128 + (lane * 4 ^ i % 8 * 16))
+                if SIZE == 4:
+                    if lane < cols_left:
+                        put(C, z, row0 + r + i, col0 + lane, ptx.uint_as_float(word))
+                else:
+                    first, second = pair(word)
+                    col = 2 * lane
+                    if col < cols_left:
+                        put(C, z, row0 + r + i, col0 + col, first)
+                    if col + 1 < cols_left:
+                        put(C, z, row0 + r + i, col0 + col + 1, second)
+
     @cuda.jit(launch_bounds=(THREADS, 1))
     def gemm_f16(
         map_A, map_B, map_C, C, biases, table, alpha, beta, M, N, K, strips, parts, step_A, step_B,
@@ -183,6 +220,11 @@ def make_gemm_f16(
         role, tid = cuda.threadIdx.x // 128, cuda.threadIdx.x % 128
         rank = cuda.blockIdx.x % cluster  # within the cluster
 
+        # The maps of an odd operand come together: one after the other they would take their time.
+        if odd_A and cuda.threadIdx.x < EVERY:
+            ptx.prefetch_tensormap(map_A[cuda.threadIdx.x])
+        if odd_B and cuda.threadIdx.x < EVERY:
+            ptx.prefetch_tensormap(map_B[cuda.threadIdx.x])
         if cuda.threadIdx.x == 0:
             if not odd_A:
                 ptx.prefetch_tensormap(map_A)
@@ -257,7 +299,9 @@ def make_gemm_f16(
                             for i in range(CONSUMERS):
                                 row = row0 + SIDE * i
                                 x, y = (row, k) if down_A else (k, row)
-                                ptx.cp_async_bulk_tensor_3d_load(sA + BOX * i, map_A, x, y, z_A, loaded)
+                                ptx.cp_async_bulk_tensor_3d_load(
+                                    sA + BOX * i, map_A, x, y, z_A, loaded
+                                )
                         if not odd_B:
                             for i in range(SHARE):
                                 panel = rank * SHARE + i
@@ -404,11 +448,25 @@ def make_gemm_f16(
                             for j in range(BOX_COLS // 8):
                                 n = number * (BOX_COLS // 8) + j
                                 follow(
-                                    acc, n, alpha, beta, added, first_added, held, C, z, row, col, end, N
+                                    acc,
+                                    n,
+                                    alpha,
+                                    beta,
+                                    added,
+                                    first_added,
+                                    held,
+                                    C,
+                                    z,
+                                    row,
+                                    col,
+                                    end,
+                                    N,
                                 )
                             unrolled()
                             if tid == 0:
-                                ptx.cp_async_bulk_wait_group_read(PENDING)  # of what was in this box
+                                ptx.cp_async_bulk_wait_group_read(
+                                    PENDING
+                                )  # of what was in this box
                             ptx.bar_sync(role, 128)
                             for j in range(4):
                                 if BOX_COLS == 32:
@@ -429,21 +487,9 @@ def make_gemm_f16(
                             ptx.fence_proxy_async()
                             ptx.bar_sync(role, 128)
                             if not boxed:
-                                for i in range(16):
-                                    # A warp stores a row after the other, a thread a word of it.
-                                    r, x = warp * 16 + i, col0 + number * BOX_COLS
-                                    place = box + r * 128 + (lane * 4 ^ r % 8 * 16)
-                                    word, r = ptx.ld_shared_u32(place), row0 + r
-                                    if BOX_COLS == 32:
-                                        if r < end and x + lane < N:
-                                            put(C, z, r, x + lane, ptx.uint_as_float(word))
-                                    else:
-                                        first, second = pair(word)
-                                        x += 2 * lane
-                                        if r < end and x < N:
-                                            put(C, z, r, x, first)
-                                        if r < end and x + 1 < N:
-                                            put(C, z, r, x + 1, second)
+                                store_rows(
+                                    box, C, z, row0, col0 + number * BOX_COLS, end, N, warp, lane
+                                )
                             elif tid == 0:
                                 x = col0 + number * BOX_COLS
                                 ptx.cp_async_bulk_tensor_3d_store(map_C, x, row0, z, box)
@@ -571,7 +617,7 @@ class GemmF16(HopperRung):
         by_tma = view_C is not None and not turned_C and product.N * size % 16 == 0
         how = {
             "down_A": turned_A, "down_B": not turned_B, "odd_A": odd_A, "odd_B": odd_B,
-            "grouped": grouped, "many": product.batch > 1, "by_tma": by_tma, "parted": split > 1,
+            "grouped": grouped, "near_C": C.strides[2] == size, "many": product.batch > 1, "by_tma": by_tma, "parted": split > 1,
             "pairs": product.epilogue.beta != 0 and size == 2 and product.N % 2 == 0
             and by_tma and not grouped,
         }  # fmt: skip

@@ -178,11 +178,12 @@ def store_global(dtype=np.uint32, releases=False):
 
     def store(run, n, m, to, *parts):
         to, on = spread(run, to), active(run, m)
-        found = global_cells(run, n, m, to, on, 4 * len(parts), "store", releases)
+        width = np.dtype(dtype).itemsize * len(parts)
+        found = global_cells(run, n, m, to, on, width, "store", releases)
         if found is not None:
             raw, starts = found
             data = np.stack([spread(run, v).astype(dtype) for v in parts], 1)[on]
-            raw[starts[on][:, None] + np.arange(4 * len(parts))] = data.view(np.uint8)
+            raw[starts[on][:, None] + np.arange(width)] = data.view(np.uint8)
 
     return store
 
@@ -191,6 +192,8 @@ FUNCTIONS = {
     "global_address": global_address,
     "shared_address": shared_address,
     "store_pair": store_pair,
+    "st_global_u16": store_global(np.uint16),
+    "st_global_u32": store_global(),
     "st_global_v2_u32": store_global(),
     "st_global_cg_v4_f32": store_global(np.float32),
     "st_release_gpu_u32": store_global(releases=True),
