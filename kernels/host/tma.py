@@ -4,7 +4,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from kernels.engine import cupy, on_gpu
+from kernels.engine import on_gpu
 from kernels.host.plans import unowned
 from microscope import TensorMap
 
@@ -88,9 +88,9 @@ def tensor_maps(array, dtype: str):
     """Return eight tensor maps of matrices of 16 bits whose rows start anywhere, and the shifts.
 
     The TMA unit copies from 16-byte boundaries alone. Map j is of rows j, j + 8, j + 16 and so on,
-    which lie on such boundaries alike, and it begins at the boundary at or before row j: each of its
-    rows begins up to 7 numbers later. A tile has eight rows of 72 numbers, not swizzled, so it
-    holds 64 of the matrix's, behind those few.
+    which are as far from such boundaries as each other. It begins at the boundary at or before
+    row j: each of its rows begins up to 7 numbers later. A tile has eight rows of 72 numbers, not
+    swizzled, so it holds 64 of the matrix's, behind those few.
 
     Parameters
     ----------

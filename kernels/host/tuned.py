@@ -187,7 +187,7 @@ def known() -> tuple[Tuned, ...]:
 Stamp = tuple[str, int, int] | None
 
 
-#: Seconds for which the file and its place count as unchanged: asking the system costs more than a launch.
+#: Seconds for which the file and its place count as unchanged: to look costs more than a launch.
 LOOK_AGAIN = 0.2
 #: Until when the answer holds, and the answer.
 _looked: tuple[float, Stamp] = 0.0, None

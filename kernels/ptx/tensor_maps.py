@@ -36,9 +36,7 @@ def prefetch_tensormap(map: TensorMap):
     """Fetch a tensor map itself, before the first copy needs it; sm_90. One thread calls it."""
 
 
-@assembly(
-    "cp.async.bulk.prefetch.tensor.3d.L2.global.tile [<map>, {<x>, <y>, <z>}];", least=(9, 0)
-)
+@assembly("cp.async.bulk.prefetch.tensor.3d.L2.global.tile [<map>, {<x>, <y>, <z>}];", least=(9, 0))
 def cp_async_bulk_prefetch_tensor_3d(map: TensorMap, x: i32, y: i32, z: i32):
     """Ask for a box to come into L2; no one waits. One thread calls it, sm_90."""
 

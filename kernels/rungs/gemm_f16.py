@@ -71,8 +71,8 @@ def make_gemm_f16(
 
     @cuda.jit(device=True, inline="always")
     def tile_of(unit, tiles, across, strips):
-        # Part of K by part, and in each down `group` strips, then one to the right: clusters at work
-        # at the same time share rows of A and columns of B in L2.
+        # Part of K by part, and in each down `group` strips, then one to the right: clusters at
+        # work at the same time share rows of A and columns of B in L2.
         part, t = uint32(0), uint32(unit)
         if parted:
             part = uint32(t // uint32(tiles))
@@ -395,8 +395,8 @@ def make_gemm_f16(
                 if tid < cluster:
                     ptx.mbarrier_arrive_cluster(empty + 8 * previous, tid)
 
-                # Of several parts of K each leaves its sums in memory, as they lie in registers. The
-                # one that comes last adds all, always in the same order.
+                # Of several parts of K each leaves its sums in memory, as they lie in registers.
+                # The one that comes last adds all, always in the same order.
                 ends = True
                 if parted:
                     mine = (t * cluster + rank) * CONSUMERS + upper
@@ -617,9 +617,9 @@ class GemmF16(HopperRung):
         by_tma = view_C is not None and not turned_C and product.N * size % 16 == 0
         how = {
             "down_A": turned_A, "down_B": not turned_B, "odd_A": odd_A, "odd_B": odd_B,
-            "grouped": grouped, "near_C": C.strides[2] == size, "many": product.batch > 1, "by_tma": by_tma, "parted": split > 1,
-            "pairs": product.epilogue.beta != 0 and size == 2 and product.N % 2 == 0
-            and by_tma and not grouped,
+            "near_C": C.strides[2] == size, "by_tma": by_tma, "grouped": grouped,
+            "many": product.batch > 1, "parted": split > 1,
+            "pairs": size == 2 and product.epilogue.beta != 0 and by_tma and not grouped,
         }  # fmt: skip
         (map_A, shifts_A), (map_B, shifts_B) = (
             tensor_maps(x, product.format) if odd else
