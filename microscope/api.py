@@ -142,7 +142,8 @@ class Kernel:
     @property
     def overloads(self) -> dict[tuple, Version]:
         """The versions that are compiled, by the types of their arguments."""
-        return {types: Version(self) for types in _launch.versions(self)}
+        declared = [tuple(one.parameters) for one in signatures.of_kernel(self)]
+        return {types: Version(self) for types in declared or _launch.versions(self)}
 
     def specialize(self, *types) -> Kernel:
         """This kernel with a signature of some types, or of those of some arguments.

@@ -369,6 +369,8 @@ class Expressions(ABC):
         """What a call calls, or None if it is found only by evaluating it."""
         if isinstance(n, ast.Name) and n.id in self.frame.env:
             return self.frame.env[n.id]
+        if isinstance(n, ast.Lambda):
+            return self.evaluate_lambda(n)
         return self.constant(n) if self.is_constant(n) else None
 
     def passed(self, n: ast.Call, m: Mask) -> tuple[list, dict]:
@@ -446,7 +448,7 @@ class Expressions(ABC):
         """The value of ``cuda.threadIdx.x`` and its like."""
         return intrinsics.coordinate(self, c)
 
-    def evaluate_lambda(self, n: ast.Lambda, m: Mask):
+    def evaluate_lambda(self, n: ast.Lambda, m: Mask | None = None):
         """A function inside the kernel, which Numba compiles as any other."""
         constants = self.frame.compiled.constants
         if n not in constants:

@@ -29,7 +29,7 @@ from .typed_expressions import Folded, Missing, TypedExpressions, folded_name
 from .typed_memory import TypedMemory, sample_array, stand_in
 from .values import Literal
 from .variables import MISSING, item_at, type_of
-from .wording import describe
+from .wording import describe, describe_value
 
 Env = dict | None  # None where no thread can come
 ANYTHING = replace(LIMITS, shared_bytes=1 << 62)
@@ -69,6 +69,8 @@ class TypeInference(TypedExpressions):
         Who called it, from the kernel on.
     """
 
+    depth = 0  # no call is under way
+
     def __init__(
         self, compiled: Compiled, env: dict, origins: dict, stack: tuple[TypeInference, ...]
     ):
@@ -76,9 +78,10 @@ class TypeInference(TypedExpressions):
         if stack:
             session = stack[0].session
         super().__init__(TypedMemory(session, origins, compiled.written), Frame(compiled, env))
-        self.stack = stack
+        self.stack, self.parameters = stack, dict(env)
         declared = compiled.declared
         self.result = values.sample(declared) if isinstance(declared, np.dtype) else MISSING
+        self.recursive = False  # it calls itself, and no signature says what comes back
         self.loops: list[tuple[list[Env], list[Env]]] = []  # variables at each break and continue
         self.key = (declared, *map(type_of, env.values()))
         self.versions: dict[tuple, TypeInference] = stack[0].versions if stack else {}
@@ -86,11 +89,17 @@ class TypeInference(TypedExpressions):
 
     def run(self) -> None:
         """Go through the whole function until no type changes."""
-        code, parameters = self.compiled.code, dict(self.env)
+        code = self.compiled.code
         for _ in range(PASSES):
             self.changed, self.errors, self.untyped = False, [], set()
-            self.frame.env = dict(parameters)
+            self.frame.env = dict(self.parameters)
+            known = self.result, len(self.compiled.written)
             falls_through = self.block(code.node.body)
+            if falls_through and self.result is MISSING and self.errors:
+                self.result = None
+            if self.recursive:  # what it gives and what it writes come back to its own calls
+                now = self.result, len(self.compiled.written)
+                self.changed |= [*map(type_of, known)] != [*map(type_of, now)] or known[1] != now[1]
             if not self.changed:
                 if self.final or not self.errors:
                     break
@@ -133,6 +142,8 @@ class TypeInference(TypedExpressions):
                     self.env.pop(target.id, None)
                     self.untyped.add(target.id)
                     self.note_first(target, MISSING)
+                if isinstance(s, ast.Return):
+                    return False
         return True
 
     def assigned_number(self, s: ast.stmt) -> Folded | None:
@@ -392,11 +403,14 @@ class TypeInference(TypedExpressions):
             if not any(map(_has_literal, given.values())):
                 raise
             callee = self.version(target, code, given, result, n)  # it may need their numbers
+        if callee.recursive:
+            passed = {*code.parameters[: len(arguments)], *named, code.rest}
+            self.check_recursion(callee, given, passed, n)
         self.compiled.calls[n] = callee.compiled
         self.compiled.cooperative |= callee.compiled.cooperative
         self.compiled.asynchronous |= callee.compiled.asynchronous
         self.compiled.cluster = max(self.compiled.cluster, callee.compiled.cluster)
-        for path in callee.compiled.written:
+        for path in tuple(callee.compiled.written):
             self.memory.writes(item_at(list(given.values()), path))
         return self.returned(callee, list(given.values()))
 
@@ -407,19 +421,19 @@ class TypeInference(TypedExpressions):
         if (code.function, key) in self.versions and not literal:
             return self.versions[code.function, key]
         for caller in (*self.stack, self):
-            if caller.compiled.code.function is code.function and caller.key == key:
-                if getattr(target, "signature", "") is None:
-                    types = ", ".join(["int64"] * len(given))
-                    raise Unsupported(
-                        n.lineno,
-                        f"{code.name} calls itself, for which Numba must be told its types: write "
-                        f'@cuda.jit("int64({types})", device=True), with the types that it has',
-                    )
-                if caller.result is MISSING:
-                    raise Unsupported(
-                        n.lineno, f"{code.name} calls itself before any return gives it a type"
-                    )
-                return caller
+            if caller.compiled.code.function is not code.function:
+                continue
+            if caller is not self or not self.stack:
+                raise Unsupported(
+                    n.lineno,
+                    f"{self.frame.code.name} calls {code.name} again: Numba compiles recursion "
+                    "only of a device function that calls itself, so write a loop",
+                )
+            self.recursive = not getattr(target, "signature", None)
+            if caller.result is MISSING:
+                what = f"{code.name} calls itself before any return gives it a type"
+                raise Missing(f"line {n.lineno}: {what}: return a number where it ends")
+            return caller
         origins: dict[memory.Buffer, frozenset] = {}
         env = {
             name: v if _has_literal(v) else stand_in(v, (k,), origins)
@@ -431,6 +445,31 @@ class TypeInference(TypedExpressions):
         if not literal:
             self.versions[code.function, key] = callee
         return callee
+
+    def check_recursion(self, callee: TypeInference, given: dict, passed, n: ast.Call) -> None:
+        """Refuse a call of a function that calls itself with arguments of other types.
+
+        Numba links no second version of such a function, and to it a number that stands in the
+        call is a type of its own, as is an argument that is left out.
+        """
+        for name, v in given.items():
+            has, gets = type_of(callee.parameters[name]), type_of(self.plain(v))
+            if isinstance(v, Array):
+                has, gets = has[:-1], gets[:-1]  # wherever it lies
+            if name not in passed:
+                why = "is left out here: pass it"
+            elif _has_literal(v):
+                why = "is a number of the source here: write int64(...) around it"
+            elif has != gets:
+                before = describe_value(callee.parameters[name])
+                why = f"is {describe_value(self.plain(v))} here, {before} before: convert it"
+            else:
+                continue
+            raise Unsupported(
+                n.lineno,
+                f"{ast.unparse(n)}: Numba compiles a function that calls itself for one type of "
+                f"each argument, and {name} {why}",
+            )
 
     def returned(self, callee: TypeInference, given: list):
         """The result of a call, in the caller's terms: an array is one of the arguments'."""

@@ -156,8 +156,9 @@ def _check_shared(run, n) -> None:
 
 
 def local_array(run, n, m):
-    """``cuda.local.array(shape, dtype)``: private to each thread."""
-    array = run.shared.get((n, run.lanes.warp))
+    """``cuda.local.array(shape, dtype)``: private to each thread, and to each call under way."""
+    key = n, run.lanes.warp, run.depth
+    array = run.shared.get(key)
     if array is None:
         shape, dtype, _ = _declaration(run, n, m)
         size = math.prod(shape) * dtype.itemsize
@@ -169,7 +170,7 @@ def local_array(run, n, m):
             )
         run.session.local_bytes[n] = size
         array = run.memory.local_array(shape, dtype)
-        run.shared[n, run.lanes.warp] = array
+        run.shared[key] = array
         if run.tracer is not None:
             run.tracer.watch_blank(array.buffer)
     return array
@@ -195,7 +196,7 @@ def _declaration(run, n, m):
     if not all(isinstance(s, np.integer) and s >= 0 for s in shape):
         raise Unsupported(n.lineno, f"{ast.unparse(n)}: the shape must be whole numbers")
     kind = run.evaluate(given["dtype"], m)
-    if kind in (bool, int, float, complex):
+    if any(kind is t for t in (bool, int, float, complex)):  # NumPy's types equal Python's
         names = {bool: "bool_", int: "int64", float: "float64", complex: "complex128"}
         raise Unsupported(
             n.lineno,

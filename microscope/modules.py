@@ -20,7 +20,7 @@ CMATH = {
     cmath.atanh: np.arctanh,
     cmath.cos: np.cos,
     cmath.cosh: np.cosh,
-    cmath.exp: np.exp,
+    cmath.exp: lambda z: np.where(np.isneginf(z.real) & ~np.isfinite(z.imag), 0, np.exp(z))[()],
     cmath.log: np.log,
     cmath.log10: np.log10,
     cmath.sin: np.sin,

@@ -28,6 +28,8 @@ class Code:
     parameters : list of str
     rest : str or None
         The parameter that takes all further arguments, as a tuple.
+    taken : tuple of str
+        Variables of the function around this one, which each call passes by name.
     locals : frozenset of str
         Parameters and names assigned to.
     flow : Flow
@@ -37,9 +39,12 @@ class Code:
     def __init__(self, function):
         self.function = function
         self.name = function.__name__
-        self.source, self.first_line, self.node = _parse(function.__code__)
-        self.filename = function.__code__.co_filename
-        self.locals = frozenset(function.__code__.co_varnames + function.__code__.co_cellvars)
+        code = function.__code__
+        cells = zip(code.co_freevars, function.__closure__ or (), strict=True)
+        self.taken = tuple(name for name, cell in cells if cell is TAKEN)
+        self.source, self.first_line, self.node = _parse(code, self.taken)
+        self.filename = code.co_filename
+        self.locals = frozenset(code.co_varnames + code.co_cellvars + self.taken)
         self.parameters = [a.arg for a in self.node.args.args]
         rest = self.node.args.vararg
         self.rest = rest.arg if rest else None
@@ -78,13 +83,18 @@ class Code:
             raise KernelError(f"{call} takes {self._takes()}, got {len(arguments)} arguments")
         values = dict(zip(self.parameters, arguments, strict=False))
         for name, value in named.items():
-            if name not in self.parameters or name in values:
+            if name not in (*self.parameters, *self.taken) or name in values:
                 raise KernelError(f"{call} takes {self._takes()}, got {name}= as well")
             values[name] = value
         defaults = self.function.__defaults__ or ()
         for name, value in zip(self.parameters[::-1], defaults[::-1], strict=False):
             values.setdefault(name, literal(value))
-        missing = [p for p in self.parameters if p not in values]
+        missing = [p for p in (*self.parameters, *self.taken) if p not in values]
+        if missing and missing[0] in self.taken:
+            raise KernelError(
+                f"{call} uses {missing[0]}, a variable of the function around it: pass it as an "
+                "argument"
+            )
         if missing:
             raise KernelError(
                 f"{call} takes {self._takes()}, got {len(arguments)} arguments: "
@@ -112,7 +122,7 @@ def code_of(function) -> Code:
 
 
 @functools.lru_cache(maxsize=256)
-def _parse(code: types.CodeType):
+def _parse(code: types.CodeType, taken: tuple[str, ...] = ()):
     name = code.co_name
     if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
         raise KernelError(f"{name} is a generator or coroutine: a kernel must not yield or await")
@@ -127,7 +137,9 @@ def _parse(code: types.CodeType):
     except SyntaxError as error:
         raise KernelError(f"the source of {name} cannot be parsed: {error.msg}") from None
     node = _Folded().visit(node)
-    node.body = [_Nested(code).visit(s) for s in node.body]
+    inside = _Nested(code, {*code.co_cellvars, *taken})
+    node.body = [inside.visit(s) for s in node.body]
+    inside.check_used(node)
     _refuse(node)
     return [line.rstrip("\n") for line in lines], first, node
 
@@ -270,23 +282,66 @@ class Nested:
         self.py_func = function
         self.__name__ = function.__name__
 
+    def __repr__(self) -> str:
+        return f"the function {self.__name__}"
+
+
+#: In the closure of a function inside another: a variable of that one, which each call passes.
+TAKEN = types.CellType()
+
 
 class _Nested(ast.NodeTransformer):
     """Makes of each function inside a function an assignment of a lambda without contents.
 
-    The lambda's `code` is what Python has compiled of the inner function.
+    The lambda's `code` is what Python has compiled of the inner function. The variables around it
+    that it uses are further arguments, in it and where it is called.
+
+    Parameters
+    ----------
+    code : code
+        Of the function around it.
+    own : set of str
+        Variables of that function which others inside it may use.
     """
 
-    def __init__(self, code: types.CodeType):
+    def __init__(self, code: types.CodeType, own: set[str]):
         self.inner = [c for c in code.co_consts if isinstance(c, types.CodeType)]
+        self.own = own
+        self.takes: dict[str, list[str]] = {}
 
     def visit_FunctionDef(self, n: ast.FunctionDef):
-        made = self.empty(n, n.name)
         target = ast.copy_location(ast.Name(n.name, ast.Store()), n)
-        return ast.copy_location(ast.Assign([target], made), n)
+        made = ast.Assign([target], self.empty(n, n.name))
+        return self.visit_Assign(ast.copy_location(made, n))
 
     def visit_Lambda(self, n: ast.Lambda):
-        return self.empty(n, "<lambda>")
+        return n if hasattr(n, "code") else self.empty(n, "<lambda>")
+
+    def visit_Assign(self, n: ast.Assign):
+        self.generic_visit(n)
+        if isinstance(n.value, ast.Lambda) and isinstance(n.targets[0], ast.Name):
+            self.takes[n.targets[0].id] = n.value.takes
+        return n
+
+    def visit_Call(self, n: ast.Call):
+        self.generic_visit(n)
+        takes = self.takes.get(n.func.id, []) if isinstance(n.func, ast.Name) else []
+        for name in getattr(n.func, "takes", takes):
+            value = ast.copy_location(ast.Name(name, ast.Load()), n)
+            n.keywords.append(ast.copy_location(ast.keyword(name, value), n))
+        return n
+
+    def check_used(self, node: ast.FunctionDef) -> None:
+        """Refuse a function that uses variables and is not called, which Numba can't leave out."""
+        read = {
+            x.id
+            for x in ast.walk(node)
+            if type(getattr(x, "ctx", None)) is ast.Load and isinstance(x, ast.Name)
+        }
+        for name, takes in self.takes.items():
+            if takes and name not in read:
+                what = f"{name} uses {takes[0]} and is never called: leave it out"
+                raise Unsupported(node.lineno, what)
 
     def empty(self, n, name: str) -> ast.Lambda:
         found = [c for c in self.inner if (c.co_name, c.co_firstlineno) == (name, n.lineno)]
@@ -299,27 +354,22 @@ class _Nested(ast.NodeTransformer):
         none = ast.arguments([], [], None, [], [], None, [])
         made = ast.copy_location(ast.Lambda(none, ast.copy_location(ast.Constant(None), n)), n)
         made.code = found[0]
+        made.takes = [x for x in made.code.co_freevars if x in self.own]
+        if not all(isinstance(x, ast.Constant) for x in n.args.defaults):
+            raise Unsupported(n.lineno, f"{name} in a kernel: a default must be a number")
+        made.defaults = tuple(x.value for x in n.args.defaults)
         return made
 
 
 def nested(outer: Code, n: ast.Lambda) -> Nested:
-    """The function inside another that an empty lambda stands for.
-
-    Raises
-    ------
-    Unsupported
-        If it uses variables of the function around it.
-    """
-    names = outer.function.__code__.co_freevars
-    taken = [name for name in n.code.co_freevars if name not in names]
-    if taken:
-        raise Unsupported(
-            n.lineno,
-            f"the function in {outer.name} uses its variable {taken[0]}: pass it as an argument",
-        )
-    cells = tuple(outer.function.__closure__[names.index(x)] for x in n.code.co_freevars)
-    scope = outer.function.__globals__
-    return Nested(types.FunctionType(n.code, scope, n.code.co_name, None, cells or None))
+    """The function inside another that an empty lambda stands for."""
+    names, scope = outer.function.__code__.co_freevars, outer.function.__globals__
+    cells = tuple(
+        TAKEN if x in n.takes else outer.function.__closure__[names.index(x)]
+        for x in n.code.co_freevars
+    )
+    function = types.FunctionType(n.code, scope, n.code.co_name, n.defaults or None, cells or None)
+    return Nested(function)
 
 
 class _Folded(ast.NodeTransformer):

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import html
 import json
-import math
-import re
 
 from bs4 import BeautifulSoup, Tag
 from sphinx.application import Sphinx
@@ -17,18 +15,6 @@ from sphinx.util import logging
 from kernels.lab.pages import chapter_of, path_of, predictions_of
 
 from .truths import Box, Field, read
-
-#: A bar of a chart, as `slim` writes it: a closed path with four corners.
-BAR = re.compile(r"M(-?[\d.]+) ([\d.]+)h([\d.]+)v(-?[\d.]+)h-\3z")
-
-
-#: What a logarithmic axis says at a tick, powers apart: `100 TFLOP/s`, `1 ms`.
-LABEL = re.compile(r"([\d.]+) ([µmkMGTP]?)(?:s|B/s|FLOP/s)")
-PREFIXES = {"µ": 1e-6, "m": 1e-3, "": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
-EXPONENT = -2  # how far the digits of an exponent are raised, at least
-
-#: How an axis is labelled where its values begin: `0`, `0.0`, `0 B/s`.
-ZERO = re.compile(r"0(\.0+)?(?![\d.])")
 
 logger = logging.getLogger(__name__)
 
@@ -58,13 +44,6 @@ def dress(body: Tag, page: str, app: Sphinx) -> bool:
     for box, place in zip(boxes, places, strict=True):
         ask(place, box, page)
         veil(place, box, cells)
-        for number, each in enumerate(box.fields):
-            if "bar" in each.said and isinstance(each.answer, float):
-                draw(cells[each.said["bar"]["cell"]].svg, anchor(box), number, each)
-            if "point" in each.said and each.answer is not None:
-                ring(cells[each.said["point"]["cell"]].svg, anchor(box), number, each)
-            if "log" in each.said and each.answer is not None:
-                slide(cells[each.said["log"]["cell"]].svg, anchor(box), number, each)
     return True
 
 
@@ -157,114 +136,3 @@ def veil(place: Tag, box: Box, cells: dict[str, Tag]) -> None:
             return
     if waiting:
         logger.warning("the answer to %s stands in no cell of its section", anchor(box))
-
-
-def bars(picture: Tag) -> list[tuple[float, float, float, float]]:
-    """The bars of a chart in the order of drawing: where each begins and ends, across and down."""
-    found = []
-    for path in picture.select("path[d][clip-path]"):
-        match = BAR.match(path["d"])
-        if match and "fill: none" not in path["style"]:
-            left, start, wide, down = map(float, match.groups())
-            upper, lower = sorted((start, start + down))
-            found.append((left, upper, round(left + wide, 2), lower))
-    return found
-
-
-def draw(picture: Tag, name: str, number: int, asked: Field) -> None:
-    """Put a hollow bar into a chart, which predict.js makes as long as the guess."""
-    bar, every = asked.said["bar"], bars(picture)
-    left, upper, right, lower = every[bar["number"]]
-    unit = (right - left) / asked.answer
-    if "of" in bar:
-        start, _, end, _ = every[bar["of"]]
-        unit = end - start
-    start, _, wide, _ = map(float, picture["viewbox"].split())
-    mark = Tag(name="rect")
-    mark.attrs = {
-        "class": "hollow", "data-guess": f"{name} {number}", "data-per": f"{unit:.6g}",
-        "data-most": f"{start + wide:g}", "x": f"{left}", "y": f"{upper}",
-        "width": "0", "height": f"{lower - upper:.2f}",
-    }  # fmt: skip
-    picture.append(mark)
-
-
-def points(picture: Tag) -> list[tuple[float, float]]:
-    """The points of a chart in the order of drawing: where each lies, across and down."""
-    return [(float(mark["x"]), float(mark["y"])) for mark in picture.select("g[clip-path] use")]
-
-
-def zero(picture: Tag) -> float:
-    """Where the values of a chart's upright axis begin."""
-    label = next(
-        text
-        for text in picture.select("text")
-        if "text-anchor: end" in text["style"] and ZERO.match(text.get_text(strip=True))
-    )
-    return float(label.find_previous("use")["y"])
-
-
-def ring(picture: Tag, name: str, number: int, asked: Field) -> None:
-    """Put a ring for each answer into a chart of points; predict.js lifts them to the guesses."""
-    answers = asked.answer if isinstance(asked.answer, list) else [asked.answer]
-    at, every, start = asked.said["point"]["at"], points(picture), zero(picture)
-    for place, (answer, which) in enumerate(zip(answers, at, strict=True)):
-        x, y = every[which]
-        mark = Tag(name="circle")
-        mark.attrs = {
-            "class": "hollow", "data-guess": f"{name} {number}", "data-place": f"{place}",
-            "data-zero": f"{start}", "data-per": f"{(start - y) / answer:.6g}", "cx": f"{x}",
-            "r": "5",
-        }  # fmt: skip
-        picture.append(mark)
-
-
-def labelled(text: Tag, unit: str) -> float | None:
-    """What a label of a logarithmic axis names: a power, or a figure in the unit of a guess."""
-    digits = {True: "", False: ""}
-    for part in text.select("tspan"):
-        digits[float(part["y"]) < EXPONENT] += part.text.strip()
-    if digits[True]:
-        return float(digits[False]) ** int(digits[True].replace("\N{MINUS SIGN}", "-"))
-    found, asked = (LABEL.fullmatch(each) for each in (text.text.strip(), f"1 {unit}"))
-    return float(found[1]) * PREFIXES[found[2]] / PREFIXES[asked[2]] if found and asked else None
-
-
-def scale(picture: Tag, axis: str, unit: str) -> tuple[float, float]:
-    """Where 1 would lie on a logarithmic axis, "x" or "y", and how far from it ten would."""
-    labels: dict[int, tuple[Tag, Tag]] = {}
-    for text in picture.select("text"):
-        tick = text.find_previous("use")
-        if tick and not tick.find_parent("g", attrs={"clip-path": True}):
-            labels.setdefault(id(tick), (tick, text))
-    ticks = [
-        (float(tick[axis]), value)
-        for tick, text in labels.values()
-        if ("text-anchor: end" in text.get("style", "")) == (axis == "y")
-        and (value := labelled(text, unit))
-    ]
-    (first, low), *_, (last, high) = ticks
-    decade = (last - first) / math.log10(high / low)
-    return first - decade * math.log10(low), decade
-
-
-def slide(picture: Tag, name: str, number: int, asked: Field) -> None:
-    """Put a ring into a chart, which predict.js slides along a logarithmic axis to the guess."""
-    said = asked.said["log"]
-    axis, other = ("x", "y") if said["axis"] == "x" else ("y", "x")
-    one, decade = scale(picture, axis, asked.unit)
-    frame = {side: float(size) for side, size in picture.select_one("clippath rect").attrs.items()}
-    long = frame["width" if axis == "x" else "height"]
-    beside = frame["y"] + frame["height"]
-    if "bar" in said:
-        _, upper, _, lower = bars(picture)[said["bar"]]
-        beside = (upper + lower) / 2
-    elif "at" in said:
-        beside = points(picture)[said["at"]][axis == "x"]
-    mark = Tag(name="circle")
-    mark.attrs = {
-        "class": "hollow", "data-guess": f"{name} {number}", "data-place": "0", "data-log": axis,
-        "data-one": f"{one:.6g}", "data-per": f"{decade:.6g}", "data-from": f"{frame[axis]:g}",
-        "data-to": f"{frame[axis] + long:g}", f"c{other}": f"{beside:g}", "r": "5",
-    }  # fmt: skip
-    picture.append(mark)

@@ -15,12 +15,7 @@ searched, so that no number is typed twice.
 - ``words``: free text, which nobody judges.
 
 `cell`, in a box or in one of its fields, names the cell whose output is searched: the next cell
-with an output, if not given. ``bar = {cell, number}`` names the bar of a chart that shows
-the answer. Where the answer is a ratio, `of` is the number of the bar that it refers to.
-``point = {cell, at}`` lists the points of a chart that show the answers, one for a number and one
-for each place of a sketch; the chart's axis must begin at zero and be linear.
-``log = {cell, axis}`` names a chart in which the guess is a ring on a logarithmic axis, "x" or "y":
-beside the bar with the number `bar` or the point with the number `at`, or else on the axis itself.
+with an output, if not given.
 """
 
 from __future__ import annotations
@@ -52,7 +47,7 @@ class Field:
     recorded : bool
         Whether a GPU's record answers; if not, a count that every machine repeats.
     said : dict
-        The rest of the entry: options, points, the top of the axis, the bar.
+        The rest of the entry: options, points, the top of the axis.
     """
 
     kind: str

@@ -1,5 +1,5 @@
 /* Predict, commit, reveal: takes the guesses of the boxes that book/pages/predict.py has dressed, lifts the veil from the
-   answers, says how far off a guess was, and draws it into the charts. Guesses are kept by guesses.js. */
+   answers, and says how far off a guess was. Guesses are kept by guesses.js. */
 (() => {
   "use strict";
 
@@ -100,8 +100,7 @@
       fields = [...form.querySelectorAll(".field")],
       told = box.querySelector(".said"),
       fault = form.querySelector(".fault");
-    const veils = document.querySelectorAll(`[data-veil="${box.id}"]`),
-      marks = document.querySelectorAll(`[data-guess^="${box.id} "]`);
+    const veils = document.querySelectorAll(`[data-veil="${box.id}"]`);
 
     function complain(text, input) {
       fault.textContent = text;
@@ -111,23 +110,6 @@
     }
 
     function draw(said) {
-      for (const mark of marks) {
-        const { guess, place, zero, per, log, one, from, to } = mark.dataset,
-          value = [said?.[guess.split(" ")[1]]].flat()[place ?? 0];
-        if (log) {
-          const at = Number(one) + per * Math.log10(value);
-          if (value > 0) mark.setAttribute(`c${log}`, Math.min(to, Math.max(from, at)));
-          else mark.removeAttribute(`c${log}`);
-          continue;
-        }
-        if (place) {
-          if (value !== null && value >= 0) mark.setAttribute("cy", Math.max(mark.r.baseVal.value, zero - value * per));
-          else mark.removeAttribute("cy");
-          continue;
-        }
-        const room = mark.dataset.most - mark.getAttribute("x") - 1;
-        mark.setAttribute("width", value > 0 ? Math.min(room, value * per) : 0);
-      }
       fields.forEach((field, i) => {
         if (field.dataset.asks !== "sketch") return;
         field.querySelectorAll("label").forEach((label, j) => {
@@ -150,17 +132,6 @@
       draw(said);
       if (!open) return;
       told.replaceChildren(...fields.map((field, i) => make("p", verdict(field, field, said?.[i], is[i]))));
-      if (said && marks.length) {
-        const what = marks[0].dataset.place ? "ring" : "bar";
-        told.append(
-          make(
-            "p",
-            marks.length > 1
-              ? `In the chart, the hollow ${what}s are your guesses.`
-              : `In the chart, the hollow ${what} is your guess.`,
-          ),
-        );
-      }
       if (!window.guesses.keeps())
         told.append(make("p", "This browser keeps nothing: the guess is forgotten when you leave."));
       const again = make("button", said ? "Forget this guess" : "Guess after all");

@@ -1,15 +1,15 @@
-"""Chapter 7: edges and area, registers and blocks, buffers over time, the shape of a warp."""
+"""Chapter 7: edges and area, registers, buffers over time, the shape of a warp, order of blocks."""
 
 from __future__ import annotations
 
 from kernels.basics.data_sheets import gpu
-from kernels.basics.units import percent
+from kernels.basics.units import percent, quantity
+from kernels.host.tiles import tile_of
 from kernels.lab.widgets.micro import Frame, Grid, Micro, explore
 from kernels.lab.widgets.micro.words import brief, count
-from kernels.lab.widgets.pipeline import cycles_per_tile, schedule
 from kernels.measure.occupancy import MAX_REGISTERS, occupancy
 
-__all__ = ["buffers_over_time", "register_budget", "thread_tile", "warp_shape"]
+__all__ = ["block_order", "buffers_over_time", "register_budget", "thread_tile", "warp_shape"]
 
 
 def thread_tile() -> Micro:
@@ -91,13 +91,33 @@ def register_budget(threads: int = 256) -> Micro:
     )
 
 
+def schedule(buffers: int, load: int, compute: int, tiles: int) -> list[tuple[int, int, int, int]]:
+    """When each pair of tiles is asked for, has come, is multiplied, and is done with.
+
+    The threads that multiply ask for the next pair when they begin with one; with a single buffer,
+    when they are done with it.
+    """
+    times: list[tuple[int, int, int, int]] = []
+    behind = max(buffers - 1, 1)
+    for tile in range(tiles):
+        asked = times[tile - behind][3 if buffers == 1 else 2] if tile >= behind else 0
+        begun = max(asked + load, times[-1][3] if times else 0)
+        times.append((asked, asked + load, begun, begun + compute))
+    return times
+
+
+def cycles_per_tile(buffers: int, load: int, compute: int) -> float:
+    """Units of time from one pair of tiles to the next, once the pipeline runs."""
+    return load + compute if buffers == 1 else max(compute, load / (buffers - 1))
+
+
 def buffers_over_time(compute: int = 2, window: int = 26) -> Micro:
     """More buffers hide a load behind more multiplications."""
     lanes = [Grid(66, 20 * row, 1, window, 9, 16) for row in range(4)]
     units = Grid(66, 90, 1, window, 9, 20)
 
     def draw(buffers: int, load: int) -> Frame:
-        times = schedule(buffers, load, compute, False, window)
+        times = schedule(buffers, load, compute, window)
         kinds = [["."] * window if lane < buffers else [" "] * window for lane in range(4)]
         busy = ["x"] * window
         for tile, (asked, come, begun, done) in enumerate(times):
@@ -106,7 +126,7 @@ def buffers_over_time(compute: int = 2, window: int = 26) -> Micro:
                     kinds[tile % buffers][at] = kind
                     if kind == "c":
                         busy[at] = "c"
-        step = cycles_per_tile(buffers, load, compute, False)
+        step = cycles_per_tile(buffers, load, compute)
         return Frame(
             f"With *{count(buffers, 'buffer')}*, a load of *t:{load}* units and a multiplication "
             f"of *c:{compute}*, a step takes *{brief(step)}*. The FMA units are busy "
@@ -158,5 +178,45 @@ def warp_shape(side: int = 8) -> Micro:
         alt=f"Each cell is a thread tile of {side} × {side}. A warp's 32 form a rectangle, with "
         "the strip of A that it needs on the left and that of B above.",
         size=(280, 280),
+        grids=(a, b, c),
+    )
+
+
+def needed(side: int, group: int, running: int) -> tuple[set[tuple[int, int]], set[int], set[int]]:
+    """The tiles of C of the first `running` blocks, and the rows of A and columns of B they need.
+
+    C has `side` × `side` tiles, and the blocks take them `group` rows at a time.
+    """
+    tiles = {tile_of(number, side, side, group) for number in range(running)}
+    return tiles, {row for row, _ in tiles}, {column for _, column in tiles}
+
+
+def block_order(side: int = 64, tile: int = 128) -> Micro:
+    """Which tiles of C run at the same time, and the strips of A and B that they need."""
+    a, b, c = Grid(0, 10, side, 1, 6, 4), Grid(10, 0, 1, side, 4, 6), Grid(10, 10, side, side, 4, 4)
+    strip = 4 * tile * tile * side  # bytes in fp32; K is as long as a side of C
+
+    def draw(group: int, running: int) -> Frame:
+        tiles, rows, columns = needed(side, group, running)
+        strips = len(rows) + len(columns)
+        order = "in row order" if group == 1 else f"{group} rows at a time"
+        return Frame(
+            f"{running} blocks, *{order}*, need *a:{count(len(rows), 'strip')}* of A and "
+            f"*b:{len(columns)}* of B: *{strips}* in all, {quantity(strips * strip, 'B')}.",
+            (
+                a.cells(lambda row, _: "a" if row in rows else "."),
+                b.cells(lambda _, column: "b" if column in columns else "."),
+                c.cells(lambda row, column: "c" if (row, column) in tiles else "."),
+            ),
+        )
+
+    return explore(
+        draw,
+        {"Rows at a time": (1, 2, 4, 8, 16, 32, 64), "Blocks at a time": (132, 264, 528)},
+        (1, 264),
+        title="The order of the blocks",
+        alt=f"C in {side} × {side} tiles. Filled: those of the blocks that run at the same time, "
+        "the strips of A that they need on the left, and those of B above.",
+        size=(268, 268),
         grids=(a, b, c),
     )

@@ -16,17 +16,6 @@ COLUMNS = {
     "fp16 8192³": ("float16", 8192),
     "bf16 8192³": ("bfloat16", 8192),
 }
-#: What each step of `kernels.measure.bench.ablation` adds, in the words of the page.
-ADDED = {
-    "wgmma and TMA": "wgmma and TMA, no pipeline",
-    "16 tiles down, then one right": "block swizzling by 16, not 8",
-    "roles and a ring of tiles": "warp specialisation",
-    "128 × 256": "tile of 128 × 256",
-    "registers for who multiplies": "setmaxnreg",
-    "blocks stay": "persistent blocks",
-    "C leaves by TMA": "C stored by TMA",
-    "two blocks share B": "clusters of 2, multicast",
-}
 NONE = "Not in this record yet: `make record` on such a GPU measures it."
 
 
@@ -64,23 +53,11 @@ def speeds(record: records.Record, *rungs: str) -> records.Table:
     )
 
 
-def ablation(record: records.Record) -> records.Table:
-    """Recorded TFLOP/s of the steps from `mma` to `persistent`, what each adds, and the gains."""
-    rows = record.tables.get("ablation", ())
-    sizes = sorted({row.N for row in rows})
-    lines = []
-    for what in dict.fromkeys(row.what for row in rows):
-        line = [ADDED.get(what, what)]
-        for size in sizes:
-            here = [row for row in rows if row.N == size]
-            place = [row.what for row in here].index(what)
-            gain = here[place].gflops / here[place - 1].gflops - 1 if place else None
-            line += [f"{here[place].gflops / 1000:.0f}", None if gain is None else f"{gain:+.1%}"]
-        lines.append(tuple(line))
-    heads = [head for size in sizes for head in (f"{size}³", "gain")]
-    caption = NONE
-    if rows:
-        caption = (
-            f"TFLOP/s in bf16; each line has all that stands above it. {record.caption(rows[0])}"
-        )
-    return records.Table(lines, ("added", *heads), caption=caption)
+def ablation() -> records.Table:
+    """Recorded TFLOP/s of the steps from `mma` to `persistent`, and what each gains."""
+    record = records.holding("ablation")
+    rows = [row for row in record.tables.get("ablation", ()) if row.dtype == "bfloat16"]
+    if not rows:
+        return records.ablation(rows, NONE)
+    told = f"TFLOP/s in bf16; each line has all that stands above it. {record.caption(rows[0])}"
+    return records.ablation(rows, told)

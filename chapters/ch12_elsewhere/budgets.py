@@ -104,6 +104,6 @@ def table(rows: Iterable[tuple[str, Budget, float | None]], caption: str) -> Tab
         reached = "" if took is None else f"{took:.3g}"
         share = "" if took is None else percent(one.reached(took))
         lines.append((name, *each, UNITS[one.verdict], reached, share))
-    heads = ("kernel", "issue slots", "L1, shared", "DRAM", "data on its way", "highest",
-             "measured", "explained")  # fmt: skip
+    heads = ("kernel", "issue slots", "L1, shared", "DRAM", "latency", "highest", "measured",
+             "explained")  # fmt: skip
     return Table(lines, heads, caption=caption)

@@ -31,12 +31,15 @@ class Machine:
         Seconds before the first byte of a move arrives.
     launch : float
         Seconds that a product takes beyond its arithmetic.
+    start : float
+        Seconds that a collective takes beyond its steps.
     """
 
     flops: float
     bandwidth: float
     latency: float = 0.0
     launch: float = 0.0
+    start: float = 0.0
 
 
 class Moment(NamedTuple):
@@ -150,9 +153,9 @@ def collective(kind: str, size: int, ranks: int, machine: Machine) -> float:
     if ranks == 1:
         return 0.0
     if kind == "exchange":
-        return machine.latency + size / machine.bandwidth
+        return machine.start + machine.latency + size / machine.bandwidth
     steps = ROUNDS[kind] * (ranks - 1)
-    return steps * (machine.latency + size / ranks / machine.bandwidth)
+    return machine.start + steps * (machine.latency + size / ranks / machine.bandwidth)
 
 
 def overlapped(products: Sequence[float], transfers: Sequence[float]) -> Prediction:

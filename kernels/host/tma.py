@@ -52,9 +52,9 @@ def tensor_map(array, rows: int, cols: int, dtype: str, swizzle: int = 128):
         apart.append(stride if count > 1 else close)
         close = count * apart[-1]
     about = array.data.ptr, array.shape, tuple(apart), tile, dtype, swizzle
-    encoded = _encoded(*about).view(Encoded)
-    encoded.of = array, tile, dtype, swizzle
-    return encoded
+    made = encoded(*about).view(Encoded)
+    made.of = array, tile, dtype, swizzle
+    return made
 
 
 class Encoded(np.ndarray):
@@ -75,7 +75,7 @@ class Several(np.ndarray):
 
     def in_microscope(self) -> tuple[TensorMap, ...]:
         """Return what the microscope takes for them."""
-        return tuple(encoded.in_microscope() for encoded in self.of)
+        return tuple(one.in_microscope() for one in self.of)
 
 
 #: Rows of any length, eight times as far apart, lie on boundaries of 16 bytes alike.
@@ -138,7 +138,7 @@ def _at(array, address: int, shape: tuple, strides: tuple):
 
 
 @lru_cache(maxsize=256)
-def _encoded(address: int, shape: tuple, apart: tuple, tile: tuple, dtype: str, swizzle: int):
+def encoded(address: int, shape: tuple, apart: tuple, tile: tuple, dtype: str, swizzle: int = 128):
     from cuda.bindings import driver
 
     formats, sizes = driver.CUtensorMapDataType, driver.cuuint64_t

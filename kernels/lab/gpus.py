@@ -14,13 +14,13 @@ from kernels.distributed.machine import count
 from kernels.distributed.machine import links as links_here
 from kernels.distributed.schedule import Schedule
 from kernels.distributed.simulation import simulate
-from kernels.records.distributed import load_gpus, machine, speed_up
+from kernels.records.distributed import load_gpus, machine, ring, speed_up
 from kernels.records.record import Record, Row
 
 __all__ = [
     "ALGORITHMS", "Grid", "Machine", "Mismatch", "best", "broadcast", "choose", "collective",
-    "count", "group", "links", "load_gpus", "machine", "overlapped", "predict", "schedule",
-    "simulate", "speed_up", "told",
+    "count", "group", "links", "load_gpus", "machine", "overlapped", "predict", "ring",
+    "schedule", "simulate", "speed_up", "told",
 ]  # fmt: skip
 
 

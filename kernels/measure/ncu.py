@@ -104,9 +104,10 @@ def details(
 
 
 def add_counts(
-    rows: list[dict[str, Any]], module: str, table: str, names: Iterable[str]
-) -> list[dict[str, Any]]:
-    """Add to the rows of Numba's kernels what the profiler counts; a warning where it may not.
+    rows: list[dict[str, Any]], module: str, table: str, names: Iterable[str],
+    kernels: str = "", engines: tuple[str, ...] = ("numba",),
+) -> list[dict[str, Any]]:  # fmt: skip
+    """Add to the rows of some engines what the profiler counts; a warning where it may not.
 
     Parameters
     ----------
@@ -117,6 +118,9 @@ def add_counts(
     names : iterable of str
         Keys of `kernels.records.counters`: of `COUNTS`, added up over the launches of a row; of
         `SHARES`, their mean; of `LARGEST`, the most.
+    kernels : str
+        As in `profile`.
+    engines : tuple of str
 
     Raises
     ------
@@ -124,11 +128,12 @@ def add_counts(
         If another number of launches was counted.
     """
     metrics = {ours: (COUNTS | SHARES | LARGEST)[ours] for ours in names}
-    counted = [row for row in rows if row["engine"] == "numba"]
+    counted = [row for row in rows if row["engine"] in engines]
     expected = sum(row.get("launches", 1) for row in counted)
     try:
         command = [sys.executable, "-m", module, table]
-        launches = profile(command, list(metrics.values()), folder=ROOT, marked=True)
+        asked = list(metrics.values())
+        launches = profile(command, asked, kernels=kernels, folder=ROOT, marked=True)
     except ProfilerError as error:
         warnings.warn(f"no hardware counters: {error}", stacklevel=2)
         return rows

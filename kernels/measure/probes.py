@@ -65,6 +65,19 @@ def copy_bandwidth(n: int = 2**28) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def read_bandwidth(n: int = 2**28) -> dict[str, Any]:
+    """Read n floats of global memory and write next to nothing: bytes read a second."""
+    source, blocks = cupy.zeros(n, np.float32), 2 * device().sms
+    sums = cupy.empty(512 * blocks, np.float32)
+    kernel = cpp.load("levels", "read_l2")  # so long an array is in no cache
+    arguments = source, np.int32(n // 4), np.int32(1), sums
+    found = time_launch(lambda: kernel((blocks,), (512,), arguments))
+    return {
+        "what": "read", "engine": "cpp", "n": n, "bytes": 4 * n, "seconds": timing(found),
+        "bytes_per_second": 4 * n / found.median, "flushed": found.flushed,
+    }  # fmt: skip
+
+
 def latency(most: int = 2**30) -> list[dict[str, Any]]:
     """Latency of one dependent step in registers, shared memory, and global memory by size.
 

@@ -174,25 +174,29 @@ class Gradients(forward.Heads):
             self, {"Q": Q, "K": K, "V": V, "dO": dO}, out, (3, *Q.shape), "numba"
         )
 
-    def launcher(self, causal: bool) -> Callable[[], object]:
-        """Return a function that makes the four launches: forward, and three back."""
+    def launches(self, causal: bool) -> dict[str, Callable[[], object]]:
+        """Return what makes each of the four launches, in order: forward, and three back."""
         Q, K, V, dO, self.found = self.arguments()
         dQ, dK, dV = self.found
         heads, N, D, scale = self.heads, self.N, self.D, np.float32(1 / math.sqrt(self.D))
         out, lse = self.workspace((heads, N, D)), self.workspace((heads, N))
         delta, warps = self.workspace((heads, N)), (32, OWN)
         grid, again = forward.launch(heads, N, OWN), (Q, K, V, dO, lse, delta)
-        launches = [
-            prepared(
+        return {
+            "forward": prepared(
                 forward.make_attention(D, causal), forward.launch(heads, N),
                 (32, forward.QUERIES), (Q, K, V, out, lse, scale),
             ),
-            prepared(row_dots, host.check_grid(N, heads), (32,), (dO, out, delta)),
-            prepared(make_backward_queries(D, causal), grid, warps, (*again, dQ, scale)),
-            prepared(
+            "delta": prepared(row_dots, host.check_grid(N, heads), (32,), (dO, out, delta)),
+            "dQ": prepared(make_backward_queries(D, causal), grid, warps, (*again, dQ, scale)),
+            "dK, dV": prepared(
                 make_backward_keys(D, causal), grid, warps, (*again, dK, dV, scale)
             ),
-        ]  # fmt: skip
+        }  # fmt: skip
+
+    def launcher(self, causal: bool) -> Callable[[], object]:
+        """Return a function that makes the four launches."""
+        launches = self.launches(causal).values()
         return lambda: [launch() for launch in launches]
 
 

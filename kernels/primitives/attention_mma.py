@@ -142,7 +142,7 @@ def make_attention_mma(D=64, causal=False, dtype="bfloat16"):
                 unrolled()
             unrolled()
 
-            # Accumulators of two results, rounded to 16 bits, are a factor of 16 keys.
+            # Accumulators of two results, rounded to 16 bits, are an operand A of 16 keys.
             for step in range(KEYS // 16):
                 for i in range(4):
                     j, k = 2 * step + i // 2, i % 2 * 2

@@ -67,7 +67,7 @@ def make_attention_wgmma(D=128, causal=False, dtype="bfloat16", overlap=True, pi
             column = d // 64 * PANEL + d % 64 * 2
             q = ptx.matrix_descriptor(queries + column, 16)
             k = ptx.matrix_descriptor(keys + column, 16)
-            multiply_keys(s, q, k, d)  # the first product finds no scores
+            multiply_keys(s, q, k, d)  # the first wgmma overwrites the scores (scale-d = 0)
         unrolled()
         ptx.wgmma_commit_group()
 

@@ -17,7 +17,7 @@ from kernels.records.record import (
     read,
     write,
 )
-from kernels.records.table import Table
+from kernels.records.table import Table, ablation
 
 __all__ = [
     "DEFAULT_GPU",
@@ -28,6 +28,7 @@ __all__ = [
     "RecordError",
     "Row",
     "Table",
+    "ablation",
     "folder",
     "holding",
     "key_of",

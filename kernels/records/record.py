@@ -34,7 +34,7 @@ KEY = frozenset(
     "rung engine dtype M N K out_dtype gpus index "
     "what n block cache stride threads reads offset axes launches "
     "arguments space bytes level direction memory streams stream strips strip "
-    "kernel tool version heads D causal product how calls a b algorithm grid fault".split()
+    "kernel tool version heads D causal product how calls a b algorithm grid fault choice".split()
 )
 #: The figure a table is there to give, and its unit, for one-line reading.
 HEADLINE = {"gflops": ("FLOP/s", 1e9), "bytes_per_second": ("B/s", 1), "ns": ("s", 1e-9)}
@@ -141,6 +141,15 @@ class Record:
             return data_sheets.short_name(self.provenance.get("gpu", self.name))
         except LookupError:
             return self.name
+
+    def reading(self) -> tuple[str, float]:
+        """What a kernel that only reads is measured against, and its bytes per second.
+
+        ``"read"``; ``"copy"``, which also writes, where no read is recorded.
+        """
+        rows = {row.what: row.bytes_per_second for row in self.tables.get("bandwidth", ())}
+        what = "read" if "read" in rows else "copy"
+        return what, rows[what]
 
     def caption(self, *rows: Row | None) -> str:
         """One line on where all figures (or those of some rows) come from, with every day of them.

@@ -8,7 +8,7 @@ from typing import Any
 
 from kernels.records.record import field_of
 
-__all__ = ["Table"]
+__all__ = ["Table", "ablation"]
 
 
 class Table:
@@ -90,3 +90,23 @@ def _text(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
     return str(value)
+
+
+def ablation(rows: Iterable[Any], caption: str = "") -> Table:
+    """Recorded speeds of steps at each size, each step with all before it, and what it gains.
+
+    Parameters
+    ----------
+    rows : iterable of rows of the table ``ablation``
+        Of one number format, in the order of the steps.
+    caption : str
+        Shown under the table: say where the figures come from.
+    """
+    lines: dict[str, list[str | None]] = {}
+    before: dict[int, Any] = {}
+    for row in rows:
+        gain = f"{row.gflops / before[row.N].gflops - 1:+.1%}" if row.N in before else None
+        lines.setdefault(row.what, []).extend((f"{row.gflops / 1000:.3g}", gain))
+        before[row.N] = row
+    heads = [head for size in before for head in (f"{size}³", "gain")]
+    return Table([(what, *cells) for what, cells in lines.items()], ("added", *heads), caption)

@@ -13,7 +13,7 @@ __device__ inline Tile tile_number(int number, int down, int across)
 }
 
 // C is stored in boxes of 64 rows by 128 bytes, of which each consumer has BOXES at hand.
-[[maybe_unused]] constexpr int BOX = 64 * 128, BOX_COLS = 128 / sizeof(Result);
+constexpr int BOX = 64 * 128, BOX_COLS = 128 / sizeof(Result);
 
 // The part of a thread's sums that belongs to one box of 64 rows by 32 floats, swizzled as the
 // TMA wants it.

@@ -21,8 +21,8 @@ __constant__ Pair PAIRS[9] = {{2, 2, 0}, {1, 2, 1}, {2, 1, 0}, {0, 2, 1}, {1, 1,
                               {0, 1, 1}, {1, 0, 0}, {0, 0, 1}};
 
 // sum = sum * scale + acc, rounded to nearest. A tensor core cuts its sums off instead, always
-// towards zero: over a long k that adds up, so its sums are fetched after every PIECE steps.
-__device__ inline void fetch(float (&sum)[BN / 2], float (&acc)[BN / 2], float scale)
+// towards zero: over a long k that adds up, so they are promoted after every PIECE steps.
+__device__ inline void promote(float (&sum)[BN / 2], float (&acc)[BN / 2], float scale)
 {
     #pragma unroll
     for (int i = 0; i < BN / 2; ++i)
@@ -125,7 +125,7 @@ emulated(const __grid_constant__ TensorMap map_A, const __grid_constant__ Tensor
                     products_wait<0>(acc);
                     if (tid < CLUSTER)
                         barrier_arrive(empty + 8 * previous, tid);
-                    fetch(sum, acc, scale);
+                    promote(sum, acc, scale);
                     scale = 1;
                 }
             }

@@ -15,11 +15,7 @@ constexpr unsigned short EVERYONE = (1 << CLUSTER) - 1;
 
 extern "C" __global__ void __cluster_dims__(CLUSTER) __launch_bounds__(THREADS, 1)
 persistent(const __grid_constant__ TensorMap map_A, const __grid_constant__ TensorMap map_B,
-#if BOXES
            const __grid_constant__ TensorMap map_C, int M, int N, int K)
-#else                                 // an experiment: C straight from registers
-           Result *__restrict__ C, int M, int N, int K)
-#endif
 {
     extern __shared__ __align__(1024) unsigned char stages[];
     __shared__ __align__(8) unsigned long long barriers[2 * STAGES];
@@ -74,7 +70,7 @@ persistent(const __grid_constant__ TensorMap map_A, const __grid_constant__ Tens
     } else {
         take_registers<232>();
         const int upper = (role - 1) * 64;            // this warpgroup's first row of the tile
-        [[maybe_unused]] const unsigned my_boxes = boxes + (role - 1) * BOXES * BOX;
+        const unsigned my_boxes = boxes + (role - 1) * BOXES * BOX;
         float acc[BN / 2];
         for (int t = blockIdx.x / CLUSTER; t < down * across; t += clusters) {
             const Tile tile = tile_number(t, down, across);
@@ -102,12 +98,7 @@ persistent(const __grid_constant__ TensorMap map_A, const __grid_constant__ Tens
             products_wait<0>(acc);
             if (tid < CLUSTER)
                 barrier_arrive(empty + 8 * previous, tid);
-
-#if BOXES
             store_sums(acc, my_boxes, map_C, col0, row0 + upper, role);
-#else
-            store_pairs(acc, C, row0 + upper, col0, M, N);
-#endif
         }
         if (tid == 0)
             wait_for_reads_of_stores<0>();

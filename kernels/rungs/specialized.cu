@@ -9,12 +9,7 @@
 constexpr int BM = 128, BK = 64, CONSUMERS = 2, THREADS = 128 * (1 + CONSUMERS);
 constexpr int TILE_A = BM * BK * 2, TILE_B = BK * BN * 2, STAGE = TILE_A + TILE_B;  // bytes
 constexpr int PANEL = BK * 128;       // 64 columns of B
-#ifndef GROUP
-#define GROUP 16                      // tiles of C that the blocks go down before one to the right
-#endif
-#ifndef SETMAXNREG
-#define SETMAXNREG 1                  // whether the producer leaves registers to the consumers
-#endif
+constexpr int GROUP = 16;             // tiles of C that the blocks go down before one to the right
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
 specialized(const __grid_constant__ TensorMap map_A, const __grid_constant__ TensorMap map_B,
@@ -45,8 +40,7 @@ specialized(const __grid_constant__ TensorMap map_A, const __grid_constant__ Ten
     int slot = 0, parity = 0;         // parity: how often the ring has gone round, modulo 2
     if (role == 0) {
         // One thread does all the producer's work: leave the registers to the consumers.
-        if (SETMAXNREG)
-            give_registers<40>();
+        give_registers<40>();
         if (tid == 0) {
             for (int step = 0; step < steps; ++step) {
                 // On the first round nobody has to empty a slot: the phase before the first
@@ -66,8 +60,7 @@ specialized(const __grid_constant__ TensorMap map_A, const __grid_constant__ Ten
             }
         }
     } else {
-        if (SETMAXNREG)
-            take_registers<232>();
+        take_registers<232>();
         const int upper = (role - 1) * 64;        // this warpgroup's first row of the tile
         float acc[BN / 2];
         int previous = 0;

@@ -10,9 +10,6 @@
 constexpr int BM = 128, BN = 128, BK = 64;
 constexpr int TILE_A = BM * BK * 2, TILE_B = BK * BN * 2;     // bytes
 constexpr int PANEL = BK * 128;                               // 64 columns of B
-#ifndef GROUP
-#define GROUP 1                       // tiles of C that the blocks go down before one to the right
-#endif
 
 extern "C" __global__ void __launch_bounds__(128)
 wgmma(const __grid_constant__ TensorMap map_A, const __grid_constant__ TensorMap map_B,
@@ -23,11 +20,7 @@ wgmma(const __grid_constant__ TensorMap map_A, const __grid_constant__ TensorMap
     const unsigned sA = shared_address(tiles), sB = sA + TILE_A;
     const unsigned loaded = shared_address(&barrier);
 
-    const int block = blockIdx.y * gridDim.x + blockIdx.x;
-    const int first = block / (GROUP * gridDim.x) * GROUP;
-    const int height = min(GROUP, int(gridDim.y) - first);
-    const int within = block - first * gridDim.x;
-    const int row0 = (first + within % height) * BM, col0 = within / height * BN;
+    const int row0 = blockIdx.y * BM, col0 = blockIdx.x * BN;
 
     if (threadIdx.x == 0) {
         barrier_init(loaded, 1);

@@ -76,9 +76,10 @@ class Mbarrier:
             times -= some
             if not self.pending:
                 if not self.end_phase(line) and times:
+                    what = "an arrival" if times == 1 else f"{times} arrivals"
                     self.block.cluster.problem(
                         Kind.ARRIVALS, line,
-                        f"{times} arrivals too many at {self.name}: its phase takes {self.count}",
+                        f"{what} too many at {self.name}: its phase takes {self.count}",
                         self.block.number,
                     )  # fmt: skip
                     return

@@ -42,14 +42,6 @@ def test_the_pages_are_counted(capsys):
     assert "minutes  words / 200 + lines / 10" in told
 
 
-@pytest.mark.parametrize("text", ['{"provenance": {"gpu"', "[]", '{"provenance": {}}'])
-def test_half_a_record_is_one_line(capsys, recorded, text):
-    (recorded / "records" / "h200.json").write_text(text)
-    code, _, error = call(capsys, "readme")
-    assert code == 2 and error.count("\n") == 1
-    assert error.startswith("error: h200.json ") and "restore it from git" in error
-
-
 @pytest.fixture
 def chapters(tmp_path, monkeypatch):
     """Two small chapters in a folder of their own; the second one can be made to fail."""
@@ -106,21 +98,6 @@ def test_an_interrupted_recording_changes_nothing(capsys, chapters, monkeypatch)
     # Click ends the terminal's own ^C with a new line.
     assert error.strip().startswith("error: interrupted: no chapter and no record was changed")
     assert stored(path_of("01-one", chapters)).outputs == []
-
-
-def test_another_recording_meanwhile_disturbs_none(capsys, chapters, monkeypatch, tmp_path):
-    preview = f"record --engine cpu --only 01 --preview {tmp_path / 'there'}"
-    codes = []
-
-    def execute(path, **_):
-        if path.stem == "02-two":
-            codes.append(call(capsys, preview)[0])
-        return nbformat.read(path, as_version=4)
-
-    monkeypatch.setattr(notebooks, "execute", execute)
-    codes.append(call(capsys, "record --engine cpu")[0])
-    assert codes == [0, 0] and (tmp_path / "there" / "01-one.ipynb").exists()
-    assert not list(record.STAGING.iterdir()), "nothing is left behind"
 
 
 @pytest.fixture

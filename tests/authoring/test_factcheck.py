@@ -75,7 +75,7 @@ def test_every_claim_leads_to_a_heading(claim):
 def test_every_row_says_something_and_names_the_chapter_it_leads_to(claim):
     assert claim.fact or claim.id in factcheck.FINDINGS
     (row,) = (
-        line for line in factcheck.table(claim.source, RECORD).splitlines()
+        line for line in factcheck.tables(claim.source, RECORD).splitlines()
         if line.startswith(f"| {claim.claim}: “")
     )  # fmt: skip
     assert f"[chapter {int(claim.where[2:4])}]({claim.where})" in row
@@ -84,7 +84,7 @@ def test_every_row_says_something_and_names_the_chapter_it_leads_to(claim):
 @pytest.mark.parametrize("claim", claims.claims(), ids=lambda claim: claim.id)
 def test_every_row_quotes_a_few_words_with_their_line(claim):
     assert claim.quotes and claim.source in claims.sources()
-    said = factcheck.table(claim.source, RECORD)
+    said = factcheck.tables(claim.source, RECORD)
     for line, words in claim.quotes:
         assert isinstance(line, int) and line >= 1
         assert 1 <= len(words.split()) <= 14, "a few words, not the text"

@@ -80,22 +80,6 @@ def test_a_user_page_lives_at_the_root():
     assert adopt.Repository("Ada/ada.github.io").site == "https://ada.github.io/"
 
 
-def test_a_longer_name_is_another_repository():
-    old, new = adopt.Repository("ada/tiles"), adopt.Repository("bob/tiles")
-    text = "https://github.com/ada/tiles, https://github.com/ada/tiles.js https://github.com/ada/tiles."
-    assert new.replace(old, text) == (
-        "https://github.com/bob/tiles, https://github.com/ada/tiles.js https://github.com/bob/tiles."
-    )
-
-
-def test_a_chapter_without_a_title_is_refused(course):
-    chapter = course / "chapters" / "ch99_untitled" / "99-untitled.ipynb"
-    chapter.parent.mkdir()
-    chapter.write_text('{"cells": [{"cell_type": "markdown", "source": ["Text."]}]}')
-    with pytest.raises(SystemExit, match="99-untitled.ipynb.*title"):
-        adopt.adopt(root=course)
-
-
 HERE = ROOT / "chapters" / "ch04_tiled"
 
 

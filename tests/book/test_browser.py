@@ -16,7 +16,7 @@ from tests.pages import CHAPTERS, MOUNT, PAGES, lay_out, mount_all, settle
 FIGURES = ".widget:not([data-kind='Quiz'], [data-kind='Micro'])"
 SMALL = ".widget[data-kind='Micro']"
 #: A page with two figures far from each other, a roofline and what a warp touches.
-TWO_FIGURES = "chapters/ch03_naive/03-naive"
+FIGURE_AND_OTHERS = "chapters/ch03_naive/03-naive"
 SECTIONS = ".bd-article > section > section"
 OVERFLOW = "document.documentElement.scrollWidth - innerWidth"
 #: The accessibility engine.
@@ -116,7 +116,7 @@ def play(page, shown: list[str]) -> None:
 
 def test_axe_finds_nothing_before_most_of_a_page_is_laid_out(browser, book):
     page = browser.new_page(viewport={"width": 390, "height": 900})
-    page.goto((book / f"{TWO_FIGURES}.html").as_uri())
+    page.goto((book / f"{FIGURE_AND_OTHERS}.html").as_uri())
     page.add_script_tag(path=AXE)
     assert page.evaluate(RUN_AXE) == []
     page.close()
@@ -216,14 +216,14 @@ def test_a_widget_whose_script_is_lost_stays_a_picture_with_its_numbers(browser,
 
 def test_a_widget_whose_own_script_is_lost_says_so_and_the_others_work(browser, book):
     page = browser.new_page()
-    page.route("**/widgets/Access.js*", lambda route: route.abort())
-    page.goto((book / f"{TWO_FIGURES}.html").as_uri())
+    page.route("**/widgets/Roofline.js*", lambda route: route.abort())
+    page.goto((book / f"{FIGURE_AND_OTHERS}.html").as_uri())
     lay_out(page)
     page.evaluate(MOUNT)
-    lost = page.locator(".widget[data-kind=Access][data-failed]")
+    lost = page.locator(".widget[data-kind=Roofline][data-failed]")
     assert "This figure could not be drawn" in lost.inner_text()
     assert lost.locator("img").is_visible() and lost.locator("td").first.is_visible()
-    assert page.locator(".widget[data-mounted] .roofline").count() == 1
+    assert page.locator(".widget[data-mounted] .micro").count() == 3
     page.close()
 
 
@@ -252,9 +252,9 @@ def open_chapter(browser, book, name: str = "chapters/ch04_tiled/04-tiled"):
 
 
 def test_a_widget_is_mounted_when_it_comes_near(browser, book):
-    page = open_chapter(browser, book, TWO_FIGURES)
+    page = open_chapter(browser, book, FIGURE_AND_OTHERS)
     assert page.locator(".widget[data-mounted]").count() == 0
-    first, second = page.locator(FIGURES).all()
+    first, second = page.locator(FIGURES).first, page.locator(".widget").last
     first.scroll_into_view_if_needed()
     page.wait_for_selector(".widget[data-mounted] .roofline")
     assert second.get_attribute("data-mounted") is None
@@ -319,7 +319,7 @@ def test_a_jump_ends_at_its_heading(browser, book, way, width):
 def test_most_of_a_page_waits_and_none_is_forgotten(browser, book):
     page = browser.new_page()
     page.add_init_script("window.idle = []; window.requestIdleCallback = (f) => idle.push(f)")
-    page.goto((book / f"{TWO_FIGURES}.html").as_uri())
+    page.goto((book / f"{FIGURE_AND_OTHERS}.html").as_uri())
     work = "(() => { let n = 0; for (; idle.length; n++) idle.shift()(); return n; })()"
     passed_over = """(all) => all.filter((part) =>
         !part.closest("details:not([open])")
@@ -365,10 +365,10 @@ def test_a_form_is_there_once_its_section_is_laid_out(browser, book, idle):
 
 def test_on_paper_a_chapter_has_its_numbers_and_no_navigation(browser, book):
     page = browser.new_page(viewport={"width": 720, "height": 1000})
-    page.goto((book / f"{TWO_FIGURES}.html").as_uri())
+    page.goto((book / f"{FIGURE_AND_OTHERS}.html").as_uri())
     lay_out(page)
     page.emulate_media(media="print")
-    assert page.locator(FIGURES).count() == 2
+    assert page.locator(FIGURES).count() == 1
     for still in page.locator(FIGURES).all():  # of what was not mounted, its picture and numbers
         page.wait_for_function(
             "(image) => image.naturalWidth > 300", arg=still.locator("img").element_handle()

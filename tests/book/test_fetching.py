@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import re
 import subprocess
@@ -16,7 +15,6 @@ from pathlib import Path
 import pytest
 
 from book import browser as chromium
-from book import env
 
 ROOT = Path(__file__).parents[2]
 TESTS = """
@@ -104,16 +102,6 @@ def test_a_browser_is_fetched_once_and_starts(bare, bare_macos, host):
     assert set_up(bare).stdout.splitlines() == [last]  # where nothing more is to be had
 
 
-def test_a_browser_that_does_not_start_is_named(bare, bare_macos, tmp_path):
-    folder = Path(bare["PATH"])
-    folder.mkdir()
-    (folder / "chromium").write_text("#!/bin/sh\nexit 1\n")
-    (folder / "chromium").chmod(0o755)
-    done = set_up(bare)
-    assert done.returncode == 1 and done.stderr.count("\n") == 1
-    assert f"{folder / 'chromium'} does not start" in done.stderr
-
-
 @pytest.mark.parametrize(
     ("processes", "extra", "last"),
     [
@@ -130,21 +118,3 @@ def test_the_last_lines_count_what_did_not_run(bare, bare_macos, tmp_path, proce
         command, env=bare | place, cwd=tmp_path, capture_output=True, text=True, timeout=300
     )
     assert re.match(last, "\n".join(done.stdout.splitlines()[-2:])), done.stdout
-
-
-def test_the_set_up_of_the_tests_looks_for_a_browser_once(tmp_path, monkeypatch):
-    calls = []
-    (tmp_path / "locks").mkdir()
-    for name in ("course.lock", "test.lock"):
-        (tmp_path / "locks" / name).write_text("")
-    monkeypatch.setattr(env, "ROOT", tmp_path)
-    monkeypatch.setattr(env, "cuda_driver", lambda: None)
-    monkeypatch.setattr(env, "install", lambda *_: None)
-    monkeypatch.setattr(env.subprocess, "call", lambda command: calls.append(command[1:]) or 1)
-    venv = tmp_path / "venv"
-    for test, count in ((False, 0), (True, 1), (True, 1)):
-        env.prepare(venv, test=test)
-        assert calls == [[str(tmp_path / "book" / "browser.py")]] * count
-    (tmp_path / "locks" / "test.lock").write_text("# another\n")
-    env.prepare(venv, test=True)
-    assert len(calls) == 2 and "browser" in json.loads((venv / env.STAMP).read_text())

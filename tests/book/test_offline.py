@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import os
 import re
-import shutil
 import signal
 import socket
 import subprocess
@@ -20,7 +19,6 @@ import pytest
 
 from book import offline
 
-PACK = (sys.executable, str(Path(offline.__file__)))
 STARTS = ("start.sh", "start.command")
 
 
@@ -128,18 +126,6 @@ def test_a_start_script_serves_from_any_folder(stick, tmp_path, script):
     assert process.wait(120) == 0
 
 
-@pytest.mark.skipif(os.name != "posix", reason="needs a POSIX shell")
-def test_start_scripts_say_what_to_do_without_python(stick, run, tmp_path):
-    for tool in ("dirname", "sh"):
-        (tmp_path / tool).symlink_to(shutil.which(tool))
-    done = run("/bin/sh", str(stick / "start.command"), env={"PATH": str(tmp_path)})
-    assert done.returncode == 1
-    assert done.stderr == (
-        "tile-by-tile: no Python is here: install python3, or open site/index.html in a browser to "
-        "read without running anything\n"
-    )
-
-
 def test_starters_can_be_run_and_windows_can_read_its_own(small_book, tmp_path):
     offline.pack(small_book, tmp_path / "book.zip")
     with zipfile.ZipFile(tmp_path / "book.zip") as archive:
@@ -151,74 +137,3 @@ def test_starters_can_be_run_and_windows_can_read_its_own(small_book, tmp_path):
     assert batch.count(b"\r\n") == batch.count(b"\n") > 5
     for way in (b"py -3 serve.py", b"python serve.py", b"no Python is here", b"site\\index.html"):
         assert way in batch
-
-
-def test_a_port_in_use_is_one_line(stick, run, server):
-    port = urlsplit(server).port
-    done = run(sys.executable, str(stick / "serve.py"), str(port))
-    assert done.returncode == 1
-    assert re.fullmatch(
-        rf"tile-by-tile: port {port} is in use: is the course open already\? "
-        r"If not, `python3 serve.py \d+`\n",
-        done.stderr,
-    )
-
-
-@pytest.mark.parametrize("port", ["80", "70000", "web"])
-def test_a_port_out_of_range_is_one_line(stick, run, port):
-    done = run(sys.executable, str(stick / "serve.py"), port)
-    assert done.stderr == (
-        f"tile-by-tile: port {port} is not between 1024 and 65535: try `python3 serve.py 9000`\n"
-    )
-
-
-def test_an_old_python_is_one_line(stick, run):
-    """An old Python must also parse the file: nothing in it is newer than Python 2.7 or 3.0."""
-    import ast
-
-    text = (stick / "serve.py").read_text(encoding="utf-8")
-    ast.parse(text, feature_version=(3, 0))
-    for newer in ("f'", 'f"', "nonlocal", "async ", " -> ", ":="):
-        assert newer not in text
-    code = "import runpy, sys; sys.version_info = (3, 4, 0); "
-    code += "runpy.run_path(sys.argv[1], {}, '__main__')"
-    done = run(sys.executable, "-c", code, str(stick / "serve.py"))
-    assert done.returncode == 1
-    assert done.stderr == (
-        "tile-by-tile: this Python is 3.4, the server needs 3.7: install a newer one, or open "
-        "site/index.html in a browser to read without running anything\n"
-    )
-
-
-def test_missing_pages_are_one_line(run, tmp_path):
-    shutil.copy(offline.STICK / "serve.py", tmp_path)
-    done = run(sys.executable, str(tmp_path / "serve.py"))
-    assert done.stderr == (
-        f"tile-by-tile: {tmp_path / 'site'} holds no pages: unpack the whole archive again\n"
-    )
-
-
-def test_a_missing_book_is_one_line(run, tmp_path):
-    done = run(*PACK, "--book", str(tmp_path))
-    assert done.stderr == f"no book is built in {tmp_path}: `make book` first\n"
-
-
-def test_a_target_that_cannot_be_written_is_one_line(run, small_book, tmp_path):
-    target = tmp_path / "missing" / "book.zip"
-    done = run(*PACK, "--book", str(small_book), "--output", str(target))
-    assert done.returncode == 1
-    assert done.stderr == f"{target} could not be written: No such file or directory\n"
-
-
-def test_no_space_leaves_no_half_archive(small_book, tmp_path, monkeypatch):
-    target = tmp_path / "book.zip"
-    target.write_text("the one before")
-
-    def full(*_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(zipfile.ZipFile, "writestr", full)
-    with pytest.raises(OSError, match="No space left"):
-        offline.pack(small_book, target)
-    assert target.read_text() == "the one before"
-    assert list(tmp_path.iterdir()) == [target]

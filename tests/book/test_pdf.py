@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-import sys
 from collections import Counter
-from contextlib import nullcontext
 from pathlib import Path
 
 import pikepdf
@@ -17,7 +15,6 @@ from bs4 import BeautifulSoup
 from book import pdf as printer
 from book.paper.compose import compose, contents, read
 
-PRINT = (sys.executable, "-m", "book.pdf")
 #: A front page with folded tables, a chapter with all there is, a page of forms, and one that has
 #: rules of its own for printing.
 CHAPTERS = [
@@ -172,13 +169,6 @@ def test_no_text_is_outside_the_margins(printed):
     assert seen > 100
 
 
-def test_paper_is_white(printed):
-    for number, page in enumerate(pypdfium2.PdfDocument(printed), 1):
-        picture = page.render(scale=0.3, grayscale=True).to_numpy()
-        assert picture[0, 0] == 255
-        assert (picture > 200).mean() > 0.6, f"sheet {number} is dark"
-
-
 def test_nothing_of_a_screen_is_left(both):
     _, document = both
     wrong = "script, noscript, button, form, input, select, details, nav, .only-dark, .live-bar"
@@ -238,51 +228,3 @@ def test_a_broad_table_is_printed_small(broad, browser):
     pdf = printer.render(browser, broad(table), ["page"])
     assert "column13" in texts(pdf)[1]
     test_no_text_is_outside_the_margins(pdf)
-
-
-@pytest.mark.parametrize("size", ["width: 900px; height: 9px", "width: 9px; height: 1200px"])
-def test_what_is_larger_than_a_sheet_is_named(broad, browser, size):
-    drawing = f'<svg id="large" style="{size}; max-width: none; max-height: none"></svg>'
-    with pytest.raises(ValueError, match='larger than a sheet, the last: .*<svg id="page--large"'):
-        printer.render(browser, broad(drawing), ["page"])
-
-
-def test_a_missing_book_is_one_line(run, tmp_path):
-    done = run(*PRINT, "--book", str(tmp_path))
-    assert done.returncode == 1
-    assert done.stderr == f"no book is built in {tmp_path}: `make book` first\n"
-
-
-def test_an_unknown_page_is_one_line(small_book, browser):
-    with pytest.raises(ValueError, match="the book has no page chapters/11-none: write index or"):
-        printer.render(browser, small_book, ["chapters/11-none"])
-
-
-def test_a_target_that_cannot_be_written_is_one_line(run, small_book, tmp_path, browser):
-    target = tmp_path / "missing" / "book.pdf"
-    done = run(*PRINT, "--book", str(small_book), "--only", "page", "--output", str(target))
-    assert done.stderr == f"{target} could not be written: No such file or directory\n"
-
-
-def test_no_browser_is_one_line(small_book, monkeypatch):
-    from book.browser import NoBrowser
-
-    def none(_):
-        raise NoBrowser("no Chromium or Chrome is on this machine: `make browser`")
-
-    monkeypatch.setattr(printer, "launch", none)
-    monkeypatch.setattr(printer, "sync_playwright", nullcontext)
-    monkeypatch.setattr(sys, "argv", ["pdf.py", "--book", str(small_book)])
-    with pytest.raises(SystemExit) as ended:
-        printer.main()
-    assert ended.value.code == "no Chromium or Chrome is on this machine: `make browser`"
-
-
-def test_an_old_browser_is_one_line(small_book):
-    from book.browser import NoBrowser
-
-    class Old:
-        version = "120.0.1"
-
-    with pytest.raises(NoBrowser, match="Chromium is 120.0.1, printing needs 131: update it"):
-        printer.render(Old(), small_book)

@@ -98,52 +98,6 @@ def test_every_box_has_its_fields_and_veils_its_answer(book, name):
             assert veiled, (box.id, field.cell)
 
 
-@pytest.mark.parametrize("name", ASKING)
-def test_a_right_guess_is_as_long_as_the_bar_that_answers(book, name):
-    page = soup(book, name)
-    fields = {
-        f"{predict.anchor(box)} {number}": field
-        for box in truths.read(name)
-        for number, field in enumerate(box.fields)
-        if "bar" in field.said
-    }
-    marks = page.select("rect.hollow")
-    assert [mark["data-guess"] for mark in marks] == list(fields)
-    for mark in marks:
-        field = fields[mark["data-guess"]]
-        bars = predict.bars(mark.parent)
-        left, upper, right, _ = bars[field.said["bar"]["number"]][:4]
-        assert (float(mark["x"]), float(mark["y"])) == (left, upper)
-        # A record of another size than the chart's may answer a ratio.
-        assert field.answer * float(mark["data-per"]) == pytest.approx(right - left, rel=0.1)
-
-
-@pytest.mark.parametrize("name", ASKING)
-def test_a_right_guess_lies_on_the_point_that_answers(book, name):
-    page = soup(book, name)
-    fields = {
-        f"{predict.anchor(box)} {number}": field
-        for box in truths.read(name)
-        for number, field in enumerate(box.fields)
-        if "point" in field.said
-    }
-    rings = page.select("circle.hollow[data-zero]")
-    assert list(dict.fromkeys(ring["data-guess"] for ring in rings)) == list(fields)
-    for name, field in fields.items():
-        answers = field.answer if isinstance(field.answer, list) else [field.answer]
-        mine = [ring for ring in rings if ring["data-guess"] == name]
-        assert [int(ring["data-place"]) for ring in mine] == [*range(len(answers))]
-        for ring, answer, which in zip(mine, answers, field.said["point"]["at"], strict=True):
-            x, y = predict.points(ring.parent)[which]
-            assert float(ring["cx"]) == x
-            assert float(ring["data-zero"]) - answer * float(ring["data-per"]) == pytest.approx(
-                y, abs=0.01
-            )
-            # One axis, one scale: were the answer another point's, its unit would be another.
-            unit = float(mine[0]["data-per"])
-            assert float(ring["data-per"]) == pytest.approx(unit, rel=0.03)
-
-
 @pytest.fixture
 def visit(browser, book):
     """Open a page as a reader of a kind: ``visit("00-climb", javaScriptEnabled=False)``."""
@@ -296,98 +250,11 @@ def test_points_that_nobody_drew_are_no_guesses(visit):
     page.click(f"{box} .acts button >> nth=0")
     (off,) = re.findall(r"off by ([\d.]+)", page.inner_text(f"{box} .said p"))
     assert float(off) == pytest.approx((33 + 78) / 2)
-    rings = page.locator("[data-guess^='predict-sectors-words ']")
-    drawn = rings.evaluate_all("(all) => all.map((ring) => ring.hasAttribute('cy'))")
-    assert drawn == [False, True, False, False, True, False, False]
 
 
 def test_whole_numbers_are_drawn_in_whole_steps(book):
     steps = soup(book, "05b-banks").select("#predict-banks .sketch input")
     assert {each["step"] for each in steps} == {"1"} and {each["max"] for each in steps} == {"32"}
-
-
-def test_a_guess_is_a_hollow_bar_as_long_as_it_says(visit, book):
-    page = visit("00-climb")
-    box, mark = "#predict-waits-for-global", page.locator("rect.hollow")
-    assert mark.count() == 1 and not mark.is_visible()
-    (field,) = truths.read("00-climb")[-1].fields
-    page.fill(f"{box} input", f"{field.answer / 2}")
-    page.press(f"{box} input", "Enter")
-    assert mark.is_visible()
-    left, _, right, _ = predict.bars(soup(book, "00-climb").select_one("svg:has(rect.hollow)"))[-1]
-    assert float(mark.get_attribute("width")) == pytest.approx((right - left) / 2, rel=1e-4)
-    page.click(f"{box} .said button")
-    assert not mark.is_visible()
-
-
-def test_guesses_are_hollow_rings_in_a_chart_of_lines(visit):
-    page = visit("09-many-gpus-deeper")
-    box, rings = "#predict-layouts-md", page.locator("[data-guess^='predict-layouts-md ']")
-    shown = rings.locator("visible=true")
-    assert rings.count() == 3 and shown.count() == 0
-    for number, guess in enumerate(("0", "0.75", "99")):
-        page.fill(f"{box} input >> nth={number}", guess)
-    page.press(f"{box} input >> nth=2", "Enter")
-    zero, point, top = (float(ring.get_attribute("cy")) for ring in rings.all())
-    assert shown.count() == 3
-    assert zero == float(rings.first.get_attribute("data-zero"))
-    assert point == pytest.approx(predict.points(chart_of(page, "predict-layouts-md"))[1][1])
-    assert 0 < top < 10, "what lies above the axis stands at the edge"
-    assert "the hollow rings are your guesses" in page.inner_text(f"{box} .said")
-    page.click(f"{box} .said button")
-    assert shown.count() == 0
-
-
-#: Whether a ring stands on a point, a line or a bar's end; on an axis, below the bend of a line.
-STANDS = """(rings) => rings.map((ring) => {
-  const x = ring.cx.baseVal.value, y = ring.cy.baseVal.value, chart = ring.ownerSVGElement;
-  const near = (mark) => Math.hypot(mark.x.baseVal.value - x, mark.y.baseVal.value - y) < 2;
-  const all = (which) => [...chart.querySelectorAll(which)];
-  const lines = all("path[clip-path]").filter((path) => !/^M\\S+ \\S+[hv][^a-z]+$/.test(path.getAttribute("d")));
-  const bends = lines.map((path) => path.getAttribute("d").match(/^M([\\d.]+) [\\d.]+l([\\d.]+)/));
-  const on = (path) => {
-    path.style.strokeWidth = 4;
-    return path.isPointInStroke(new DOMPoint(x, y));
-  };
-  return all("g[clip-path] use").some(near) || lines.some(on)
-    || bends.some((bend) => bend && Math.abs(Number(bend[1]) + Number(bend[2]) - x) < 2);
-})"""  # noqa: E501
-LOGARITHMIC = [
-    (name, box)
-    for name in ASKING
-    for box in truths.read(name)
-    if any("log" in field.said for field in box.fields)
-]
-
-
-@pytest.mark.parametrize(("name", "box"), LOGARITHMIC, ids=lambda each: getattr(each, "id", each))
-def test_a_right_guess_slides_to_what_a_logarithmic_chart_draws(visit, name, box):
-    page, place = visit(name), f"#{predict.anchor(box)}"
-    for number, field in enumerate(box.fields):
-        page.fill(f"{place} input >> nth={number}", f"{field.answer}")
-    rings = page.locator(f"circle[data-guess^='{place[1:]} ']")
-    assert rings.count() == len(box.fields) and not rings.first.is_visible()
-    page.press(f"{place} input >> nth=0", "Enter")
-    assert rings.evaluate_all(STANDS) == [True] * len(box.fields)
-    assert all(ring.is_visible() for ring in rings.all())
-    assert "hollow ring" in page.inner_text(f"{place} .said")
-
-
-def test_what_lies_beyond_a_logarithmic_axis_stands_at_its_edge(visit):
-    page = visit("11-at-work")
-    for number, guess in enumerate(("0.001", "1000000000", "0")):
-        page.fill(f"#predict-calls-md input >> nth={number}", guess)
-    page.press("#predict-calls-md input >> nth=0", "Enter")
-    low, high, none = page.locator("circle[data-log]").all()
-    assert low.get_attribute("cx") == low.get_attribute("data-from")
-    assert high.get_attribute("cx") == high.get_attribute("data-to")
-    assert not none.is_visible(), "zero has no place there"
-
-
-def chart_of(page, box: str):
-    """The chart that shows the guesses of a box."""
-    chart = page.locator(f"svg:has([data-guess^='{box} '])").evaluate("(svg) => svg.outerHTML")
-    return BeautifulSoup(chart, "html.parser").svg
 
 
 def test_who_runs_the_cell_has_the_answer(visit):

@@ -12,7 +12,7 @@ from kernels import records
 from kernels.budget import ladder
 from kernels.rungs.order import LADDER as RUNGS
 from kernels.rungs.webgpu.ladder import SHADERS, Choice
-from tests.book.test_browser import AXE, RUN_AXE, SHIFTS, Listener
+from tests.book.test_browser import AXE, RUN_AXE, Listener
 from tests.lab.widgets.keys import PROFILES
 from tests.pages import settle
 
@@ -125,14 +125,6 @@ def test_models_and_grids_are_those_of_python(visit, sizes):
         assert grid == [*choice.grid(M, N)]
 
 
-def test_numbers_of_sixteen_bits_are_exact(visit):
-    import numpy as np
-
-    values = [0, 1, -4, 0.5, -0.998046875, 1 / 512, 3]
-    bits = visit().evaluate("(values) => values.map(yourGpu.half)", values)
-    assert np.array(bits, "uint16").view("float16").tolist() == values
-
-
 # -- Results
 
 
@@ -184,21 +176,6 @@ def test_a_wrong_kernel_is_told_from_a_right_one(visit, name, text, broken, said
     assert verdict.startswith("wrong: ") and said in verdict
 
 
-def test_a_band_that_is_not_launched_is_missed(visit):
-    found = evaluate(
-        visit(),
-        """const gpu = await yourGpu.open(), { rung, choice, prologue } = of("tiled");
-        const code = yourGpu.complete({ rung, options: choice.options, prologue });
-        const inTurn = gpu.inTurn.bind(gpu);
-        gpu.inTurn = (launches, ...rest) => inTurn(launches.slice(0, -1), ...rest);
-        const product = { rung, choice, sizes: { M: 100, N: 90, K: 33 }, kind: "whole", code };
-        const found = await gpu.checked({ ...product, bands: 4 }, true);
-        gpu.close();
-        return found;""",
-    )
-    assert found["unwritten"] > 0 and not found["right"]
-
-
 def test_the_ladder_is_climbed_by_keys_and_the_guess_is_compared_and_kept(visit):
     page = visit(width=390, mode="dark")
     listener = Listener(page)
@@ -224,24 +201,6 @@ def test_the_ladder_is_climbed_by_keys_and_the_guess_is_compared_and_kept(visit)
     assert page.evaluate(RUN_AXE) == []
     page.reload()
     assert page.input_value(f"{LADDER} [name=tiled]") == "5"
-
-
-def test_the_ladder_holds_the_kernel_that_a_link_brings(visit):
-    page = visit(query="?rung=tiled&tile=8")
-    page.select_option(f"{LADDER} [name=size]", "128")
-    run(page, LADDER)
-    results = page.locator(f"{LADDER} [data-is=results]")
-    row = results.locator("tbody tr").filter(has_text="3. Tiled in shared memory: yours")
-    assert "tile 8" in row.inner_text() and "right" in row.inner_text()
-    assert results.locator(".bars .head").filter(has_text="yours").count() == 1
-
-
-@pytest.mark.parametrize("width", [1280, 390])
-def test_nothing_moves_while_the_page_loads(visit, width):
-    page = visit(width=width, script=SHIFTS)
-    page.wait_for_selector(f"{LADDER} [type=submit]:enabled")
-    settle(page)
-    assert page.evaluate("moved") < 0.005
 
 
 def test_a_run_stops_and_the_focus_stays(visit):
@@ -304,14 +263,6 @@ def test_what_cannot_be_is_refused_in_one_line(visit, fields, rung, options, sai
     assert said in problem and "\n" not in problem
 
 
-def test_a_broken_kernel_stays_small(visit):
-    page = visit(query="?rung=tiled&tile=8")
-    page.uncheck(f"{SINGLE} [name='barrier 1']")
-    page.fill(f"{SINGLE} [name=M]", "129")
-    run(page, SINGLE)
-    assert "128 × 128 × 128 at most" in page.inner_text(f"{SINGLE} [data-is=problem]")
-
-
 def test_limits_are_told_before_anything_is_launched(visit):
     told = evaluate(
         visit(),
@@ -348,63 +299,6 @@ def test_a_lost_gpu_ends_the_run_with_one_line(visit):
         return told(async () => { for (;;) await gpu.measure(what); });""",
     )
     assert said.startswith("The browser lost the GPU") and "\n" not in said
-
-
-def test_a_gpu_that_does_not_answer_is_given_back(visit):
-    page = visit()
-    page.clock.install()
-    page.evaluate(
-        """async () => { window.said = "";
-        const gpu = await yourGpu.open();
-        gpu.answer(new Promise(() => {})).catch(({ message }) => { said = message; }); }"""
-    )
-    page.clock.run_for(16_000)
-    page.wait_for_function("said")
-    assert page.evaluate("said").startswith("The GPU hasn't answered for 15 s")
-
-
-def test_a_clock_that_stands_still_gives_way_to_the_page_s(visit):
-    found = evaluate(
-        visit(),
-        """const { rung, choice, prologue } = of("naive"), sizes = { M: 64, N: 64, K: 64 };
-        const what = { rung, choice, sizes, prologue };
-        const without = await yourGpu.open({ timestamps: false });
-        const a = await without.measure(what);
-        const stands = await yourGpu.open();
-        stands.stamps.getMappedRange = () => new ArrayBuffer(16);
-        const b = await stands.measure(what);
-        return [a.flops, b.flops, without.clock, stands.clock];""",
-    )
-    assert min(found[:2]) > 0 and found[2] == "the page's clock" and "no sense" in found[3]
-
-
-def test_a_hidden_page_waits(visit):
-    page = visit()
-    evaluate(
-        page,
-        """window.turns = 0;
-        const gpu = await yourGpu.open();
-        Object.defineProperty(document, "hidden", { get: () => window.away ?? true });
-        gpu.turn().then(() => { turns++; });
-        await new Promise((go) => setTimeout(go, 100));""",
-    )
-    assert page.evaluate("turns") == 0
-    page.evaluate("{ window.away = false; document.dispatchEvent(new Event('visibilitychange')); }")
-    page.wait_for_function("turns === 1")
-
-
-def test_the_page_reacts_while_matrices_are_filled(visit):
-    turns = evaluate(
-        visit(),
-        """const gpu = await yourGpu.open(), { rung, choice } = of("naive");
-        let turns = 0;
-        const timer = setInterval(() => { turns++; });
-        await gpu.matrices(rung, choice, { M: 2000, N: 1000, K: 1500 }, "single");
-        clearInterval(timer);
-        gpu.close();
-        return turns;""",
-    )
-    assert turns > 0
 
 
 GONE = "Object.defineProperty(Navigator.prototype, 'gpu', { get: () => undefined });"

@@ -14,7 +14,6 @@ from kernels.budget import limits
 from kernels.cli import recording
 from kernels.engine import on_gpu
 from kernels.host import half
-from kernels.measure import host_bench
 from kernels.measure.bench import ladder, plan, run, short
 from kernels.rungs.order import LADDER
 from tests.records import synthetic
@@ -65,12 +64,8 @@ def call(capsys, line):
         ("compare --dtype int8", "'int8' is not one of 'float32', 'float16'"),
         ("compare --sizes 64,-3", "size must be at least 1, got -3: use a whole number"),
         ("compare --sizes 33 --json /dev/null/x.json", "cannot write to the folder /dev/null"),
-        ("bench --json x.json", "--json goes with --host; a record is a JSON file itself"),
-        ("bench --host --folder x", "--folder is for a record, and --host writes none: use --json"),
-        ("bench --host --json /dev/null/x.json", "cannot write to the folder /dev/null"),
-        ("bench --short --host", "--short measures one GPU: leave out --host and --gpus"),
+        ("bench --short --gpus 2", "--short measures one GPU: leave out --gpus"),
         pytest.param("bench --short", "recording needs an NVIDIA GPU", marks=without_gpu),
-        ("bench --only ladder --host", "--only names steps of a record: leave out --host"),
         ("dance", "Did you mean 'trace'?: see `python -m kernels --help`"),
         pytest.param("run tiled 64 --engine cpp", "engine 'cpp' needs an NVIDIA GPU",
                      marks=without_gpu),
@@ -131,12 +126,6 @@ def test_an_engine_that_is_not_there_is_one_line(engine):
     )  # fmt: skip
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert done.stderr.startswith("error: KERNELS_ENGINE=")
-
-
-def test_a_record_of_a_gpu_without_a_data_sheet_is_shown(capsys, recorded):
-    (recorded / "records" / "h200.json").unlink()
-    records.write(synthetic.record("quadro-x"))
-    assert call(capsys, "info")[1].rstrip().endswith("recorded  quadro-x")
 
 
 @pytest.mark.parametrize("line", ["--help", ""])
@@ -206,18 +195,6 @@ def test_compare_on_the_cpu_counts_and_writes_json(capsys, tmp_path):
     assert "nothing is measured here" in out
     # The tiled kernel (T = 16) asks 16 times less often, whole tiles at the edges included.
     assert rows["naive", 40]["requests"] > 8 * rows["tiled", 40]["requests"]
-
-
-def test_the_host_is_timed_and_nothing_is_recorded(capsys, tmp_path, monkeypatch):
-    monkeypatch.setattr(host_bench, "CASES", host_bench.CASES[:1])
-    monkeypatch.setattr(host_bench, "IMPORTS", 1)
-    file, before = tmp_path / "host.json", sorted(records.folder().iterdir())
-    code, out, _ = call(capsys, f"bench --host --json {file}")
-    assert code == 0 and sorted(records.folder().iterdir()) == before
-    rows = json.loads(file.read_text(encoding="utf-8"))["rows"]
-    assert [row["name"] for row in rows] == ["import kernels", "one tiled block, traced"]
-    assert all(row["name"] in out and 0 < row["q1"] <= row["median"] <= row["q3"] for row in rows)
-    assert [row["n"] for row in rows] == [1, 20] and all(row["peak"] > 2**20 for row in rows)
 
 
 def test_the_short_benchmark_compares_and_offers_a_file(capsys, tmp_path, monkeypatch):
@@ -298,27 +275,6 @@ def test_compare_on_the_cpu_shows_what_is_recorded_of_large_sizes(capsys, tmp_pa
     assert {row["M"] for row in written["recorded"]["timings"]} == {2048, 4096}
 
 
-@without_gpu
-def test_compare_keeps_number_formats_apart(capsys):
-    known = synthetic.record("h200")
-    known.tables["timings"] += [
-        records.Row(
-            row,
-            dtype="e4m3",
-            rung="fp8",
-            engine="cpp",
-            options={**LADDER["fp8"].defaults, "promote": 4},
-        )
-        for row in known.rows("timings", rung="naive", engine="cpp", M=4096)
-    ]
-    records.write(known)
-    for dtype, named, unnamed in (("e4m3", "fp8 promote=4", "tiled"), ("float32", "tiled", "fp8")):
-        code, out, _ = call(capsys, f"compare --sizes 4096 --dtype {dtype}")
-        assert code == 0 and named in out and unnamed not in out
-    code, out, _ = call(capsys, "compare --sizes 64 --dtype float16")
-    assert code == 0 and "Nothing is recorded of float16" in out
-
-
 @pytest.mark.gpu
 def test_run_on_the_gpu_prints_speed_and_verdict(capsys):
     for engine in ("numba", "cpp"):
@@ -351,14 +307,6 @@ def test_without_gpus_a_product_on_several_is_simulated(capsys, line):
     assert code == 0
     assert "simulated  no GPU" in told
     assert "right: all" in told
-
-
-@without_gpu
-def test_a_large_product_on_several_gpus_is_only_counted(capsys):
-    code, told, _ = call(capsys, "run summa 16384 --gpus 2x2 --dtype bfloat16")
-    assert code == 0
-    assert "at most 268 MB into one GPU" in told
-    assert "try 2048 or less" in told
 
 
 @without_gpu

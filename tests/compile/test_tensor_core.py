@@ -7,9 +7,12 @@ from importlib.util import find_spec
 import pytest
 
 from kernels import LADDER
-from kernels.host import cpp
+from kernels.host import cpp, half
+from kernels.host.rung import made
+from kernels.measure import oracle
 from kernels.measure.bench.ablation import STEPS
 from kernels.measure.ptx import compile_kernel, with_numba
+from microscope import TensorMap
 
 pytestmark = pytest.mark.skipif(
     not find_spec("cuda"), reason="this platform has no packages of the CUDA compilers"
@@ -33,7 +36,7 @@ OPTIONS = {
         for cluster, n, stages in ((1, 0, 4), (2, 0, 4), (2, 0, 3), (2, 1, 3), (1, 4, 3), (2, 4, 4))
     ],
 }
-ARCHS = {"mma_sm75": ("sm_75", "sm_80", "sm_90"), "mma": ("sm_80", "sm_86", "sm_90")}
+ARCHS = {"mma_sm75": ("sm_75", "sm_80", "sm_90"), "mma": ("sm_80", "sm_89", "sm_90")}
 
 
 def cases():
@@ -49,9 +52,6 @@ def cases():
     # What the host adds where two blocks of a cluster share each tile.
     pairs = LADDER["stream_k"].Options(BN=128, cluster=1).macros | {"PARTS": 2}
     yield from (("stream_k", "sm_90a", pairs | macros) for macros in FORMATS)
-    for _, rung, given in STEPS[1:]:
-        options = rung.Options(**rung.default("cpp") | given)
-        yield rung.name, rung.arch, options.macros | FORMATS[0]
 
 
 def name_of(case) -> str:
@@ -108,11 +108,8 @@ EXPECTED = {
     "emulated": (*TILES, *ROLES, ".multicast::cluster", "k16.f32.bf16.bf16"),
     "stream_k": (*TILES, *ROLES, ".multicast::cluster", "griddepcontrol.wait", "ld.acquire.gpu"),
 }
-#: Kernels that take C as a tensor map, and what a kernel takes behind the sizes.
-STORED_BY_TMA = ("persistent", "fp8", "emulated", "stream_k")
-MORE = {"fp8": ("float32",), "stream_k": ("int32", "int32", "float32[::1]", "int32[::1]")}
 NUMBA = [
-    (name, arch, options, dtype, out)
+    (rung, arch, options, dtype, out)
     for name, rung in LADDER.items()
     if name in EXPECTED
     for options in OPTIONS.get(name, [{}])
@@ -124,32 +121,32 @@ NUMBA = [
 ONE_OF_EACH = list(
     {(case[0], case[3]): case for case in NUMBA[::-1] if case[2].get("cluster") != 1}.values()
 )
+#: What lies between the rungs.
+BETWEEN = [(rung, "sm_90a", options, "bfloat16", "float32") for _, rung, options in STEPS]
 
 
 @pytest.fixture
 def numba_kernel(request):
-    """A Numba kernel for tensor cores, the GPU it is for, what it holds, and its arguments."""
+    """A Numba kernel for tensor cores, the GPU it is for, its rung, and its arguments' types."""
     if not find_spec("numba_cuda"):
         pytest.skip("numba-cuda is not installed")
     from numba.cuda import types
 
-    name, arch, options, dtype, out = request.param
-    rung = LADDER[name]
-    formats = {key: {"dtype": dtype, "out_dtype": out}[key] for key in rung.formats()}
-    kernel = rung.make(**rung.Options(**options).values, **formats)
+    rung, arch, options, dtype, out = request.param
+    chosen = rung.Options(**options)
+    A, B = oracle.inputs(64, 64, 64, dtype=dtype)
+    C = half.cast(oracle.poisoned(64, 64), out) if out != "float32" else oracle.poisoned(64, 64)
+    product = rung.operands(A, B, C, "numba")
+    kernel = made(rung.make, chosen, **rung.formats(product))
 
-    def matrix(dtype):
-        return types.Array(getattr(types, dtype.replace("bfloat16", "uint16")), 2, "C")
+    def type_of(argument):
+        if isinstance(argument, TensorMap):
+            return types.Array(types.uint8, 1, "C")
+        what = getattr(types, str(argument.dtype))
+        return types.Array(what, argument.ndim, "C") if argument.ndim else what
 
-    map_of = types.Array(types.uint8, 1, "C")
-    operands = (map_of, map_of) if rung.arch else (matrix(dtype), matrix(dtype))
-    C = map_of if name in STORED_BY_TMA else matrix(out)
-    sizes = [types.int32] * (3 if rung.arch else 4)
-    more = [
-        types.Array(getattr(types, each[:-5]), 1, "C") if "[" in each else getattr(types, each)
-        for each in MORE.get(name, ())
-    ]
-    return kernel, arch, EXPECTED[name], types.void(*operands, C, *sizes, *more)
+    arguments = rung.numba_arguments(product, chosen)
+    return kernel, arch, rung.name, types.void(*map(type_of, arguments))
 
 
 def capability(arch: str) -> tuple:
@@ -160,9 +157,9 @@ def capability(arch: str) -> tuple:
 
 @pytest.mark.parametrize("numba_kernel", ONE_OF_EACH, indirect=True, ids=str)
 def test_numba_has_the_instructions_of_tensor_cores(numba_kernel):
-    kernel, arch, expected, signature = numba_kernel
+    kernel, arch, name, signature = numba_kernel
     ptx = compile_kernel(kernel, capability=capability(arch), signature=signature)
-    for instruction in expected:
+    for instruction in EXPECTED[name]:
         assert instruction in ptx, instruction
     assert ".local" not in ptx, "an array spills from registers"
     assert "call" not in ptx and ".f64" not in ptx
@@ -174,12 +171,12 @@ def test_numba_has_the_instructions_of_tensor_cores(numba_kernel):
 
 
 @pytest.mark.sampled(2)
-@pytest.mark.parametrize("numba_kernel", NUMBA, indirect=True, ids=str)
+@pytest.mark.parametrize("numba_kernel", NUMBA + BETWEEN, indirect=True, ids=str)
 def test_numba_spills_nothing_and_its_products_overlap(numba_kernel):
     """Linked as numba-cuda does it on a GPU: the linker sees the whole program."""
-    kernel, arch, _, signature = numba_kernel
+    kernel, arch, name, signature = numba_kernel
     # Stream-K puts one number by, before its loops.
-    put_by = 8 if kernel.py_func.__name__ == "stream_k" else 0
+    put_by = 8 if name == "stream_k" else 0
     core = pytest.importorskip("cuda.core")
     from numba import cuda
 

@@ -2,6 +2,7 @@
 
 import ctypes
 import sys
+from dataclasses import replace
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
@@ -314,6 +315,9 @@ def test_a_collective_costs_its_steps():
     assert collective("all_gather", 8000, 4, LINK) == pytest.approx(3 * (1e-5 + 2e-6))
     assert collective("exchange", 8000, 4, LINK) == pytest.approx(1e-5 + 8e-6)
     assert collective("all_reduce", 8000, 1, LINK) == 0
+    assert collective("all_gather", 8000, 4, replace(LINK, start=1e-3)) == pytest.approx(
+        1e-3 + collective("all_gather", 8000, 4, LINK)
+    )
 
 
 @pytest.mark.parametrize("size", [100, 10**6, 10**9])

@@ -14,7 +14,7 @@ from kernels.primitives import attention_decode as decoding
 from kernels.primitives import attention_mma as ampere
 from kernels.primitives import softmax
 from tests.gpu.test_rungs import on_device
-from tests.primitives.test_attention_cpp import UNITS, inputs
+from tests.primitives.test_attention_wgmma import UNITS, inputs
 from tests.primitives.test_softmax import SHAPES, SHORT, exact, rows
 
 pytestmark = pytest.mark.gpu

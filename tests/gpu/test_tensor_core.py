@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from kernels import LADDER, cuda, cupy
+from kernels.host import tensor_cores
 from kernels.measure import oracle
 
 pytestmark = pytest.mark.gpu
@@ -168,3 +169,13 @@ def test_a_launch_prepared_for_later_copies_nothing():
             LADDER[name].prepare(A, narrow, C, "cpp")
         with pytest.raises(ValueError, match=r"C \(16×16\) has rows .*: use matmul"):
             LADDER[name].prepare(A, A.copy(), gaps, "cpp")
+
+
+@pytest.mark.parametrize("engine", LADDER["stream_k"].engines)
+def test_blocks_that_wait_for_each_other_are_not_launched_without_room(engine, monkeypatch):
+    skip_unless_it_runs("stream_k", "float16")
+    sms = tensor_cores.sms()
+    monkeypatch.setattr(tensor_cores, "sms", lambda: 4 * sms)
+    A, B = oracle.operands(1161, 2056, 9000, dtype="float16")
+    with pytest.raises(RuntimeError, match=r"stream_k wants \d+ clusters .* has room for \d+: use"):
+        LADDER["stream_k"].matmul(A, B, engine=engine)

@@ -12,6 +12,7 @@ from chapters.ch05b_banks import figures as ch05b
 from chapters.ch07_register_tiling import figures as ch07
 from chapters.ch08_tensor_cores import figures as ch08
 from kernels import LADDER, lab
+from kernels.host.tiles import tile_of
 from kernels.lab.widgets.micro import said, unpacked
 from kernels.measure.occupancy import MAX_REGISTERS
 from kernels.measure.oracle import inputs, poisoned
@@ -91,6 +92,29 @@ def test_the_units_wait_as_long_as_the_sentence_says(setting, step, busy):
 def test_a_compact_warp_needs_the_fewest_numbers():
     needed = {shape: numbers(frame)[-1] for (shape,), frame in frames(ch07.warp_shape()).items()}
     assert needed["2 × 16"] == 144 and needed["4 × 8"] == min(needed.values()) == 96
+
+
+def test_blocks_that_form_a_square_need_the_fewest_strips():
+    strips = {int(rows): numbers(frame)[-2] for (rows, running), frame in
+              frames(ch07.block_order()).items() if running == "264"}  # fmt: skip
+    assert strips[1] == 5 + 64 and min(strips, key=strips.get) == 16
+    frame = frames(ch07.block_order())["16", "264"]
+    assert [cells(frame, grid).count(kind) for grid, kind in enumerate("abc")] == [16, 16 + 1, 264]
+
+
+@pytest.mark.parametrize(("across", "down", "group"), [(3, 5, 2), (2, 4, 8), (4, 2, 1)])
+def test_a_block_takes_the_tile_that_the_kernel_gives_it(across, down, group):
+    rung = LADDER["swizzled"]
+    options = rung.defaults | {"group": group}
+    BM, BN = options["BM"], options["BN"]
+    A, B = np.ones((down * BM, 1), np.float32), np.ones((1, across * BN), np.float32)
+    C = np.zeros((len(A), B.shape[1]), np.float32)
+    grid, block = rung.launch(*C.shape, **options)
+    for number in range(across * down):
+        one = [(number % across, number // across)]
+        trace = lab.trace(rung.kernel(**options), grid, block, A, B, C, blocks=one)
+        (row, *_), (column, *_) = np.nonzero(trace.heat("C").stores)
+        assert (row // BM, column // BN) == tile_of(number, across, down, group)
 
 
 def test_all_lanes_together_hold_each_element_once():

@@ -7,10 +7,9 @@ import pytest
 
 from kernels import records
 from kernels.engine import on_gpu
-from kernels.measure import memory_probes, ncu
+from kernels.measure import memory_probes
 from kernels.measure.bench import memory
 from kernels.patterns import copies
-from kernels.records import counters
 
 SMALL = {
     "strides": lambda: memory_probes.stride_cases(100, memory_probes.ENGINES),
@@ -87,46 +86,6 @@ def test_rows_are_measured_against_the_copy_of_the_same_run(monkeypatch):
 def test_a_bank_row_has_no_bytes():
     rows = memory_probes.measure("banks", iter([next(SMALL["banks"]())]))["banks"]
     assert rows[0]["stride"] == 0 and "bytes" not in rows[0] and rows[0]["correct"]
-
-
-def test_counters_are_put_beside_the_rows_they_belong_to(monkeypatch):
-    monkeypatch.setitem(memory_probes.TABLES, "transpose", lambda: list(SMALL["transpose"]())[:4])
-    metric = counters.COUNTS["sectors"]
-    launches = [ncu.Launch("k", {metric: 7 * i}) for i in range(3)]
-    asked = {}
-
-    def profile(command, metrics, **options):
-        asked.update(options, command=command, metrics=metrics)
-        return launches
-
-    monkeypatch.setattr(ncu, "profile", profile)
-    rows = memory_probes.recorded("transpose")["transpose"]
-    assert ["sectors" in row for row in rows] == [False, True, True, True]
-    assert [row["sectors"] for row in rows[1:]] == [0, 7, 14]
-    assert asked["command"][-1] == "transpose" and asked["marked"] and metric in asked["metrics"]
-    assert set(memory_probes.COUNTED) == set(memory_probes.TABLES)
-    names = {name for table in memory_probes.COUNTED.values() for name in table}
-    assert names <= counters.COUNTS.keys() - records.KEY
-    launches.pop()
-    with pytest.raises(ncu.ProfilerError, match="expected 3 launches, counted 2"):
-        memory_probes.recorded("transpose")
-
-
-def test_without_counters_the_times_stand_alone(monkeypatch):
-    def refuse(*arguments, **options):
-        raise ncu.ProfilerError("not here")
-
-    monkeypatch.setattr(ncu, "profile", refuse)
-    monkeypatch.setitem(memory_probes.TABLES, "banks", lambda: iter([next(SMALL["banks"]())]))
-    with pytest.warns(UserWarning, match="no hardware counters: not here"):
-        rows = memory_probes.recorded("banks")["banks"]
-    assert len(rows) == 1 and rows[0]["correct"]
-
-
-def test_a_stopwatch_that_finds_a_wrong_result_says_so():
-    case = next(SMALL["transpose"]())
-    wrong = memory_probes.Probe(case.what, case.nbytes, case.launch, lambda: False)
-    assert memory_probes.measure("transpose", iter([wrong]))["transpose"][0]["correct"] is False
 
 
 def test_the_benchmark_has_a_step_for_each_table(monkeypatch):

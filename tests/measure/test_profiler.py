@@ -1,9 +1,7 @@
 """Profiles of the rungs: launches told apart by marks, figures under our names, nothing lost."""
 
 import json
-import warnings
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -93,22 +91,6 @@ def test_rungs_are_counted_where_rows_begin_on_no_16_byte_boundary():
         assert not LADDER[job.rung].copies(job.M, job.N, job.K), "copies count aligned rows"
 
 
-def test_each_size_has_a_table_of_its_own():
-    rows = [{"M": 2048, "a": 1}, {"M": 200, "a": 2}]
-    assert profiler.tables(rows) == {"profiles": [rows[0]], "counted": [rows[1]]}
-
-
-def test_the_benchmark_counts_both(monkeypatch):
-    monkeypatch.setattr(profiler, "profiles", lambda todo: [{"M": job.M} for job in todo])
-    tables = {}
-    for step in bench.steps():
-        tables |= step.measure()
-    assert {row["M"] for row in tables["profiles"]} == {profiler.SIZE}
-    assert {row["M"] for row in tables["beyond_l2"]} == {profiler.BEYOND_L2}
-    assert len(tables["beyond_l2"]) == len(FAR) and tables["counted"]
-    assert {row["M"] for row in tables["unaligned"]} == {profiler.UNALIGNED}
-
-
 def test_without_counters_the_record_gets_no_empty_tables(monkeypatch):
     monkeypatch.setattr(ncu, "missing", lambda: "no ncu here")
     for step in bench.steps():
@@ -145,22 +127,6 @@ def test_a_rung_that_does_not_launch_is_named_and_the_others_are_kept(profiled):
     assert len(rows) == len(JOBS) - 1
 
 
-def test_a_launch_that_was_not_seen_is_named(profiled):
-    launches = []
-    for number in range(len(JOBS) - 1):
-        launches += [mark(number), ncu.Launch("some kernel", METRICS)]
-    profiled([*launches, mark(len(JOBS) - 1)])
-    with pytest.warns(UserWarning, match="not counted: .*: nothing was launched"):
-        assert len(profiler.profiles(JOBS)) == len(JOBS) - 1
-
-
-def test_nothing_that_launches_is_an_error(profiled):
-    profiled([], [[0, "RuntimeError: no kernel image"]])
-    with warnings.catch_warnings(), pytest.raises(ncu.ProfilerError, match="no kernel image"):
-        warnings.simplefilter("ignore")
-        profiler.profiles(JOBS)
-
-
 def test_a_product_of_several_launches_is_one_profile():
     def launch(time, hits, share, stall):
         name = next(iter(counters.STALLS.values()))
@@ -178,12 +144,6 @@ def test_a_product_of_several_launches_is_one_profile():
     assert found["stalls"] == {"long_scoreboard": 3.0}
 
 
-def test_a_hit_rate_is_never_more_than_all():
-    hits, misses = "l1tex__t_sectors_lookup_hit.sum", "l1tex__t_sectors_lookup_miss.sum"
-    assert counters.figures([ncu.Launch("k", {hits: 1000, misses: 0})]) == {"l1_hit_rate": 1.0}
-    assert counters.figures([ncu.Launch("k", {hits: 0, misses: 0})]) == {"l1_hit_rate": 0.0}
-
-
 def test_what_an_old_profiler_does_not_count_is_left_out_and_named():
     found = counters.figures([ncu.Launch("k", METRICS)])
     assert "requests" not in found and "stalls" not in found and "l1_hit_rate" not in found
@@ -197,44 +157,6 @@ def test_bytes_at_each_level():
     row = {"l1_wavefronts": 10, "l2_read_bytes": 64, "l2_write_bytes": 32, "dram_read_bytes": 32}
     assert counters.bytes_at(row) == {"L1 and shared": 1280, "L2": 96}
     assert counters.bytes_at(row | {"dram_write_bytes": 8})["DRAM"] == 40
-
-
-class Gpu:
-    """The parts of CuPy that the profiled program uses; it notes what is launched and when."""
-
-    def __init__(self):
-        self.seen = []
-        self.cuda = SimpleNamespace(
-            runtime=SimpleNamespace(
-                profilerStart=lambda: self.seen.append("start"),
-                profilerStop=lambda: self.seen.append("stop"),
-            ),
-            Device=lambda: SimpleNamespace(synchronize=lambda: None),
-        )
-
-    def get_default_memory_pool(self):
-        return SimpleNamespace(free_all_blocks=lambda: self.seen.append("freed"))
-
-    def RawKernel(self, code, name):
-        return lambda grid, block, arguments: self.seen.append(grid[0])
-
-
-def test_the_program_goes_on_after_a_failed_launch(monkeypatch, tmp_path):
-    gpu = Gpu()
-
-    def prepared(job):
-        if job.rung == "naive":
-            raise RuntimeError("invalid\nconfiguration")
-        return lambda: gpu.seen.append(job.rung)
-
-    monkeypatch.setattr(profiler, "cupy", gpu)
-    monkeypatch.setattr(profiler, "prepared", prepared)
-    todo = [profiler.Job(rung, "cpp", {}, 8, 8, 8) for rung in ("swapped", "naive", "tiled")]
-    profiler.launch_all(todo, tmp_path / "log")
-    told = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
-    assert told == [[0, ""], [1, "RuntimeError: invalid configuration"], [2, ""]]
-    assert gpu.seen[1:] == ["swapped", "freed", "start", 1, "swapped", "stop",
-                            "tiled", "freed", "start", 3, "tiled", "stop"]  # fmt: skip
 
 
 @pytest.mark.gpu

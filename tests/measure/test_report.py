@@ -73,14 +73,6 @@ def test_a_profile_is_drawn_and_stored(capsys, counting, recorded):
     assert stored["profile"]["stalls"]["barrier"] == 3.0
 
 
-def test_what_an_old_ncu_does_not_know_is_named(capsys, counting):
-    counting({key: value for key, value in PROFILE.items() if key not in ("stalls", "requests")})
-    code, out, _ = call(capsys, "profile tiled --size 64")
-    assert code == 0
-    assert "not counted by this ncu or GPU: requests, stalls" in out
-    assert "a warp waits for" not in out and "multiply-add units" in out
-
-
 @pytest.mark.parametrize(
     "error, told",
     [
@@ -133,34 +125,6 @@ def test_a_rung_without_a_record_is_one_line(capsys, recorded, monkeypatch):
     assert (code, error.count("\n")) == (2, 1)
     assert "nothing is counted here (no GPU), and no profile of naive is recorded" in error
     assert "recorded are tiled" in error
-
-
-def test_without_any_record_there_is_a_way_out(capsys, recorded, monkeypatch):
-    monkeypatch.setattr(report, "unable", lambda rung: "no GPU")
-    (recorded / "records" / "h200.json").unlink()
-    code, _, error = call(capsys, "profile naive")
-    assert (code, error.count("\n")) == (2, 1)
-    assert "nothing is recorded yet: run `make record` where there is a GPU" in error
-
-
-@pytest.mark.parametrize("text", ['{"provenance": {"gpu"', "[]", '{"provenance": {}}'])
-def test_half_a_record_is_one_line(capsys, recorded, monkeypatch, text):
-    monkeypatch.setattr(report, "unable", lambda rung: "no GPU")
-    (recorded / "records" / "h200.json").write_text(text)
-    code, _, error = call(capsys, "profile tiled")
-    assert (code, error.count("\n")) == (2, 1)
-    assert error.startswith("error: h200.json ") and "restore it from git" in error
-
-
-def test_the_record_of_an_unknown_gpu_is_shown(capsys, recorded, monkeypatch):
-    monkeypatch.setattr(report, "unable", lambda rung: "no GPU")
-    kept = records.read(recorded / "records" / "h200.json")
-    (recorded / "records" / "h200.json").unlink()
-    records.write(
-        records.Record("quadro-x", {**kept.provenance, "gpu": "Quadro X"}, {}, kept.tables)
-    )
-    code, out, _ = call(capsys, "profile tiled")
-    assert code == 0 and "Recorded on Quadro X" in out and "occupancy: 50 % fits" in out
 
 
 @pytest.mark.parametrize(

@@ -21,17 +21,6 @@ RACE = """========= COMPUTE-SANITIZER
 @end right
 ========= RACECHECK SUMMARY: 2 hazards displayed (1 error, 1 warning)
 """
-WILD = """========= COMPUTE-SANITIZER
-@launch no_guard
-========= Invalid __global__ read of size 4 bytes
-=========     at no_guard(Array)+0x1c0 in broken.py:51
-=========     by thread (36,0,0) in block (1,0,0)
-=========     Address 0x7f is out of bounds
-=========     Saved host backtrace up to driver entry point at kernel launch time
-=========         Host Frame: launch in broken.py:999
-=========
-========= ERROR SUMMARY: 1 error
-"""
 #: What the microscope says of each, in the order of the machine.
 SEEN = {
     "reverse": set(),
@@ -68,32 +57,6 @@ def test_races_are_read(tool):
         "kernel": "no_barrier", "tool": "racecheck", "end": "right", "lines": [31, 32],
         "findings": {"Error: race write and read": 1, "Warning: race write and read": 1},
     }  # fmt: skip
-
-
-def test_a_launch_that_ends_its_process_is_stopped(tool):
-    tool(WILD)
-    assert sanitizer.verdict("no_guard", "memcheck") == {
-        "kernel": "no_guard", "tool": "memcheck", "end": "stopped", "lines": [51],
-        "findings": {"Invalid __global__ read of size 4 bytes": 1},
-    }  # fmt: skip
-
-
-def test_a_launch_that_hangs_is_one_row(tool):
-    tool(None)
-    row = sanitizer.verdict("left_early", "synccheck")
-    assert (row["end"], row["findings"]) == ("hung", {})
-
-
-def test_a_tool_that_does_not_run_is_one_line(tool):
-    tool("========= Error: No attachable process found\n")
-    with pytest.raises(sanitizer.SanitizerError, match="memcheck did not run: =+ Error: No att"):
-        sanitizer.verdict("reverse", "memcheck")
-
-
-def test_without_the_tool(monkeypatch):
-    monkeypatch.setattr(sanitizer.shutil, "which", lambda name: None)
-    with pytest.raises(sanitizer.SanitizerError, match="not on PATH: it comes with the CUDA"):
-        sanitizer.verdicts()
 
 
 def test_every_kernel_meets_every_tool(tool, monkeypatch):

@@ -8,7 +8,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from kernels import records
 from kernels.engine import on_gpu
 from kernels.measure import sass
 from kernels.measure.bench import machine_code
@@ -124,30 +123,6 @@ def test_waiting_behind_the_end_belongs_to_the_loop_and_makes_none(math):
     assert (loop.counts()["multiply_adds"], loop.counts()["math"]) == (1, math[:5])
 
 
-def test_a_branch_to_a_place_outside_is_no_loop():
-    cut = text("wgmma_cpp_loop").replace(".L_x_26:\n", "")
-    with pytest.raises(sass.SassError, match="has no loop"):
-        sass.inner_loop(cut, "wgmma")
-
-
-def test_wide_accesses_are_told_from_narrow_ones():
-    def loop(*lines):
-        return sass.Loop(tuple(sass.Instruction(16 * i, line) for i, line in enumerate(lines)))
-
-    counts = loop(
-        "LDS.128 R4, [R2]", "@P1 LDS.64 R8, [R3+0x10]", "LDS.U.128 R4, [R2]", "LDS R1, [R2]",
-        "LDG.E.128.CONSTANT R4, desc[UR4][R2.64]", "@!P0 LDG.E R4, desc[UR4][R2.64+0x4]",
-        "STS.128 [R7], R4", "STG.E [R7], R4", "STL [R1], R5", "LDL R5, [R1]", "LDGSTS.E [R1], R2",
-        "LDSM.16.M88.4 R4, [R2]", "BAR.SYNC.DEFER_BLOCKING 0x0", "FFMA R1, R2.reuse, R3, R1",
-        "@!PT LDS RZ, [RZ]", "FFMA.FTZ R1, R2, R3, R1", "HFMA2.MMA R1, -RZ, RZ, 0, 0", "BRA 0x0",
-    ).counts()  # fmt: skip
-    assert counts["shared_loads"] == {"of_4": 1, "of_8": 1, "of_16": 2}
-    assert counts["global_loads"] == {"of_4": 1, "of_8": 0, "of_16": 1}
-    assert counts["shared_stores"] == {"of_4": 0, "of_8": 0, "of_16": 1}
-    assert (counts["local"], counts["copies"], counts["matrix_loads"]) == (2, 1, 1)
-    assert (counts["multiply_adds"], counts["reuse"], counts["barriers"]) == (2, 1, 1)
-
-
 def test_an_excerpt_begins_where_the_work_does():
     lines = sass.inner_loop(text("thread_tiled_1d_numba")).excerpt(20)
     opcodes = [sass.Instruction(0, line).name for line in lines]
@@ -220,33 +195,6 @@ def test_a_tool_that_cannot_read_the_code_makes_way_for_the_next(tool):
     assert [command[:2] for command in asked] == [
         ["/bin/nvdisasm", "-c"], ["/bin/cuobjdump", "-sass"],
     ]  # fmt: skip
-
-
-def test_the_tool_on_path_is_asked_before_those_of_other_toolkits(monkeypatch):
-    monkeypatch.setenv("CUDA_HOME", "/one")
-    monkeypatch.setenv("CUDA_PATH", "/one")
-    monkeypatch.setattr(sass.shutil, "which", lambda name, path=None: f"{path or '/bin'}/{name}")
-    folders = ["/bin", "/one/bin", "/usr/local/cuda/bin"]
-    assert sass.tools() == [
-        *((f"{folder}/nvdisasm", "-c") for folder in folders),
-        *((f"{folder}/cuobjdump", "-sass") for folder in folders),
-    ]
-
-
-@pytest.mark.parametrize(
-    "names, answer, told",
-    [
-        ((), None, "neither nvdisasm nor cuobjdump is on PATH: they come with the CUDA toolkit"),
-        (("nvdisasm",), (255, "", "fatal\n  is an invalid ELF"), "nvdisasm cannot .*: is an inval"),
-        (("nvdisasm",), (0, "no code", ""), "nvdisasm cannot read this code: no instruction in"),
-    ],
-)
-def test_machine_code_that_cannot_be_read_is_one_line(tool, names, answer, told):
-    tool(lambda _: answer, names)
-    with pytest.raises(sass.SassError, match=told) as error:
-        sass.disassemble(b"code")
-    assert "\n" not in str(error.value)
-    assert bool(sass.missing()) == (not names)
 
 
 def test_the_code_of_a_numba_kernel_is_that_of_its_last_compilation():
@@ -349,11 +297,3 @@ def test_the_benchmark_lists_what_it_can_read_and_names_the_others_in_one_line(
     assert rows[0]["loop"] == loop.counts() and rows[0]["lines"] == loop.excerpt()
     (said,) = [str(each.message) for each in recwarn]
     assert said == "no machine code of tiled (cpp), naive (cpp): SassError: has no code"
-
-
-def test_a_new_run_replaces_what_an_older_one_counted():
-    loop = sass.inner_loop(text("naive_cpp"), "naive")
-    row = {"rung": "naive", "engine": "cpp", "options": {"block": 16}, "loop": loop.counts()}
-    other = {**row, "loop": {**loop.counts(), "instructions": 1}, "lines": ["NOP"]}
-    assert records.key_of(row) == records.key_of(other)
-    assert records.key_of(row) != records.key_of({**row, "engine": "numba"})

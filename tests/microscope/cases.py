@@ -75,11 +75,10 @@ def from_source(source: str, name: str) -> ModuleType:
     if not path.exists():
         path.with_suffix(f".{os.getpid()}").write_text(source)
         path.with_suffix(f".{os.getpid()}").replace(path)
-    spec = importlib.util.spec_from_file_location(name, path)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    finally:
-        del sys.modules[name]
+    sys.modules[path.stem] = (
+        module  # and stays: Numba takes a function that calls itself from there
+    )
+    spec.loader.exec_module(module)
     return module

@@ -70,9 +70,9 @@ def all_cases(only: str = "") -> list:
 
     With `only` those of one module.
     """
-    from tests.microscope import hardware_kernels, rung_cases, truth_kernels, vector_kernels
+    from tests.microscope import hardware_kernels, rung_cases, vector_kernels
 
-    modules = (truth_kernels, hardware_kernels, vector_kernels, rung_cases)
+    modules = (hardware_kernels, vector_kernels, rung_cases)
     found = [case for m in modules if m.__name__.endswith(only) for case in m.cases()]
     names = [case.name for case in found]
     if len(set(names)) != len(names):

@@ -86,15 +86,6 @@ def predicated(key: str, expr: str, times: int):
     return hardware
 
 
-def matvec(case, seen, mine):
-    """The last tile holds 2 of 64: its stores are predicated, its loop runs 3 steps, one off."""
-    tiles = -(-case.make()[0].shape[1] // 64)
-    return {
-        "shared_store_instructions": tiles * warps(seen),
-        "shared_load_instructions": mine["shared_load_instructions"] + warps(seen),
-    }
-
-
 # ------------------------------------------------------------------------------- atomics
 def red_sectors(words: np.ndarray) -> int:
     """Sectors of reductions, warp by warp: a sector once for each lane at its busiest word."""
@@ -143,8 +134,6 @@ NARROWED = Explanation(
 )
 
 EXPLAINED = {
-    "tiled16": MERGED,
-    "tiled32": MERGED,
     **{
         f"rung_tiled_{tile}_{size}": MERGED
         for tile in (8, 16, 32)
@@ -158,13 +147,11 @@ EXPLAINED = {
     "scan_block": Explanation(OFF, predicated("shared_load_instructions", "s[tx - step]", 8)),
     "histogram_shared": Explanation(OFF, predicated("shared_store_instructions", "s[tx]", 1)),
     "broadcast": Explanation(OFF, predicated("shared_store_instructions", "s[tx]", 1)),
-    "matvec_shared": Explanation(OFF, matvec),
     "histogram_global": Explanation(
         "a reduction counts a sector once for each lane at its busiest word", histogram_global
     ),
     "row_maximum": Explanation(
         "a reduction counts a sector once for each lane at its busiest word", row_maximum
     ),
-    "volume": NARROWED,
     "partial_warp": NARROWED,
 }

@@ -17,20 +17,6 @@ def _zeros(*shape, dtype=np.float32):
 
 
 # ------------------------------------------------------------------------------- reductions
-@cuda.jit
-def reduce_divergent(a, out):
-    s = cuda.shared.array(256, float32)
-    tx = cuda.threadIdx.x
-    s[tx] = a[cuda.grid(1)]
-    cuda.syncthreads()
-    step = 1
-    while step < cuda.blockDim.x:
-        if tx % (2 * step) == 0:
-            s[tx] += s[tx + step]
-        cuda.syncthreads()
-        step *= 2
-    if tx == 0:
-        out[cuda.blockIdx.x] = s[0]
 
 
 @cuda.jit
@@ -46,22 +32,6 @@ def reduce_conflicts(a, out):
             s[i] += s[i + step]
         cuda.syncthreads()
         step *= 2
-    if tx == 0:
-        out[cuda.blockIdx.x] = s[0]
-
-
-@cuda.jit
-def reduce_sequential(a, out):
-    s = cuda.shared.array(256, float32)
-    tx = cuda.threadIdx.x
-    s[tx] = a[cuda.grid(1)]
-    cuda.syncthreads()
-    step = cuda.blockDim.x // 2
-    while step > 0:
-        if tx < step:
-            s[tx] += s[tx + step]
-        cuda.syncthreads()
-        step //= 2
     if tx == 0:
         out[cuda.blockIdx.x] = s[0]
 
@@ -128,21 +98,6 @@ def row_maximum(A, out):
         cuda.atomic.max(out, row, A[row, col])
 
 
-@cuda.jit
-def ballot_count(a, out):
-    i = cuda.grid(1)
-    votes = cuda.ballot_sync(FULL, a[i] > 0)
-    if cuda.threadIdx.x % 32 == 0:
-        out[i // 32] = cuda.popc(votes)
-
-
-@cuda.jit
-def barrier_count(a, out):
-    i = cuda.grid(1)
-    n = cuda.syncthreads_count(int32(a[i] > 0))
-    out[i] = n
-
-
 # ------------------------------------------------------------------------------- neighbourhoods
 @cuda.jit
 def stencil_halo(a, out):
@@ -161,23 +116,6 @@ def stencil_halo(a, out):
         for d in range(7):
             acc += s[tx + d]
         out[i] = acc
-
-
-@cuda.jit
-def blur_2d(A, out):
-    s = cuda.shared.array((10, 34), float32)
-    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
-    col0, row0 = cuda.blockIdx.x * 32, cuda.blockIdx.y * 8
-    rows, cols = A.shape
-    for y in range(ty, 10, 8):
-        for x in range(tx, 34, 32):
-            row, col = row0 + y - 1, col0 + x - 1
-            inside = row >= 0 and row < rows and col >= 0 and col < cols
-            s[y, x] = A[row, col] if inside else float32(0)
-    cuda.syncthreads()
-    if row0 + ty < rows and col0 + tx < cols:
-        acc = s[ty, tx + 1] + s[ty + 2, tx + 1] + s[ty + 1, tx] + s[ty + 1, tx + 2]
-        out[row0 + ty, col0 + tx] = acc + s[ty + 1, tx + 1]
 
 
 @cuda.jit
@@ -205,13 +143,6 @@ def array_of_structs(points, out):
 
 
 @cuda.jit
-def struct_of_arrays(points, out):
-    i = cuda.grid(1)
-    if i < points.shape[1]:
-        out[i] = points[0, i] + points[1, i] * points[2, i]
-
-
-@cuda.jit
 def axpy_float64(alpha, x, y):
     i = cuda.grid(1)
     if i < x.size:
@@ -219,31 +150,10 @@ def axpy_float64(alpha, x, y):
 
 
 @cuda.jit
-def grey_uint8(rgb, grey):
-    i = cuda.grid(1)
-    if i < grey.size:
-        grey[i] = (rgb[i, 0] + 2 * rgb[i, 1] + rgb[i, 2]) // 4
-
-
-@cuda.jit
 def widen_int8(a, out):
     i = cuda.grid(1)
     if i < a.size:
         out[i] = a[i] * a[i]
-
-
-@cuda.jit
-def half_words(a, out):
-    i = cuda.grid(1)
-    if i < a.size:
-        out[i] = a[i] + 1
-
-
-@cuda.jit
-def copy_rows(A, C):
-    col, row = cuda.grid(2)
-    if row < A.shape[0] and col < A.shape[1]:
-        C[row, col] = A[row, col]
 
 
 @cuda.jit
@@ -261,26 +171,9 @@ def strided(a, out, step):
 
 
 @cuda.jit
-def volume(A, C):
-    x, y, z = cuda.grid(3)
-    if z < A.shape[0] and y < A.shape[1] and x < A.shape[2]:
-        C[z, y, x] = 2 * A[z, y, x]
-
-
-@cuda.jit
 def partial_warp(a, out):
     i = cuda.grid(1)
     out[i] = a[i] + 1
-
-
-@cuda.jit
-def early_return(a, out):
-    i = cuda.grid(1)
-    if i % 3 == 0:
-        return
-    if i >= a.size:
-        return
-    out[i] = a[i]
 
 
 @cuda.jit
@@ -299,26 +192,6 @@ def gather(a, index, out):
     i = cuda.grid(1)
     if i < index.size:
         out[i] = a[index[i]]
-
-
-@cuda.jit
-def row_sums(A, out):
-    row = cuda.grid(1)
-    if row < A.shape[0]:
-        acc = float32(0)
-        for col in range(A.shape[1]):
-            acc += A[row, col]
-        out[row] = acc
-
-
-@cuda.jit
-def column_sums(A, out):
-    col = cuda.grid(1)
-    if col < A.shape[1]:
-        acc = float32(0)
-        for row in range(A.shape[0]):
-            acc += A[row, col]
-        out[col] = acc
 
 
 # ------------------------------------------------------------------------------- shared memory
@@ -349,31 +222,6 @@ def shared_float64(a, out):
 
 
 @cuda.jit
-def shared_int8(a, out):
-    s = cuda.shared.array(256, np.int8)
-    tx = cuda.threadIdx.x
-    s[tx] = a[tx]
-    cuda.syncthreads()
-    out[tx] = s[(tx * 4) % 256] + s[255 - tx]
-
-
-@cuda.jit
-def dynamic_reverse(a, out):
-    s = cuda.shared.array(0, float32)
-    tx = cuda.threadIdx.x
-    s[tx] = a[cuda.grid(1)]
-    cuda.syncthreads()
-    out[cuda.grid(1)] = s[cuda.blockDim.x - 1 - tx]
-
-
-@cuda.jit
-def transpose_global(A, C):
-    col, row = cuda.grid(2)
-    if row < A.shape[0] and col < A.shape[1]:
-        C[col, row] = A[row, col]
-
-
-@cuda.jit
 def transpose_swizzled(A, C):
     s = cuda.shared.array((32, 32), float32)
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
@@ -383,47 +231,6 @@ def transpose_swizzled(A, C):
     cuda.syncthreads()
     for y in range(ty, 32, 8):
         C[x0 + y, y0 + tx] = s[tx, y ^ tx]
-
-
-@cuda.jit
-def matvec_shared(A, x, y):
-    s = cuda.shared.array(64, float32)
-    tx = cuda.threadIdx.x
-    row = cuda.grid(1)
-    acc = float32(0)
-    for start in range(0, A.shape[1], 64):
-        if start + tx < A.shape[1]:
-            s[tx] = x[start + tx]
-        cuda.syncthreads()
-        if row < A.shape[0]:
-            for k in range(min(64, A.shape[1] - start)):
-                acc += A[row, start + k] * s[k]
-        cuda.syncthreads()
-    if row < A.shape[0]:
-        y[row] = acc
-
-
-@cuda.jit
-def local_window(a, out):
-    window = cuda.local.array(4, float32)
-    i = cuda.grid(1)
-    for k in range(4):
-        window[k] = a[4 * i + k]
-    out[i] = window[0] - window[1] + window[2] - window[3]
-
-
-@cuda.jit
-def collatz(out):
-    i = cuda.grid(1)
-    n = i + 1
-    steps = 0
-    while n != 1:
-        if n % 2 == 0:
-            n //= 2
-        else:
-            n = 3 * n + 1
-        steps += 1
-    out[i] = steps
 
 
 # ------------------------------------------------------------------------------- references
@@ -439,33 +246,14 @@ def _windows(a, out):
     return {1: np.convolve(a, np.ones(7, a.dtype), "same")}
 
 
-def _blur(A, out):
-    P = np.pad(A, 1)
-    return {1: P[1:-1, 1:-1] + P[:-2, 1:-1] + P[2:, 1:-1] + P[1:-1, :-2] + P[1:-1, 2:]}
-
-
 def _shift(a, out, by):
     out[: a.size - by] = a[by:]
     return {1: out}
 
 
-def _survivors(a, out):
-    i = np.arange(a.size)
-    return {1: np.where(i % 3 == 0, out, a)}
-
-
 def _broadcast(a, b, out):
     block, tx = np.divmod(np.arange(a.size), 128)
     return {2: a + 2 * b[block] + b[tx // 16]}
-
-
-def _collatz(out):
-    for i in range(out.size):
-        n = i + 1
-        while n != 1:
-            n = 3 * n + 1 if n % 2 else n // 2
-            out[i] += 1
-    return {0: out}
 
 
 def cases() -> list[Case]:
@@ -485,7 +273,7 @@ def cases() -> list[Case]:
             lambda: (whole(768), _zeros(3)),
             _block_sums,
         )
-        for k in (reduce_divergent, reduce_conflicts, reduce_sequential, reduce_shuffle)
+        for k in (reduce_conflicts, reduce_shuffle)
     ]
     conflicts = [
         Case(
@@ -532,24 +320,7 @@ def cases() -> list[Case]:
             lambda: (whole(19, 45, low=-99, high=99, dtype=i32), np.full(19, -100, i32)),
             lambda A, out: {1: A.max(1)},
         ),
-        Case(
-            "ballot_count",
-            ballot_count,
-            2,
-            128,
-            lambda: (whole(256), _zeros(8, dtype=i32)),
-            lambda a, out: {1: (a > 0).reshape(8, 32).sum(1).astype(i32)},
-        ),
-        Case(
-            "barrier_count",
-            barrier_count,
-            3,
-            64,
-            lambda: (whole(192), _zeros(192, dtype=i32)),
-            lambda a, out: {1: np.repeat((a > 0).reshape(3, 64).sum(1), 64).astype(i32)},
-        ),
         Case("stencil_halo", stencil_halo, 4, 128, lambda: (whole(450), _zeros(450)), _windows),
-        Case("blur_2d", blur_2d, (2, 4), (32, 8), lambda: (whole(27, 50), _zeros(27, 50)), _blur),
         Case(
             "scan_block",
             scan_block,
@@ -567,14 +338,6 @@ def cases() -> list[Case]:
             lambda p, out: {1: p[:, 0] + p[:, 1] * p[:, 2]},
         ),
         Case(
-            "struct_of_arrays",
-            struct_of_arrays,
-            3,
-            128,
-            lambda: (whole(4, 333), _zeros(333)),
-            lambda p, out: {1: p[0] + p[1] * p[2]},
-        ),
-        Case(
             "axpy_float64",
             axpy_float64,
             3,
@@ -583,44 +346,12 @@ def cases() -> list[Case]:
             lambda alpha, x, y: {2: y + alpha * x},
         ),
         Case(
-            "grey_uint8",
-            grey_uint8,
-            3,
-            128,
-            lambda: (whole(300, 3, low=0, high=256, dtype=np.uint8), _zeros(300, dtype=np.uint8)),
-            lambda rgb, grey: {1: (rgb @ np.array([1, 2, 1], np.int64) // 4).astype(np.uint8)},
-        ),
-        Case(
             "widen_int8",
             widen_int8,
             4,
             64,
             lambda: (bytes_(200), _zeros(200, dtype=i32)),
             lambda a, out: {1: a.astype(i32) ** 2},
-        ),
-        Case(
-            "half_words",
-            half_words,
-            4,
-            64,
-            lambda: (whole(250, dtype=np.int16), _zeros(250, dtype=np.int16)),
-            lambda a, out: {1: a + np.int16(1)},
-        ),
-        Case(
-            "copy_rows_45",
-            copy_rows,
-            (2, 4),
-            (32, 8),
-            lambda: (whole(27, 45), _zeros(27, 45)),
-            lambda A, C: {1: A},
-        ),
-        Case(
-            "copy_rows_16x16",
-            copy_rows,
-            (4, 2),
-            (16, 16),
-            lambda: (whole(31, 50), _zeros(31, 50)),
-            lambda A, C: {1: A},
         ),
         *(
             Case(
@@ -645,14 +376,6 @@ def cases() -> list[Case]:
             for step in (3, 4, 8, 17)
         ),
         Case(
-            "volume",
-            volume,
-            (3, 2, 2),
-            (8, 4, 4),
-            lambda: (whole(7, 6, 19), _zeros(7, 6, 19)),
-            lambda A, C: {1: 2 * A},
-        ),
-        Case(
             "partial_warp",
             partial_warp,
             4,
@@ -660,7 +383,6 @@ def cases() -> list[Case]:
             lambda: (whole(200), _zeros(200)),
             lambda a, out: {1: a + np.float32(1)},
         ),
-        Case("early_return", early_return, 4, 128, lambda: (whole(410), _zeros(410)), _survivors),
         Case(
             "broadcast",
             broadcast,
@@ -677,22 +399,6 @@ def cases() -> list[Case]:
             lambda: (whole(512), permutation.copy(), _zeros(512)),
             lambda a, index, out: {2: a[index]},
         ),
-        Case(
-            "row_sums",
-            row_sums,
-            2,
-            64,
-            lambda: (whole(100, 37), _zeros(100)),
-            lambda A, out: {1: A.sum(1)},
-        ),
-        Case(
-            "column_sums",
-            column_sums,
-            2,
-            64,
-            lambda: (whole(37, 100), _zeros(100)),
-            lambda A, out: {1: A.sum(0)},
-        ),
         *conflicts,
         Case(
             "shared_float64",
@@ -703,31 +409,6 @@ def cases() -> list[Case]:
             lambda a, out: {1: a[:63:-1] + a[::2]},
         ),
         Case(
-            "shared_int8",
-            shared_int8,
-            1,
-            256,
-            lambda: (bytes_(256), _zeros(256, dtype=i32)),
-            lambda a, out: {1: a[np.arange(256) * 4 % 256].astype(i32) + a[::-1]},
-        ),
-        Case(
-            "dynamic_reverse",
-            dynamic_reverse,
-            3,
-            96,
-            lambda: (whole(288), _zeros(288)),
-            lambda a, out: {1: a.reshape(3, 96)[:, ::-1].reshape(-1)},
-            shared_bytes=96 * 4,
-        ),
-        Case(
-            "transpose_global",
-            transpose_global,
-            (2, 5),
-            (32, 8),
-            lambda: (whole(37, 50), _zeros(50, 37)),
-            lambda A, C: {1: A.T.copy()},
-        ),
-        Case(
             "transpose_swizzled",
             transpose_swizzled,
             (3, 2),
@@ -735,21 +416,4 @@ def cases() -> list[Case]:
             lambda: (whole(64, 96), _zeros(96, 64)),
             lambda A, C: {1: A.T.copy()},
         ),
-        Case(
-            "matvec_shared",
-            matvec_shared,
-            2,
-            64,
-            lambda: (whole(100, 130), whole(130, seed=2), _zeros(100)),
-            lambda A, x, y: {2: A @ x},
-        ),
-        Case(
-            "local_window",
-            local_window,
-            2,
-            64,
-            lambda: (whole(512), _zeros(128)),
-            lambda a, out: {1: a.reshape(-1, 4) @ np.array([1, -1, 1, -1], np.float32)},
-        ),
-        Case("collatz", collatz, 2, 48, lambda: (_zeros(96, dtype=i32),), _collatz),
     ]

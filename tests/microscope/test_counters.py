@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kernels.lab import trace
-from tests.microscope import hardware_kernels, rung_cases, truth_kernels, vector_kernels
+from tests.microscope import hardware_kernels, rung_cases, vector_kernels
 from tests.microscope.counters import digest
 from tests.microscope.explained import EXPLAINED
 
@@ -16,7 +16,6 @@ RECORDS = {path.stem: json.loads(path.read_text()) for path in sorted(FOLDER.glo
 CASES = {
     case.name: case
     for case in (
-        *truth_kernels.cases(),
         *hardware_kernels.cases(),
         *vector_kernels.cases(),
         *rung_cases.cases(),

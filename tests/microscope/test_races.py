@@ -1,15 +1,19 @@
 """Races in random kernels, against every pair of accesses compared with every other."""
 
+from collections import defaultdict
+from dataclasses import dataclass
+from itertools import combinations
+
 import numpy as np
 import pytest
 
 from kernels.lab import trace
 from microscope import Kind
-from tests.microscope import oracle_engine
 from tests.microscope.cases import from_source
 
 CELLS = 80
 STEPS = 6
+#: What a thread does in a step; the first line is its condition.
 STATEMENTS = {
     "store": "if on[{j}, i]:\n        s[at[{j}, i]] = i",
     "load": "if on[{j}, i]:\n        x += s[at[{j}, i]]",
@@ -21,9 +25,8 @@ STATEMENTS = {
 WEIGHTS = np.array([3, 4, 1, 2, 6, 2]) / 18
 
 
-def kernel_text(rng, space: str) -> str:
-    """A kernel of a few random statements; where each thread goes is in the arrays."""
-    kinds = rng.choice(list(STATEMENTS), STEPS, p=WEIGHTS)
+def kernel_text(kinds, space: str) -> str:
+    """A kernel of these statements; where each thread goes is in the arrays."""
     body = "\n    ".join(STATEMENTS[k].format(j=j) for j, k in enumerate(kinds))
     declared = f"s = cuda.shared.array({CELLS}, int32)" if space == "shared" else "s = memory"
     return f"""from kernels.engine import cuda, int32
@@ -75,48 +78,97 @@ def kind_of(ops) -> str:
     return Kind.READ_AFTER_WRITE if ops[1] == "load" else Kind.WRITE_AFTER_WRITE
 
 
+@dataclass(frozen=True)
+class Access:
+    """One thread touching one cell, after so many barriers of its block and of its warp."""
+
+    line: int
+    op: str
+    block: int
+    thread: int
+    barriers: int
+    warp_barriers: int
+
+    def races(self, other: "Access") -> bool:
+        """Whether nothing orders the two."""
+        if {self.op, other.op} in ({"load"}, {"atomic"}):
+            return False
+        if self.block != other.block:
+            return True
+        if self.thread == other.thread or self.barriers != other.barriers:
+            return False
+        same_warp = self.thread // 32 == other.thread // 32
+        return not same_warp or self.warp_barriers == other.warp_barriers
+
+
+def races(text: str, kinds, at, on, threads: int) -> list[tuple[int, Access, Access]]:
+    """Each racing pair of accesses, by line, behind its cell; a block after the other."""
+    cells = defaultdict(list)
+    ops = {"store": ["store"], "load": ["load"], "atomic": ["atomic"], "move": ["load", "store"]}
+    line = next(k for k, row in enumerate(text.splitlines(), 1) if "x = 0" in row)
+    barriers = warp_barriers = 0
+    for j, kind in enumerate(kinds):
+        line += len(STATEMENTS[kind].splitlines())
+        barriers += kind == "syncthreads"
+        warp_barriers += kind == "syncwarp"
+        for i in np.flatnonzero(on[j]):
+            for op in ops.get(kind, ()):
+                cell = at[j + 1 if kind == "move" and op == "load" else j, i]
+                block, thread = divmod(int(i), threads)
+                cells[cell].append(Access(line, op, block, thread, barriers, warp_barriers))
+    return [
+        (cell, one, two)
+        for cell, there in cells.items()
+        for one, two in combinations(there, 2)
+        if one.races(two)
+    ]
+
+
 @pytest.mark.parametrize("space", ("shared", "global"))
 def test_random_patterns(space):
     rng = np.random.default_rng(11)
     racing = 0
     for n in range(80):
-        kernel = from_source(kernel_text(rng, space), f"pattern_{space}_{n}").pattern
+        kinds = rng.choice(list(STATEMENTS), STEPS, p=WEIGHTS)
+        text = kernel_text(kinds, space)
+        kernel = from_source(text, f"pattern_{space}_{n}").pattern
         for _ in range(6):
             blocks, threads = (1, 64) if space == "shared" else (2, 40)
             at, on = patterns(rng, blocks * threads)
             arguments = (at, on, np.zeros(CELLS, np.int32), np.zeros(blocks * threads, np.int32))
-            reference = oracle_engine.run(kernel, blocks, threads, *arguments)
-            true = [r for r in reference.races() if r.array not in ("at", "on", "out")]
+            true = races(text, kinds, at, on, threads)
             seen = trace(kernel, blocks, threads, *arguments)
             found = [p for p in seen.problems if p.kind.startswith("race")]
-            compare(true, found, threads)
+            compare(true, found)
             racing += bool(true)
     assert 120 < racing < 360  # of 480: the patterns hold both sound kernels and racing ones
 
 
-def compare(true, found, threads):
+def compare(true, found):
     """Same pairs of lines, same kinds; each example is a real pair; far pairs preferred."""
-    expected = {}
-    for race in true:
-        key = (race.lines, kind_of(race.ops) if race.lines[0] != race.lines[1] else "one line")
-        expected.setdefault(key, []).append(race)
-    got = {}
+    expected = defaultdict(list)
+    for cell, one, two in true:
+        same_line = one.line == two.line
+        key = (one.line, two.line), "one line" if same_line else kind_of((one.op, two.op))
+        expected[key].append((cell, one, two))
+    got = defaultdict(list)
     for p in found:
         lines = tuple(sorted((p.line, p.other_line)))
-        key = (lines, p.kind if lines[0] != lines[1] else "one line")
-        got.setdefault(key, []).append(p)
+        got[lines, p.kind if lines[0] != lines[1] else "one line"].append(p)
     assert set(got) == set(expected)
     for key, problems in got.items():
-        races = expected[key]
         for p in problems:
-            element = p.element[0]
-            pair = {(p.block, p.thread[0]), (p.other_block or p.block, p.other_thread[0])}
-            real = [
-                r
-                for r in races
-                if r.cell == element and set(zip(r.blocks, r.threads, strict=True)) == pair
+            pair = {(p.block[0], p.thread[0]), ((p.other_block or p.block)[0], p.other_thread[0])}
+            (real, *_) = [
+                (one, two)
+                for cell, one, two in expected[key]
+                if cell == p.element[0] and {(a.block, a.thread) for a in (one, two)} == pair
             ]
-            assert real, f"{p} is no race"
-            assert p.same_warp == real[0].same_warp
+            assert p.same_warp == same_warp(*real)
         if all(p.same_warp for p in problems):
-            assert all(r.same_warp for r in races), "a pair from different warps was there"
+            assert all(same_warp(one, two) for _, one, two in expected[key])
+
+
+def same_warp(one: Access, two: Access) -> bool:
+    """Whether two accesses are of one warp."""
+    return one.block == two.block and one.thread // 32 == two.thread // 32

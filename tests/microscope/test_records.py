@@ -130,16 +130,45 @@ def test_vectors_named_tuples_and_functions_inside_a_kernel():
     np.testing.assert_array_equal(out, np.where(i > 2, 10, i + 4) + i + 2 * i + 1.5)
 
 
-def test_a_function_inside_a_kernel_takes_arguments_only():
+def test_a_function_inside_a_kernel_uses_variables_as_they_are_when_it_is_called():
     @cuda.jit
     def kernel(out, n):
-        def adds(v):
-            return v + n
+        i = cuda.grid(1)
+        factor = i + 1
 
-        out[0] = adds(1)
+        def adds(v, w=3):
+            inner = lambda u: u * factor  # noqa: E731
+            return inner(v) + w + n
 
-    with pytest.raises(KernelError, match="uses its variable n: pass it as an argument"):
+        if i > 1:
+            factor = 10
+        out[i] = adds(2) + (lambda v: v - factor)(0)
+
+    out = np.zeros(4)
+    kernel[1, 4](out, 100)
+    assert out.tolist() == [104, 105, 113, 113]
+
+
+def test_a_function_inside_a_kernel_that_leaves_it_takes_arguments_only():
+    @cuda.jit(device=True)
+    def applied(f, v):
+        return f(v)
+
+    @cuda.jit
+    def kernel(out, n):
+        out[0] = applied(lambda v: v + n, 1)
+
+    with pytest.raises(KernelError, match="uses n, a variable of the function around it: pass it"):
         kernel[1, 1](np.zeros(1), 2)
+
+    with pytest.raises(KernelError, match="adds uses n and is never called: leave it out"):
+
+        @cuda.jit
+        def idle(out, n):
+            def adds(v):
+                return v + n
+
+            out[0] = 1
 
 
 @cuda.guvectorize(["void(float64[:,:], float64[:], float64[:])"], "(m,n),(n)->(m)")

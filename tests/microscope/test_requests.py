@@ -1,12 +1,13 @@
 """What a warp's request costs, against counting by hand: thousands of random warps."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
 from kernels.lab import trace
 from microscope.requests import global_cost, shared_cost
 from tests.microscope.cases import from_source
-from tests.microscope.oracle_engine import wavefronts
 
 WARPS = 200  # a batch; 4 sizes × 2 spaces × 10 batches make 16 000 requests
 
@@ -43,6 +44,25 @@ def random_warps(rng, itemsize, aligned=True):
             ][rng.integers(6)]
         )
     return np.array(rows, np.int64), np.array(masks)
+
+
+def wavefronts(lanes: list[tuple[int, int]], size: int) -> int:
+    """Passes over the banks that one request needs.
+
+    Up to four bytes a lane, all lanes go together; eight bytes go as two half warps, sixteen as
+    four quarters. Within a pass a bank delivers one word, to as many lanes as want it.
+    """
+    together = 32 // max(1, size // 4)
+    passes = 0
+    for part in {lane // together for lane, _ in lanes}:
+        words = {
+            (address + i) // 4
+            for lane, address in lanes
+            if lane // together == part
+            for i in range(size)
+        }
+        passes += max(Counter(word % 32 for word in words).values())
+    return passes
 
 
 def by_hand(addresses, masks, itemsize, shared):

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from kernels.measure import ncu
-from tests.microscope import counters, sanitize
+from tests.microscope import counters
 
 
 def case(name, function):
@@ -76,60 +76,3 @@ def test_accesses_in_compiled_code():
         "RED.E.ADD.F32.FTZ.RN.STRONG.GPU",
         "SHFL.DOWN",
     ]
-
-
-SANITIZER = """========= COMPUTE-SANITIZER
-@begin 12
-========= Invalid __global__ read of size 4 bytes
-=========     at cudapy::mutant_12[abi:v1](Array<float>)+0x210 in mutant_12_ab34.py:17
-=========     by thread (8,0,0) in block (3,0,0)
-=========     Address 0x7f2a00000320 is out of bounds
-=========     and is 1 bytes after the nearest allocation at 0x7f2a00000000 of size 800 bytes
-=========
-========= Invalid __global__ read of size 4 bytes
-=========     at cudapy::mutant_12[abi:v1](Array<float>)+0x210 in mutant_12_ab34.py:17
-=========     by thread (9,0,0) in block (3,0,0)
-=========
-@end 12 error CudaAPIError
-@begin 40
-========= Error: Race reported between Write access at cudapy::mutant_40[abi:v1]+0x4c0 in m.py:23
-=========     and Read access at cudapy::mutant_40[abi:v1]+0x530 in m.py:27 [2048 hazards]
-=========
-@end 40 wrong
-========= Barrier error detected. Divergent thread(s) in block.
-=========     at cudapy::mutant_2[abi:v1]+0x30 in o.py:3
-=========
-========= RACECHECK SUMMARY: 1 hazard displayed (1 error, 0 warnings)
-"""
-
-
-def test_sanitizer_reports():
-    found = sanitize.parse(SANITIZER)
-    assert found == {
-        12: {"Invalid __global__ read of size 4 bytes": 2},
-        40: {"Error: race write and read": 1},
-        2: {"Barrier error detected. Divergent thread(s) in block.": 1},
-    }
-
-
-def test_tools_of_a_crashed_process(monkeypatch):
-    """A kernel that ends its process is tried again alone; another process takes the others."""
-    heard = {
-        "1 2 3": "@begin 1\n@end 1 right\n@begin 2\n",
-        "2": "@begin 2\n",
-        "3": "@begin 3\n@end 3 wrong\n",
-    }
-
-    def listen(numbers):
-        return heard[numbers], False
-
-    monkeypatch.setattr(
-        sanitize.subprocess,
-        "Popen",
-        lambda command, **_: " ".join(command[command.index("--run") + 1 :]),
-    )
-    monkeypatch.setattr(sanitize, "_survive", lambda: ())
-    monkeypatch.setattr(sanitize, "_listen", listen)
-    text, ends = sanitize.sandbox("memcheck", [1, 2, 3], "a.module")
-    assert ends == {1: "right", 2: "crashed", 3: "wrong"}
-    assert text.count("@begin") == 4

@@ -1,6 +1,6 @@
 """What the tests of the interpreter's effort count: lines of Python of one launch, and memory.
 
-A clock would count what else the machine does. `python -m kernels bench --host` tells the times.
+A clock would count what else the machine does.
 """
 
 import subprocess

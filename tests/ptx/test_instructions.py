@@ -11,7 +11,8 @@ from kernels.ptx.instruction import Instruction
 from kernels.ptx.operands import Literal, Numbers, Scalar, SharedArray, TensorMap
 
 FAMILIES = {
-    "mma": [(k, dtype) for dtype in ("float16", "bfloat16") for k in (8, 16)] + [(8, "tf32")],
+    "mma": [(k, dtype) for dtype in ("float16", "bfloat16") for k in (8, 16)]
+    + [(k, "tf32") for k in (4, 8)],
     "wgmma": [(64, "float16"), (192, "bfloat16"), (256, "bfloat16", "registers")]
     + [(128, "tf32", "shared", False), (256, "e4m3", "shared", False)],
     "cluster_dims": [(2,)],

@@ -115,14 +115,6 @@ def test_a_missing_row_says_what_is_recorded(asked, told):
         synthetic.record().timing(**asked)
 
 
-def test_several_rows_and_unknown_tables_are_errors():
-    record = synthetic.record()
-    with pytest.raises(RecordError, match=r"\d+ rows of 'timings' match rung=tiled: say more"):
-        record.row("timings", rung="tiled")
-    with pytest.raises(RecordError, match="no table 'timing'; it has timings, resources"):
-        record.rows("timing")
-
-
 def test_the_ladder_has_the_fastest_version_of_each_rung_and_the_library_last():
     rows = synthetic.record().ladder(M=2048)
     assert [(row.rung, row.engine) for row in rows] == [
@@ -184,20 +176,6 @@ def test_a_wrong_product_is_on_no_ladder():
     wrong = Row(best | {"gflops": 1e9, "correct": False, "options": {"tile": 8}})
     record.tables["timings"].append(wrong)
     assert record.ladder() == right
-
-
-def test_an_interrupted_write_leaves_the_old_file(folder, monkeypatch):
-    path = records.write(synthetic.record())
-    before = path.read_text()
-
-    def interrupted(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(files.os, "replace", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        records.write(Record("synthetic", {"gpu": "x"}, {}, {"timings": []}))
-    assert path.read_text() == before
-    assert list(folder.iterdir()) == [path]
 
 
 @pytest.mark.parametrize(

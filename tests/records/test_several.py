@@ -3,6 +3,7 @@
 import pytest
 
 from kernels import records
+from kernels.distributed import cost
 from kernels.records import distributed
 
 
@@ -25,6 +26,45 @@ def test_a_prediction_takes_the_largest_product_and_the_longest_copy():
     assert found.bandwidth == max(
         row.bytes_per_second for row in pair.rows("peer_copies", what="both ways")
     )
+
+
+def collective(what, size, seconds, choice="Ring"):
+    return {
+        "what": what,
+        "choice": choice,
+        "gpus": 4,
+        "bytes": size,
+        "seconds": {"median": seconds},
+    }
+
+
+def test_a_ring_is_fitted_to_what_was_measured():
+    """Start 4 µs, 1 µs a step, 100 GB/s: the shortest and the longest are met again."""
+    pair = distributed.load_gpus(2)
+    steps = lambda size: 1e-6 + size / 4 / 1e11  # noqa: E731
+    rows = [collective("all_reduce", size, 4e-6 + 6 * steps(size)) for size in (4096, 2**20, 2**29)]
+    rows.append(collective("reduce_scatter", 4096, 4e-6 + 3 * steps(4096), choice=""))
+    tables = {**pair.tables, "collectives": [records.Row(row) for row in rows]}
+    found = distributed.ring(records.Record("x", tables=tables))
+    # What 1024 bytes take counts as latency.
+    assert found.latency == pytest.approx(1e-6, rel=0.02)
+    assert found.start == pytest.approx(4e-6, rel=0.01)
+    assert found.bandwidth == pytest.approx(1e11, rel=0.01)
+    for row in rows[0], rows[2]:
+        assert cost.collective("all_reduce", row["bytes"], 4, found) == pytest.approx(
+            row["seconds"]["median"], rel=0.01
+        )
+    assert distributed.ring(pair) == distributed.machine(pair, "bfloat16")
+
+
+def test_the_record_that_holds_a_table_is_taken(tmp_path, monkeypatch):
+    for name, rows in (("h200x2", ""), ("rtx-4090x2", ', "collectives": [{"what": "all_reduce"}]')):
+        (tmp_path / f"{name}.json").write_text('{"provenance": {}, "timings": []' + rows + "}")
+    (tmp_path / "rtx-4090.json").write_text('{"provenance": {}, "timings": []}')
+    monkeypatch.setenv("KERNELS_RECORDS", str(tmp_path))
+    assert distributed.load_gpus(2).name == "h200x2"
+    assert distributed.load_gpus(2, "collectives").name == "rtx-4090x2"
+    assert distributed.load_gpus(2, "chunked").name == "h200x2"
 
 
 def test_what_links_counted_is_what_schedules_say():

@@ -135,7 +135,7 @@ def link_times(predictions: Mapping[str, Prediction], overlapped: Mapping[str, b
     ax.set(xlim=(0, 1.02e3 * last), ylim=(len(ticks) - 0.45, -0.75))
     ax.set_xlabel("ms")
     for role, hatch, words in (("thread", "//", "link"), ("C", HATCH["C"], "arithmetic")):
-        ax.bar(0, 0, color=PALETTE[role], alpha=0.5, hatch=hatch, edgecolor=INK, label=words)
+        ax.bar(0, 0, 0, color=PALETTE[role], alpha=0.5, hatch=hatch, edgecolor=INK, label=words)
     ax.legend(loc="upper right", ncols=2, fontsize=9, bbox_to_anchor=(1, 1.12))
     return fig
 
@@ -184,7 +184,11 @@ def column_then_row(ranks: int, rank: int = 0) -> Figure:
     return fig
 
 
-def collective_times(sizes: Sequence[int], curves: Mapping[str, Sequence[float]]) -> Figure:
+def collective_times(
+    sizes: Sequence[int],
+    curves: Mapping[str, Sequence[float]],
+    points: Mapping[str, Mapping[int, float]],
+) -> Figure:
     """Seconds of a collective over the bytes of its array, on logarithmic axes.
 
     Parameters
@@ -193,11 +197,15 @@ def collective_times(sizes: Sequence[int], curves: Mapping[str, Sequence[float]]
         Bytes.
     curves : dict of str to sequence of float
         By name: seconds at each size. At most five.
+    points : dict of str to dict of int to float
+        By the name of a curve: seconds that were measured, by size.
     """
     fig, ax = figure(5.0, 3.2)
-    for (name, seconds), (line, role) in zip(curves.items(), LOOKS, strict=False):
-        ax.loglog(sizes, [1e6 * each for each in seconds], line, color=PALETTE[role],
-                  label=name, markersize=4)  # fmt: skip
+    for (name, seconds), (look, role) in zip(curves.items(), LOOKS, strict=False):
+        ax.loglog(sizes, [1e6 * each for each in seconds], color=PALETTE[role], label=name)
+        found = points.get(name, {})
+        ax.loglog(found.keys(), [1e6 * each for each in found.values()], look[0],
+                  color=PALETTE[role], markersize=5, linestyle="")  # fmt: skip
     ax.set_xlabel("bytes to add up on each GPU")
     ax.set_ylabel("all-reduce, µs")
     ax.grid(True, which="major")

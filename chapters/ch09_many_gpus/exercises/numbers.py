@@ -17,7 +17,7 @@ RING = NumberExercise(
     hints=(
         "There are p - 1 steps to add up and p - 1 to pass on: 14 on 8 GPUs.",
         "In each step, a GPU waits α and then sends an eighth of the array.",
-        "It takes 14 · (α + size / 8 / β), and 14 eighths of the array are sent.",
+        "It takes 14 · (α + size / 8 / B), and 14 eighths of the array are sent.",
     ),
     after="Short arrays cost latency, which grows with the GPUs; long ones cost bandwidth, and at"
     " most twice what they cost on two GPUs.",

@@ -193,11 +193,13 @@ def roofline(roof: Roof, points: Sequence[Point], other: Roof | None = None) -> 
             point.intensity, point.flops, markers.get(point.engine, "o"), markersize=8,
             color=PALETTE.get(point.engine, THREAD), markeredgecolor=INK, zorder=3,
         )  # fmt: skip
-        # Above the slope there is room on the left, below it on the right.
+        # Above the slope there is room on the left, else on the right; under the flat roof, below.
         above = point.flops > roof.attainable(point.intensity)
+        flat = point.intensity > roof.ridge and point.flops > 0.8 * roof.compute
+        (x, y), ha = ((-9, -3), "right") if above else ((9, -16 if flat else -3), "left")
         ax.annotate(
             point.name, (point.intensity, point.flops), textcoords="offset points",
-            xytext=(-9 if above else 9, -3), ha="right" if above else "left", fontsize=9,
+            xytext=(x, y), ha=ha, fontsize=9,
         )  # fmt: skip
     ax.set_xlabel("intensity: FLOP per byte")
     ax.set_ylabel("FLOP/s")

@@ -50,6 +50,14 @@ COUNTED = (
     "instructions", "dram_read_bytes", "dram_write_bytes", "tensor_unit", "issue_slots",
     "registers",
 )  # fmt: skip
+#: The same of decoding's first launch, and of the four launches of a forward and backward pass.
+OF_DECODING = ("issue_slots", "fma_unit", "dram_throughput", "occupancy_achieved", "registers",
+               "instructions")  # fmt: skip
+OF_GRADIENTS = ("issue_slots", "fma_unit", "ffma", "shared_load_instructions", "l1_wavefronts",
+                "instructions", "registers")  # fmt: skip
+#: Products of N × N × D in each of those launches.
+PRODUCTS = {"forward": 2, "delta": 0, "dQ": 3, "dK, dV": 4}
+MODULE = "kernels.measure.bench.attention"
 UNITS = {"float32": 0.0, "float16": 2.0**-11, "bfloat16": 2.0**-8}
 
 
@@ -213,8 +221,7 @@ def climbs(shape: tuple[int, int, int] = SHAPES[0], dtype: str = "bfloat16") -> 
     for name, takes, launch, out in in_numba(arrays, dtype):
         if capability is None or takes(capability):
             rows.append(row(name, "numba", launch, out, dtype, False, known))
-    module = "kernels.measure.bench.attention"
-    return {"attention_steps": ncu.add_counts(rows, module, "attention_steps", COUNTED)}
+    return {"attention_steps": ncu.add_counts(rows, MODULE, "attention_steps", COUNTED)}
 
 
 def in_numba(arrays: list[Any], dtype: str) -> Iterator[tuple[str, Callable, Callable, Any]]:
@@ -277,7 +284,23 @@ def caches(
     """One query per head over kept keys and values: bytes of these a second, by splits."""
     copy = probes.copy_bandwidth()["bytes_per_second"]
     rows = []
-    for heads, kv_heads, N, D in shapes:
+    for (heads, kv_heads, N, D), parts, launch, right in cached(shapes, splits):
+        correct, found, nbytes = right(), time_launch(launch), 4 * 2 * kv_heads * N * D
+        rows.append({
+            "kernel": "Numba", "engine": "numba", "dtype": "float32", "heads": heads, "N": N,
+            "D": D, "options": {"kv_heads": kv_heads, "splits": parts}, "bytes": nbytes,
+            "seconds": probes.timing(found), "bytes_per_second": nbytes / found.median,
+            "share_of_copy": round(nbytes / found.median / copy, 4), "correct": correct,
+        })  # fmt: skip
+    return {"decoding": ncu.add_counts(rows, MODULE, "decoding", OF_DECODING, "decode")}
+
+
+def cached(
+    shapes: tuple[tuple[int, ...], ...] = CACHES, splits: tuple[int, ...] = SPLITS
+) -> Iterator[tuple[tuple[int, ...], int, Callable[[], object], Callable[[], bool]]]:
+    """Each shape, its splits, both launches, and what makes them and says if they are right."""
+    for shape in shapes:
+        heads, kv_heads, N, D = shape
         random = cupy.random.default_rng(1)
         Q = random.standard_normal((heads, D), dtype=np.float32)
         K, V = (random.standard_normal((kv_heads, N, D), dtype=np.float32) for _ in "KV")
@@ -285,43 +308,54 @@ def caches(
         known = decoding.truth(*map(cupy.asnumpy, (Q, K, V)))
         for parts in splits:
             launch = decoding.Cached(Q, K, V, out).launcher(parts)
-            out.fill(np.nan)
-            launch()
-            correct = bool(np.allclose(cupy.asnumpy(out), known, rtol=0, atol=1e-5))
-            found, nbytes = time_launch(launch), 4 * 2 * kv_heads * N * D
-            rows.append({
-                "kernel": "Numba", "engine": "numba", "dtype": "float32", "heads": heads, "N": N,
-                "D": D, "options": {"kv_heads": kv_heads, "splits": parts}, "bytes": nbytes,
-                "seconds": probes.timing(found), "bytes_per_second": nbytes / found.median,
-                "share_of_copy": round(nbytes / found.median / copy, 4), "correct": correct,
-            })  # fmt: skip
-    return {"decoding": rows}
+
+            def right(launch=launch, out=out, known=known) -> bool:
+                out.fill(np.nan)
+                launch()
+                return bool(np.allclose(cupy.asnumpy(out), known, rtol=0, atol=1e-5))
+
+            yield shape, parts, launch, right
 
 
 # -------------------------------------------------------------------------------- gradients
 
 
 def backwards(heads: int = SMALL[0], N: int = SMALL[1], D: int = SMALL[2]) -> Tables:
-    """The forward pass alone and with the gradients, in float32: what recomputation takes."""
+    """Forward with the gradients, in float32, and each of its launches: what each takes."""
     rows = []
     for causal in (False, True):
         arrays = given(heads, N, D, "float32")
         operands = backward.Gradients(*arrays, arrays[0])
-        launch = operands.launcher(causal)
-        launch()
+        launches = operands.launches(causal)
+        for launch in launches.values():
+            launch()
         found = cupy.asnumpy(operands.found[:, :1])
         first = [cupy.asnumpy(array[:1]) for array in arrays]
         known = backward.exact(*first, first[0], causal)
         correct = bool((abs(found - known) <= 1e-4 * abs(known).max()).all())
-        timed = time_launch(launch)
-        rows.append({
-            "kernel": "Numba, forward and backward", "engine": "numba", "dtype": "float32",
-            "heads": heads, "N": N, "D": D, "causal": causal, "seconds": probes.timing(timed),
-            # Seven products of N × N × D, two of them forward.
-            "flops": 3.5 * fused.flops(heads, N, D, causal) / timed.median, "correct": correct,
-        })  # fmt: skip
-        rows += ours(heads, N, D, "float32", causal, ({},))
-    return {"gradients": rows}
+        for name, launch in launches.items():
+            timed, products = time_launch(launch), PRODUCTS[name]
+            rows.append({
+                "kernel": name, "engine": "numba", "dtype": "float32", "heads": heads, "N": N,
+                "D": D, "causal": causal, "products": products, "seconds": probes.timing(timed),
+                "flops": products / 2 * fused.flops(heads, N, D, causal) / timed.median,
+                "correct": correct,
+            })  # fmt: skip
+    return {"gradients": ncu.add_counts(rows, MODULE, "gradients", OF_GRADIENTS)}
+
+
+def counted(table: str) -> Iterator[Callable[[], object]]:
+    """What `ncu.add_counts` counts of a table, in the order of its rows."""
+    if table == "decoding":
+        yield from (launch for _, _, launch, _ in cached())
+    elif table == "gradients":
+        Q, K, V = given(*SMALL, "float32")
+        for causal in (False, True):
+            yield from backward.Gradients(Q, K, V, Q).launches(causal).values()
+    else:
+        for _, takes, launch, _ in in_numba(given(*SHAPES[0], "bfloat16"), "bfloat16"):
+            if takes(device().compute_capability):
+                yield launch
 
 
 def with_shares(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -345,11 +379,7 @@ def with_shares(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:
-        ncu.launch_marked(
-            launch
-            for _, takes, launch, _ in in_numba(given(*SHAPES[0], "bfloat16"), "bfloat16")
-            if takes(device().compute_capability)
-        )
+        ncu.launch_marked(counted(sys.argv[1]))
         sys.exit()
     for step in steps():
         for name, rows in step.measure().items():

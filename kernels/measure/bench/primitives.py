@@ -259,13 +259,21 @@ def recorded(table: str) -> Tables:
     """The rows of a table as a record holds them: timed, and counted where that is permitted."""
     copied = probes.copy_bandwidth()["bytes_per_second"]
     rows = measure(TABLES[table](), copied)
-    return {table: ncu.add_counts(rows, "kernels.measure.bench.primitives", table, COUNTED)}
+    module, engines = "kernels.measure.bench.primitives", profiled(table)
+    return {table: ncu.add_counts(rows, module, table, COUNTED, engines=engines)}
+
+
+def profiled(table: str) -> tuple[str, ...]:
+    """The engines whose kernels are counted: both where their registers differ."""
+    return ENGINES if table == "matvecs" else ENGINES[:1]
 
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:
         cases = TABLES[sys.argv[1]]()
-        ncu.launch_marked(case.launch for case in cases if case.what["engine"] == "numba")
+        ncu.launch_marked(
+            case.launch for case in cases if case.what["engine"] in profiled(sys.argv[1])
+        )
     else:
         for name in TABLES:
             for one in recorded(name)[name]:

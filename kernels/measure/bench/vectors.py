@@ -25,7 +25,7 @@ def lengths() -> list[int]:
 
 
 def steps() -> list[Step]:
-    """Three steps: the bandwidth of a copy, the lengths, the blocks."""
+    """Three steps: the bandwidth of a copy and of a read, the lengths, the blocks."""
     fit = lengths()
     return [
         Step("bandwidth", lambda: bandwidth(fit[-1])),
@@ -61,9 +61,12 @@ def vector_row(engine: str, n: int, block: int, cache: str) -> dict[str, Any]:
 
 
 def bandwidth(n: int) -> Tables:
-    """A device copy, and vector add beside it."""
-    copy = probes.copy_bandwidth(n)
-    rows = [{**copy, "share_of_copy": 1.0}]
+    """A device copy; a read, and vector add, beside it."""
+    copy, read = probes.copy_bandwidth(n), probes.read_bandwidth(n)
+    rows = [
+        {**row, "share_of_copy": round(row["bytes_per_second"] / copy["bytes_per_second"], 4)}
+        for row in (copy, read)
+    ]
     for engine in ("numba", "cpp"):
         row = vector_row(engine, n, 256, "cold")
         del row["cache"]

@@ -1,7 +1,8 @@
-"""NCCL's collectives by size, and what overlap in chunks leaves of an all-reduce."""
+"""NCCL's collectives by size, in a CUDA graph and called one by one, and overlap in chunks."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import partial
 from time import perf_counter
@@ -9,9 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from kernels.distributed.collectives import Rank, Ranks
+from kernels.distributed import nccl, processes
+from kernels.distributed.collectives import Collective, Ranks
 from kernels.distributed.layers import chunked
-from kernels.distributed.nccl_ranks import Nccl
+from kernels.distributed.nccl_ranks import Nccl, queue
+from kernels.distributed.processes import Team
 from kernels.engine import cupy
 from kernels.measure import probes
 
@@ -19,39 +22,80 @@ __all__ = ["measure"]
 
 KINDS = ("all_reduce", "reduce_scatter", "all_gather", "all_to_all", "exchange")
 #: Bytes of the whole array: from where latency rules to where bandwidth does.
-SIZES = tuple(2**power for power in range(12, 30, 3)) + (2**29,)
-#: Tokens, hidden columns of one rank of two, and outputs of the row-parallel product; its chunks.
-TOKENS, HIDDEN, OUT = 8192, 14_336, 8192
-CHUNKS = (1, 2, 4, 8)
+SIZES = tuple(2**power for power in range(12, 30, 2)) + (2**29,)
+#: Algorithms of NCCL's all-reduce: its own choice, and the ring that the formula describes.
+CHOICES = ("", "Ring")
+#: Tokens, hidden columns of all ranks, and outputs of the row-parallel product; its chunks.
+TOKENS, HIDDEN, OUT = 8192, 28_672, 8192
+CHUNKS = (1, 2, 4, 8, 16)
 REPEATS = 12
+#: Seconds that the processes of one choice may take.
+PATIENCE = 60.0
 
 
 def measure(gpus: int) -> dict[str, list[dict[str, Any]]]:
-    """Tables ``collectives`` (a row for each kind and size) and ``chunked`` (for each number)."""
+    """Tables ``collectives`` (a row for each kind and size) and ``chunked`` (for each number).
+
+    A row of the first holds the ``seconds`` of one collective in a CUDA graph of many, and
+    ``called_seconds`` where the host calls NCCL for each; the slowest rank's.
+    """
+    found = [processes.together(_alone, gpus, of, seconds=PATIENCE) for of in CHOICES]
+    rows = [max(ranks, key=lambda row: row["seconds"]["median"])
+            for of in found for ranks in zip(*of, strict=True)]  # fmt: skip
     group = Nccl(gpus)
     try:
-        return {
-            "collectives": [alone(group, kind, size) for kind in KINDS for size in SIZES],
-            "chunked": in_chunks(group),
-        }
+        return {"collectives": rows, "chunked": in_chunks(group)}
     finally:
         group.close()
 
 
-def alone(group: Nccl, kind: str, size: int) -> dict[str, Any]:
-    """One collective again and again, each behind the last."""
-    calls = []
-    for rank in range(group.ranks):
-        with group.on(rank):
-            part = size // group.ranks if kind == "all_gather" else size
-            x = cupy.zeros((part // 128, 32), np.float32)
-            begin = getattr(Rank(group, rank), kind)
-            calls.append(begin(x, rank + 1) if kind == "exchange" else begin(x))
-    for rank, call in enumerate(calls):
-        calls[call.to].source = rank
-    batch = min(50, max(1, 2**29 // size))
-    seconds = timed(group, lambda: group.meet(calls), batch)
-    return {"what": kind, "gpus": group.ranks, "bytes": size, "seconds": seconds}
+def _alone(team: Team, choice: str) -> list[dict[str, Any]]:
+    """One rank's times of collectives, each again and again behind the last."""
+    if choice:
+        os.environ["NCCL_ALGO"] = choice
+    group = nccl.Nccl(team)
+    kinds = KINDS[:1] if choice else KINDS
+    try:
+        return [_rank(group, kind, size, choice) for kind in kinds for size in SIZES]
+    finally:
+        group.close()
+
+
+def _rank(group: nccl.Nccl, kind: str, size: int, choice: str) -> dict[str, Any]:
+    rank, ranks, stream = group.team.rank, group.team.ranks, group.link
+    part = cupy.zeros(size // ranks // 4, np.float32)
+    whole = cupy.zeros(size // 4, np.float32)
+    array = part if kind == "all_gather" else whole
+    result = part if kind == "reduce_scatter" else cupy.empty_like(whole)
+    to, source = (rank + 1) % ranks, (rank - 1) % ranks
+    call = Collective(kind, array, result, ranks, to, source)
+    batch = min(50, max(4, 2**28 // size))
+
+    def calls() -> None:
+        for _ in range(batch):
+            group.nccl.groupStart()
+            queue(group.nccl, group.communicator, call, stream.ptr)
+            group.nccl.groupEnd()
+
+    calls()
+    stream.synchronize()
+    with stream:
+        stream.begin_capture()
+        calls()
+        graph = stream.end_capture()
+    found = {}
+    for name, launch in ("seconds", lambda: graph.launch(stream)), ("called_seconds", calls):
+        times = []
+        for _ in range(1 + REPEATS):
+            group.barrier()
+            begin, end = cupy.cuda.Event(), cupy.cuda.Event()
+            begin.record(stream)
+            launch()
+            end.record(stream)
+            end.synchronize()
+            times.append(1e-3 * cupy.cuda.get_elapsed_time(begin, end) / batch)
+        found[name] = probes.spread(times[1:])
+    return {"what": kind, "choice": choice, "gpus": ranks, "bytes": size, **found}
 
 
 def in_chunks(group: Nccl) -> list[dict[str, Any]]:
@@ -59,8 +103,9 @@ def in_chunks(group: Nccl) -> list[dict[str, Any]]:
     hidden, W2 = [], []
     for rank in range(group.ranks):
         with group.on(rank):
-            hidden.append(cupy.random.random((TOKENS, HIDDEN), "float32").astype("float16"))
-            W2.append(cupy.random.random((HIDDEN, OUT), "float32").astype("float16"))
+            own = HIDDEN // group.ranks
+            hidden.append(cupy.random.random((TOKENS, own), "float32").astype("float16"))
+            W2.append(cupy.random.random((own, OUT), "float32").astype("float16"))
     group.synchronize()
     rows = []
     for chunks in CHUNKS:
@@ -73,7 +118,7 @@ def in_chunks(group: Nccl) -> list[dict[str, Any]]:
         }
         rows.append(
             {"what": "row-parallel", "options": {"chunks": chunks}, "gpus": group.ranks,
-             "dtype": "float16", "M": TOKENS, "N": OUT, "K": HIDDEN,
+             "dtype": "float16", "M": TOKENS, "N": OUT, "K": HIDDEN // group.ranks,
              "seconds": found["both"], "product_seconds": found["product"]}
         )  # fmt: skip
     return rows

@@ -24,13 +24,6 @@ def test_each_thread_has_its_index_and_those_beyond_n_are_hatched(n, threads):
     assert len(hatched(ax, plots.HATCH["C"])) == n
 
 
-def test_one_thread_is_outlined_in_each_iteration():
-    ax = drawings.indices(50, 16, row="iteration", thread=5).axes[0]
-    outlined = [patch.get_x() for patch in ax.patches if patch.get_linewidth() > 2]
-    assert outlined == [5] * 4
-    assert "iteration 2: from index 32" in {text.get_text() for text in ax.texts}
-
-
 def test_only_what_somebody_else_lost_is_marked():
     before = np.full(12, 7.0)
     harmless, harmful = before.copy(), before.copy()
@@ -50,19 +43,6 @@ def bars(fig):
     return [(p.get_y(), p.get_x(), p.get_x() + p.get_width()) for p in frames]
 
 
-def test_bars_lie_on_their_lanes():
-    lanes = {"one": [plots.Bar(0, 2, "a", "A")], "two": [plots.Bar(1, 3, "b")]}
-    assert bars(plots.schedule(lanes)) == [(0, 0, 2), (1, 1, 3)]
-    assert plots.schedule(lanes, end=5).axes[0].get_xlim() == (0, 5)
-
-
-def test_the_kernel_begins_in_the_launch_and_ends_with_the_wait():
-    drawn = bars(plots.six_steps())
-    launch, wait = drawn[2], drawn[3]
-    kernel = drawn[7]
-    assert launch[1] < kernel[1] < launch[2] and kernel[2] == wait[2]
-
-
 @pytest.mark.parametrize("pieces", [1, 2, 4, 8])
 def test_pieces_overlap_but_an_engine_works_on_one_at_a_time(pieces):
     drawn = bars(plots.streams(pieces, copy_in=2, kernel=0.5, copy_out=1))
@@ -74,16 +54,3 @@ def test_pieces_overlap_but_an_engine_works_on_one_at_a_time(pieces):
         assert all(b[1] <= a[0] + 1e-9 for b, a in zip(before, after, strict=True))
     # The copies in take longest; the last piece's other two steps are all that sticks out.
     assert lanes[2][-1][1] == pytest.approx(2 + 1.5 / pieces)
-
-
-def test_an_element_crosses_both_links_in_both_directions():
-    told = [text.get_text() for text in drawings.one_element().axes[0].texts]
-    assert told.count("8 bytes") == told.count("4 bytes") == 2
-    assert {"host\nmemory", "device\nmemory", "PCIe", "1 addition"} <= set(told)
-
-
-def test_the_gpu_waits_until_the_host_has_launched():
-    ax = plots.one_call().axes[0]
-    middle = {text.get_text(): text.get_position()[0] for text in ax.texts}
-    assert middle["layers of Python"] < middle["launch"] < middle["kernel"]
-    assert middle["waits"] < middle["kernel"]

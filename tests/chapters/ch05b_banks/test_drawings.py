@@ -1,28 +1,13 @@
 """The pictures of banks and transposes: what is drawn follows from the arguments."""
 
-import re
-import xml.etree.ElementTree as ElementTree
-
 import pytest
 from matplotlib.text import Annotation
 
 from chapters.ch05b_banks import drawings
-from kernels.lab import plots
-
-PICTURES = ("bank_layouts", "transpose_path", "pending")
 
 
 def texts(fig):
     return [text.get_text() for text in fig.axes[0].texts if text.get_text()]
-
-
-@pytest.mark.parametrize("name", PICTURES)
-def test_a_picture_is_stable_small_and_fits_a_telephone(name):
-    text = plots.svg(getattr(drawings, name)())
-    ElementTree.fromstring(text)
-    assert text == plots.svg(getattr(drawings, name)())
-    assert float(re.search(r'viewBox="0 0 ([\d.]+)', text)[1]) < 400, "points"
-    assert len(text) < 90_000
 
 
 @pytest.mark.parametrize(("side", "column"), [(8, 2), (8, 5), (4, 0)])
@@ -48,15 +33,3 @@ def test_the_last_tile_of_the_path_is_the_first_one_transposed(side):
     assert [b[col * side + row] for row in range(side) for col in range(side)] == a
     arrows = [text for text in fig.axes[0].texts if isinstance(text, Annotation)]
     assert [arrow.xy[1] for arrow in arrows] == [2.5, 2.5]
-
-
-@pytest.mark.parametrize("elements", [2, 4])
-def test_loads_issued_together_end_earlier(elements):
-    fig = drawings.pending(elements)
-    assert f"{elements} elements per thread: {elements} loads in flight" in texts(fig)
-    drawn = [patch.get_path() for patch in fig.axes[0].patches]
-    alone, _, stored, together, _, soon = drawn  # between loads and stores: the stores' tint
-    for path in (alone, stored, together, soon):
-        assert len(path.vertices) == 5 * elements
-    assert together.get_extents().x1 < alone.get_extents().x1
-    assert soon.get_extents().x1 < stored.get_extents().x1

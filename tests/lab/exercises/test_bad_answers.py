@@ -1,15 +1,11 @@
 """Answers that are no answers: each gets one clear result, and nothing raises."""
 
-import threading
-import time
-
 import numpy as np
 import pytest
 
 from kernels import cuda
 from kernels.lab.exercises import EXERCISES, UnknownExercise, check, checking, judge, limits, speed
 from kernels.lab.exercises.kinds import Kind
-from kernels.lab.exercises.limits import OverTime, time_limit
 
 HEAD = "@cuda.jit\ndef axpy(alpha, x, y):\n    i = cuda.grid(1)\n"
 GUARDED = HEAD + "    if i < y.size:\n        "
@@ -163,41 +159,11 @@ def test_a_test_that_never_ends_is_stopped(monkeypatch):
     assert judge("better-test", better_test).kind is Kind.TOO_SLOW
 
 
-def test_the_clock_works_in_any_thread_and_leaves_nothing_behind():
-    caught = []
-
-    def run():
-        try:
-            with time_limit(0.1):
-                while True:
-                    time.sleep(0.01)
-        except OverTime:
-            caught.append(True)
-        with time_limit(60):
-            pass
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    thread.join(300)
-    assert caught == [True] and not thread.is_alive()
-
-
 def test_loops_have_room_for_every_solution():
     assert limits.LOOPS.trips >= 2 * 192, "the longest row of any launch has 192 elements"
 
 
 # ------------------------------------------------------------------------------------ the text
-
-
-def test_a_result_reads_well_in_a_notebook():
-    result = judge("axpy", GUARDED.replace("if i <", "if i <=") + "y[i] = '<b>'\n")
-    assert "<b>" not in result._repr_html_()
-    wrong = judge("axpy", GUARDED.replace("if i <", "if i <=") + "y[i] = x[i]\n")
-    html = wrong._repr_html_()
-    assert "✗" in html and "not yet" in html and "<code>y[i] = x[i]</code>" in html
-    right = judge("axpy", GUARDED + "y[i] = alpha * x[i] + y[i]\n")
-    assert "✓" in right._repr_html_() and "right" in right._repr_html_() and bool(right)
-    assert all(len(line) <= 100 for line in f"{wrong}\n{right}".split("\n"))
 
 
 def test_a_failed_try_without_a_known_cause_gives_one_more_hint(monkeypatch):

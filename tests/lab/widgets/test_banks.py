@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import traitlets
 
 from chapters.ch05b_banks.widgets.banks import words
 from kernels import cuda, float32, lab
@@ -91,14 +90,6 @@ def test_a_kernel_that_reads_so_is_counted_so(formulas, settings):
     assert [a // 4 for a in read.example.addresses] == words(**settings)
 
 
-def test_python_refuses_what_makes_no_sense():
-    for settings in ({"pad": 9}, {"stride": 65}, {"lane": 32}, {"side": 12}, {"access": "x"}):
-        with pytest.raises(traitlets.TraitError):
-            Banks(**settings)
-    with pytest.raises(traitlets.TraitError, match="pad is 9: use 0 to 8"):
-        Banks(pad=9)
-
-
 @pytest.mark.parametrize("size", [(390, 844), (1280, 800)], ids=["phone", "desk"])
 def test_it_fits_a_screen_and_stands_still(mounted, size):
     """Whatever is set, its height stays: nothing below it moves."""
@@ -158,12 +149,6 @@ def test_the_tile_skews_as_its_padding_grows(mounted):
     )
     assert len(set(words)) == 31, "each word has its bank's colour"
     assert shown.page.locator("svg.memory .padding").count() == 32
-
-
-def test_strides_lie_in_rows_of_a_word_per_bank(formulas):
-    for settings in STRIDES:
-        shape = formulas(Banks, "f.memory(x, f.words(x))", settings)
-        assert shape == {"rows": 31 * settings["stride"] // 32 + 1, "columns": 32, "used": 32}
 
 
 def test_a_lane_is_pointed_out_by_key_and_by_pointer(mounted):

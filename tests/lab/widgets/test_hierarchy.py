@@ -1,7 +1,6 @@
 """Hierarchy: its arithmetic against the occupancy calculator, and its picture in a browser."""
 
 import pytest
-import traitlets
 
 from kernels.basics import data_sheets
 from kernels.lab.widgets import Hierarchy
@@ -77,33 +76,6 @@ def test_a_thread_sits_where_the_hardware_numbers_it(formulas):
     assert [32 * s["warp"] + s["lane"] for s in found] == list(range(x * y))
 
 
-@pytest.mark.parametrize(
-    ("fields", "said"),
-    [
-        (["0", "1", "16", "16"], "grid x is 0: use a whole number from 1 to 2,147,483,647."),
-        (["1", "65536", "16", "16"], "grid y is 65536: use a whole number from 1 to 65,535."),
-        (["1", "1", "many", "16"], "block x is “many”: use a whole number from 1 to 1,024."),
-        (["1", "1", "33", "32"], "A block of 33 × 32 has 1,056 threads and may have 1024:"),
-        (["1", "1", "32", "32"], ""),
-    ],
-)
-def test_a_bad_value_is_named_with_its_limit(formulas, fields, said):
-    text = formulas(Hierarchy, "f.fault(x.slice(0, 2), x.slice(2))", fields)
-    assert text.startswith(said) and bool(text) == bool(said)
-
-
-def test_python_refuses_what_the_fields_refuse():
-    for settings in (
-        {"gpu": "abacus"},
-        {"grid": (0, 1)},
-        {"block": (33, 32)},
-        {"grid": (1, 65536)},
-    ):
-        with pytest.raises(traitlets.TraitError, match="use"):
-            Hierarchy(**settings)
-    assert repr(Hierarchy(gpu="t4")) == "Hierarchy(gpu='t4', grid=(1057, 1), block=(16, 16))"
-
-
 def number(shown, what: str) -> str:
     """What the table says of something."""
     row = shown.page.locator("tr", has_text=what).first
@@ -142,15 +114,6 @@ def test_the_keyboard_is_enough(mounted):
         "document.querySelector('.summary').textContent.includes('Thread 37 (x 5, y 2)')"
     )
     assert "lane 5 of warp 1" in shown.page.inner_text(".summary")
-
-
-def test_the_pointer_picks_a_thread(mounted):
-    shown = mounted(Hierarchy(block=(16, 4)))
-    box = shown.page.locator("svg").bounding_box()
-    shown.page.mouse.move(box["x"] + box["width"] - 5, box["y"] + box["height"] - 30)
-    shown.page.wait_for_function(
-        "document.querySelector('.summary').textContent.includes('Thread 63 (x 15, y 3)')"
-    )
 
 
 def test_a_bad_block_is_answered_and_the_picture_stays(mounted):

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import traitlets
 
 from kernels import cuda, lab
 from kernels.lab.widgets import Launch
@@ -68,34 +67,6 @@ def test_every_thread_gets_the_index_of_the_formula(formulas, block):
         assert seat["works"] == (i < n)
 
 
-def test_too_many_warps_are_left_out_in_the_middle(formulas):
-    rows = formulas(Launch, "f.rowsToDraw(100000, 100, 24)")
-    assert len(rows) == 24 and rows.count(None) == 1
-    assert rows[0] == [0, 0] and rows[-1] == [999, 3]
-    assert formulas(Launch, "f.rowsToDraw(50, 33, 24)") == [[0, 0], [0, 1], [1, 0], [1, 1]]
-
-
-@pytest.mark.parametrize(
-    ("fields", "said"),
-    [
-        (["0", "32"], "n is 0: use a whole number from 1 to 100,000."),
-        (["50", "0"], "The block size is 0: use a whole number from 1 to 1,024."),
-        (["50", "1025"], "The block size is 1025: use a whole number from 1 to 1,024."),
-        (["fifty", "32"], "n is “fifty”: use a whole number from 1 to 100,000."),
-        (["-3", "32"], "n is “-3”: use a whole number from 1 to 100,000."),
-        (["50", "33"], ""),
-    ],
-)
-def test_a_bad_value_is_named_with_its_limit(formulas, fields, said):
-    assert formulas(Launch, "f.fault(...x)", fields) == said
-
-
-def test_python_refuses_what_the_fields_refuse():
-    for settings in ({"n": 0}, {"n": 100_001}, {"block": 1025}):
-        with pytest.raises(traitlets.TraitError, match="use 1 to"):
-            Launch(**settings)
-
-
 def number(shown, what: str) -> str:
     """What the table says of something."""
     row = shown.page.locator("tr", has_text=what).first
@@ -149,14 +120,6 @@ def test_the_keyboard_is_enough(mounted):
     shown.page.keyboard.press("ArrowLeft")
     shown.settled()
     assert "1 * 33 + 31 = 64" in shown.page.inner_text(".formula")
-
-
-def test_the_pointer_picks_a_thread(mounted):
-    shown = mounted(Launch(n=50, block=33))
-    box = shown.page.locator(".picture svg").bounding_box()
-    shown.page.mouse.move(box["x"] + 95, box["y"] + box["height"] - 10)
-    shown.settled()
-    assert "= 1 * 33 + 32 = 65" in shown.page.inner_text(".formula")
 
 
 def test_a_bad_value_is_answered_and_the_picture_stays(mounted):

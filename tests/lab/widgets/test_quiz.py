@@ -13,7 +13,7 @@ from bs4 import BeautifulSoup
 from authoring.notebooks import stored_widgets
 from kernels.lab import pages
 from kernels.lab.widgets import Quiz
-from kernels.lab.widgets.quiz import QuizError, load
+from kernels.lab.widgets.quiz import load
 from kernels.lab.widgets.stills import still
 
 ROOT = Path(__file__).parents[3]
@@ -113,34 +113,6 @@ def toml(*, drop: str = "", change: tuple[str, str] = ("", ""), questions: int =
             right = "\nright = true" if option["right"] else ""
             parts.append(f'[[questions.options]]\ntext = "{option["text"]}"{right}\nwhy = "So."')
     return "\n".join(parts).replace(drop, "", 1 if drop else 0).replace(*change, 1)
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (toml(questions=4), "has 4 questions: write 5"),
-        (toml(drop='id = "q0"'), "question 1: it has no 'id'"),
-        (toml(drop='ask = "Which?"'), "question 1: it has no 'ask'"),
-        (toml(drop='section = "So"'), "question 1: it has no 'section'"),
-        (toml(change=('id = "q1"', 'id = "q0"')), "question 1: the id 'q0' is taken"),
-        (toml(drop="right = true"), "question 1: 0 of its options are right"),
-        (toml(change=('text = "c"', 'text = "c"\nright = true')), "2 of its options are right"),
-        (toml(change=('text = "c"', 'text = "b"')), "question 1: two options are the same"),
-        (toml(drop='why = "So."'), "question 1: an option needs a 'text' and a 'why'"),
-        (toml(change=('[[questions.options]]\ntext = "c"\nwhy = "So."', "")), "it has 2 options"),
-        ("questions = [", "ch99_broken/quiz.toml: "),
-    ],
-)
-def test_a_quiz_that_is_not_well_formed_is_named(tmp_path, text, said):
-    (tmp_path / "ch99_broken").mkdir()
-    (tmp_path / "ch99_broken" / "quiz.toml").write_text(text)
-    with pytest.raises(QuizError, match=re.escape(said)):
-        load("99-broken", tmp_path)
-
-
-def test_an_unknown_quiz_is_named_with_those_that_are_there():
-    with pytest.raises(QuizError, match="no quiz ch99_none/quiz.toml .* those of ch01_"):
-        Quiz("99-none")
 
 
 def test_without_a_script_every_question_can_be_read():
@@ -249,40 +221,6 @@ def test_answers_are_there_after_a_reload_and_others_are_left_alone(stored):
     kept = json.loads(page.evaluate("(key) => localStorage.getItem(key)", KEY))
     assert kept["exercises"] == other["exercises"] and kept["quizzes"]["y"] == {"q": [0]}
     assert kept["quizzes"]["x"]["q0"] == [1]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "", "{", "null", "[]", "7", '"x"', '{"format": 2, "quizzes": {"x": {"q0": [1]}}}',
-        '{"format": 1, "quizzes": []}', '{"format": 1, "quizzes": {"x": [1]}}',
-        '{"format": 1, "quizzes": {"x": {"q0": {"length": 9}}}}',
-        '{"format": 1, "quizzes": {"x": {"q0": [-1, 3, 1.5, "1", null, [1]], "z": [1]}}}',
-        '{"format": 1, "quizzes": {"x": {"__proto__": [1], "constructor": [1]}}}',
-        '{"format": 1, "quizzes": {"x": {"q0": "<img src=x onerror=alert(1)>"}}}',
-    ],
-)  # fmt: skip
-def test_forged_or_broken_storage_counts_as_nothing(stored, text):
-    page = stored(text)
-    errors: list[str] = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    assert page.inner_text(".quiz [role=status]").startswith("0 of 5 answered.")
-    page.locator(".quiz summary").nth(1).click()
-    page.locator(".quiz [role=status]").get_by_text("1 of 5 answered").wait_for()
-    assert json.loads(page.evaluate("(key) => localStorage.getItem(key)", KEY))["format"] == 1
-    assert errors == []
-
-
-def test_a_browser_that_keeps_nothing_is_told(mounted):
-    shown = mounted(made())  # a page without an address has no storage
-    assert "Your browser keeps nothing" in shown.page.inner_text(".quiz [role=status]")
-    shown.page.locator(".quiz summary").nth(1).click()
-    shown.page.locator(".quiz [role=status]").get_by_text("1 of 5 answered").wait_for()
-    assert shown.errors == []
-
-
-def test_its_text_form_is_stable():
-    assert repr(Quiz("04-tiled")) == "Quiz(chapter='04-tiled')"
 
 
 def by_keys(widget) -> None:

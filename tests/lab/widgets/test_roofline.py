@@ -42,19 +42,6 @@ def test_the_formulas_are_those_of_the_roofline_module(formulas):
             assert ridge == pytest.approx(roof.ridge, rel=1e-14)
 
 
-def test_numbers_are_moved_apart_as_little_as_can_be(formulas):
-    ways = [
-        ([10, 40, 90], 12, 0, 100, [10, 40, 90]),  # far enough: none moves
-        ([50, 50, 50], 12, 0, 100, [38, 50, 62]),  # around their middle
-        ([10, 50, 52, 90], 12, 0, 100, [10, 45, 57, 90]),  # only those that meet
-        ([1, 2, 3], 12, 0, 100, [0, 12, 24]),  # not beyond the ends
-        ([97, 98, 99], 12, 0, 100, [76, 88, 100]),
-        ([], 12, 0, 100, []),
-    ]
-    for wanted, gap, low, high, expected in ways:
-        assert formulas(Roofline, "f.spread(...x)", [wanted, gap, low, high]) == expected
-
-
 @pytest.mark.parametrize("counted", ["asked", "compulsory"])
 @pytest.mark.parametrize("width", [1280, 390])
 def test_the_number_of_every_recorded_point_can_be_read(mounted, width, counted):
@@ -140,24 +127,6 @@ def test_a_gpu_without_a_record_shows_its_data_sheet_and_says_so(mounted, record
     assert "Nothing is recorded on the Tesla T4" in page.inner_text(".roofline")
 
 
-def test_the_library_has_no_known_bytes_asked(mounted, recorded):
-    widget = mounted(Roofline())
-    page = widget.page
-    assert "cuBLAS" not in page.inner_text(".legend")
-    page.get_by_label("Bytes of the points").select_option("compulsory")
-    widget.settled()
-    assert "cuBLAS: 4.00 TFLOP/s" in page.inner_text(".legend")
-    assert page.locator(".point").count() == 7
-
-
-def test_points_above_the_roof_are_told(mounted, recorded):
-    record = synthetic.record("h200")
-    record.ladder()[0]["gflops"] = 1e4
-    records.write(record)
-    page = mounted(Roofline()).page
-    assert "1 of 6 points stand above the roof" in page.inner_text(".summary")
-
-
 def test_a_record_stands_with_its_data_sheet(recorded):
     second = synthetic.record("h100-80gb-hbm3")
     second.provenance["gpu"] = "NVIDIA H100 80GB HBM3"
@@ -166,14 +135,6 @@ def test_a_record_stands_with_its_data_sheet(recorded):
     assert set(widget.gpus) == set(data_sheets.gpus())
     assert all(len(widget.gpus[name]["roofs"]) == 2 for name in ("h100", "h200"))
     assert widget.gpu == "h200"
-
-
-def test_without_any_record_every_gpu_has_its_data_sheet(tmp_path, monkeypatch, mounted):
-    monkeypatch.setenv("KERNELS_RECORDS", str(tmp_path))
-    widget = Roofline()
-    assert set(widget.gpus) == set(data_sheets.gpus())
-    assert "data sheet alone" in mounted(widget).page.inner_text(".roofline")
-    assert repr(widget) == "Roofline(gpu='h200', intensity=0.25, counted='asked')"
 
 
 def test_a_redraw_costs_little_more_than_the_picture_itself(mounted, recorded):

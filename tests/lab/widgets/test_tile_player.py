@@ -104,13 +104,6 @@ def test_each_gpu_has_its_own_speeds(opened, recorded):
     assert "Nothing is recorded yet on the Tesla T4." in widget.page.inner_text(".tile-player")
 
 
-def test_without_a_record_it_says_so(opened, tmp_path, monkeypatch):
-    monkeypatch.setenv("KERNELS_RECORDS", str(tmp_path))
-    page = opened(TilePlayer()).page
-    assert "Nothing is recorded yet" in page.inner_text(".tile-player")
-    assert not page.locator("svg[role=img]").is_visible()
-
-
 def test_a_sum_is_written_out(opened, formulas):
     widget = opened(TilePlayer())
     page = widget.page
@@ -216,38 +209,6 @@ def test_without_the_second_barrier_a_tile_is_overwritten(opened):
     page.get_by_label("K", exact=True).fill("8")
     widget.settled()
     assert "One tile only" in page.inner_text(".race")
-
-
-@pytest.mark.parametrize(
-    ("field", "value", "says"),
-    [
-        ("Tile size", "64", "tile 64 needs 4096 threads per block; this GPU allows 1024: use 8"),
-        ("Tile size", "3", "tile 3: the player shows tiles of 4 to 32"),
-        ("K", "65", "K = 65: the player shows sizes of 1 to 64"),
-        ("M", "0", "M = 0: the player shows sizes of 1 to 64"),
-    ],
-)
-def test_bad_input_is_refused_with_a_way_out(opened, field, value, says):
-    widget = opened(TilePlayer())
-    page = widget.page
-    page.get_by_label(field, exact=True).fill(value)
-    widget.settled()
-    assert page.get_by_role("alert").inner_text().startswith(says)
-    assert rows(page, "one block")["threads per block"] == ["16"]
-    page.get_by_label(field, exact=True).fill("7")
-    widget.settled()
-    assert not page.get_by_role("alert").is_visible()
-    assert widget.errors == []
-
-
-def test_matrices_of_one_element_work(mounted):
-    widget = mounted(TilePlayer(M=1, N=1, K=1, tile=32, row=0, col=0))
-    page = widget.page
-    page.get_by_label("Moment", exact=True).fill("40")
-    widget.settled()
-    assert "goes to C[0, 0]" in page.inner_text(".sum")
-    assert rows(page, "the whole product")["global loads"] == ["2", "2", "1×"]
-    assert widget.errors == []
 
 
 def test_a_redraw_costs_little_more_than_the_picture_itself(mounted):
@@ -396,42 +357,6 @@ def test_a_kernel_that_answers_is_shown(mounted, recorded):
     page.evaluate("close_()")
     assert page.evaluate("Object.keys(heard)") == []
     assert page.locator(".tile-player").count() == 0
-
-
-def test_a_kernel_that_falls_silent_ends_the_wait(mounted):
-    page = mounted(TilePlayer()).page
-    page.clock.install(time=0)
-    page.clock.pause_at(1)  # from here on time passes only where the test says so
-    page.evaluate(LIVE)
-    button = page.get_by_role("button", name="Run on this machine")
-    button.click()
-    page.clock.run_for(4_900)
-    for text in ("Compiling …", "Timing …"):  # each word from the kernel starts the wait anew
-        page.evaluate("(text) => answer({ type: 'progress', text })", text)
-        page.clock.run_for(29_000)
-        assert page.inner_text(".run [role=status]") == text
-        assert button.is_disabled()
-    page.clock.run_for(2_000)
-    assert page.inner_text(".run [role=status]").startswith(
-        "No answer: the kernel is busy, has died"
-    )
-    assert not button.is_disabled() and not page.locator("progress").is_visible()
-    page.evaluate("answer({ type: 'progress', text: 'late' })")
-    assert page.inner_text(".run [role=status]").startswith("No answer")
-    page.evaluate("close_()")
-
-
-def test_keys_scroll_the_code(mounted):
-    page = mounted(TilePlayer(), width=390).page
-    page.get_by_role("radio", name="Code").check(force=True)
-    code = page.get_by_role("list", name="The loop of the kernel")
-    code.focus()
-    page.keyboard.press("ArrowRight")
-    page.wait_for_function("document.querySelector('.code').scrollLeft > 0")
-
-
-def test_its_text_form_is_stable():
-    assert repr(TilePlayer()) == "TilePlayer(M=8, N=12, K=16, tile=4)"
 
 
 #: The widget's own sizes and element, and those of the pages that show it, by the loads at first.

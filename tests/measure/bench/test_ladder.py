@@ -1,12 +1,9 @@
 """What of the ladder is measured, and what beside it."""
 
-from dataclasses import replace
-
 import pytest
 
 from kernels.measure import peers
 from kernels.measure.bench import ladder
-from kernels.measure.bench.case import Case
 from kernels.rungs.order import LADDER
 
 
@@ -44,40 +41,3 @@ def test_other_libraries_are_measured_only_where_they_are_installed(monkeypatch,
     monkeypatch.setattr(peers, "find_spec", lambda name: None)
     monkeypatch.setattr(peers.peer_cutile, "FOLDER", tmp_path)
     assert list(peers.others(None, None, None)) == []
-
-
-def test_e4m3_is_left_out_where_no_library_multiplies_it(monkeypatch):
-    monkeypatch.setattr(peers, "find_spec", lambda name: None)
-    with pytest.warns(UserWarning, match="e4m3: RuntimeError: .* pip install torch"):
-        assert ladder.timings(16, 32, 48, [LADDER["fp8"]], "e4m3") == {"timings": []}
-
-
-class Broken:
-    """Stands for a rung that does not compile, between two that do."""
-
-    name, dtypes = "broken", ("float32",)
-
-    def missing(self, dtype):
-        return ""
-
-    def versions(self):
-        yield "numba", {}
-
-    def prepare(self, *_, **__):
-        raise RuntimeError("ptxas says no\nin many lines")
-
-
-def test_a_rung_that_fails_is_told_of_and_the_others_are_measured(monkeypatch, tmp_path):
-    monkeypatch.setattr(Case, "library", lambda case: lambda: case.C.__setitem__(
-        ..., case.right
-    ))  # fmt: skip
-    monkeypatch.setattr(peers, "find_spec", lambda name: None)
-    monkeypatch.setattr(peers.peer_cutile, "FOLDER", tmp_path)
-    small = replace(LADDER["tiled"], engines=("numba",))
-    with pytest.warns(UserWarning, match="not measured: .*broken.*ptxas says no in many lines"):
-        rows = ladder.timings(20, 30, 10, [small, Broken(), small])["timings"]
-    assert [row["rung"] for row in rows] == ["cublas"] + 6 * ["tiled"]
-    assert all(row["correct"] and row["cublas_gflops"] > 0 for row in rows)
-    assert rows[0]["cublas_gflops"] == rows[0]["gflops"], "cuBLAS is measured against itself"
-    assert len({row["cublas_gflops"] for row in rows}) > 1, "a rung's row has the cuBLAS beside it"
-    assert rows[0]["seconds"]["n"] >= 6, "cuBLAS is measured before the rungs and after them"

@@ -1,14 +1,11 @@
 """The steps that measure sums, scans and products with vectors, without a GPU."""
 
-import numpy as np
 import pytest
 
 from kernels import on_gpu, records
-from kernels.measure import ncu
 from kernels.measure.bench import plan
 from kernels.measure.bench import primitives as bench
 from kernels.measure.timing import Timing
-from kernels.records import counters
 
 SMALL = {
     "sums": lambda: bench.sum_cases((2500, 77)),
@@ -61,47 +58,3 @@ def test_a_result_that_is_not_there_or_is_off_is_found(table):
         iter([bench.Primitive(first.what, first.nbytes, lambda: None, first.error)]), 1.0
     )
     assert rows[0]["correct"] is False
-
-
-def test_counts_of_all_launches_of_a_case_are_added(monkeypatch):
-    monkeypatch.setitem(bench.TABLES, "sums", lambda: bench.sum_cases((70_000,)))
-    metric = counters.COUNTS["sectors"]
-    launches = [ncu.Launch("k", {metric: 10**i}) for i in range(13)]
-    asked = {}
-
-    def profile(command, metrics, **options):
-        asked.update(options, command=command, metrics=metrics)
-        return launches
-
-    monkeypatch.setattr(ncu, "profile", profile)
-    rows = [row for row in bench.recorded("sums")["sums"] if row["engine"] == "numba"]
-    assert [row["launches"] for row in rows] == [3, 3, 3, 2, 2]
-    assert [row["sectors"] for row in rows] == [
-        111, 111 * 10**3, 111 * 10**6, 11 * 10**9, 11 * 10**11,
-    ]  # fmt: skip
-    assert asked["command"][1:] == ["-m", "kernels.measure.bench.primitives", "sums"]
-    assert asked["marked"] and set(asked["metrics"]) == {
-        (counters.COUNTS | counters.LARGEST)[name] for name in bench.COUNTED
-    }
-    launches.pop()
-    with pytest.raises(ncu.ProfilerError, match="expected 13 launches, counted 12"):
-        bench.recorded("sums")
-
-
-def test_the_launches_of_a_scan_are_counted():
-    for version in bench.scan.VERSIONS.values():
-        for n in (1, version.tile, version.tile + 1, version.tile**2 + 1):
-            operands = bench.scan.Vector(np.zeros(n, np.float32))
-            made = list(version._launches(*operands.contiguous(), operands))
-            assert bench._launches(version, n) == len(made)
-
-
-def test_without_counters_the_times_stand_alone(monkeypatch):
-    def refuse(*arguments, **options):
-        raise ncu.ProfilerError("not here")
-
-    monkeypatch.setattr(ncu, "profile", refuse)
-    monkeypatch.setitem(bench.TABLES, "sums", lambda: bench.sum_cases((100,)))
-    with pytest.warns(UserWarning, match="no hardware counters: not here"):
-        rows = bench.recorded("sums")["sums"]
-    assert len(rows) >= 4 and "sectors" not in rows[0] and np.isfinite(rows[0]["share_of_bound"])

@@ -22,12 +22,14 @@ instead. Each row was run in the interpreter and compiled for a GPU by numba-cud
 
 Two results can differ. Numba's linker merges a product and a sum into one FMA, which rounds once
 where the interpreter rounds twice: expect another last digit. A 64-bit integer that overflows, a
-float too large for the integer it becomes, and `abs` of the lowest integer of a type are undefined:
-a GPU may give any number. Of 0.0 and -0.0, `min` and `max` go by the sign; where the compiler knows
-both, it takes the first.
+float too large for the integer it becomes, and `abs` and `-` of the lowest integer of a type are
+undefined: a GPU may give any number. Of 0.0 and -0.0, `min` and `max` go by the sign; where the
+compiler knows both, it takes the first.
 
-A launch hangs on a GPU or runs, when some threads return before `grid.sync()`: on an H200 both were
-seen. Numba's own examples *Laplace* and *Sessionize* do so; the interpreter names the thread.
+Every thread of the grid must come to `grid.sync()`; the interpreter names one that has returned. On
+an H100, thread 0 of a block reports for it: launches hung where that thread had returned from one
+of the blocks, and were right in 50 of 50 where other threads had. Numba's examples *Laplace* and
+*Sessionize* are of the second kind: they run there, and are refused here.
 
 {summary}
 """

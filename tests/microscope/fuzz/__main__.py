@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from tests.microscope.fuzz import functions, sanitize, worker
+from tests.microscope.fuzz import worker
 
 KEPT = 300  #: programs kept whole, of each class that calls for a look
 QUIET = (
@@ -31,8 +31,6 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1, help="other numbers, other programs")
     parser.add_argument("--again", type=int, nargs="+", default=[], metavar="SEED", help="first")
     parser.add_argument("--judge", choices=tuple(worker.judges.JUDGES), default="gpu")
-    parser.add_argument("--sanitize", type=int, default=0, metavar="N", help="N wrong kernels too")
-    parser.add_argument("--functions", action="store_true", help="those of math, on a GPU")
     parser.add_argument("--processes", type=int, default=max(1, os.cpu_count() or 1))
     parser.add_argument("--minutes", type=float, default=7.0, help="begin nothing after these")
     parser.add_argument("--out", type=Path, required=True)
@@ -45,21 +43,6 @@ def main() -> None:
         rows = worker.hire(given.again, given.judge, given.processes, deadline)
         result["again"] = [worker.detailed(row) for row in rows]
         write(given.out, result)
-    if given.sanitize:
-        try:
-            result["sanitizer"] = sanitize.rows(given.sanitize, given.processes)
-        except Exception as error:  # the fuzz is worth having without it
-            result["sanitizer"] = f"{type(error).__name__}: {error}"
-        print(f"sanitizer: {time.monotonic() - began:.0f} s", flush=True)
-        write(given.out, result)
-
-    if given.functions:
-        try:
-            result["functions"] = functions.rows()
-        except Exception as error:
-            result["functions"] = f"{type(error).__name__}: {error}"
-        write(given.out, result)
-
     first = given.seed * SEEDS
     seeds = range(first, first + given.count)
     counts: Counter = Counter()
@@ -80,15 +63,7 @@ def main() -> None:
             write(given.out, result)
             last = now
     write(given.out, result)
-    print(
-        json.dumps(
-            {
-                k: v
-                for k, v in result.items()
-                if k not in ("kept", "again", "sanitizer", "functions")
-            }
-        )
-    )
+    print(json.dumps({k: v for k, v in result.items() if k not in ("kept", "again")}))
 
 
 def write(path: Path, result: dict) -> None:

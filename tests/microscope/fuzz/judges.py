@@ -12,11 +12,13 @@ from unittest import mock
 
 import numpy as np
 
+from kernels.host import tma
+from microscope import TensorMap
 from tests.microscope.cases import from_source
 from tests.microscope.fuzz import ptx
 from tests.microscope.fuzz.programs import Program
 
-CAPABILITY = (9, 0)
+CAPABILITY = (9, 0, "a")
 
 
 @dataclass
@@ -34,8 +36,9 @@ class Verdict:
     undefined : bool
         Whether an integer overflowed, or a float was made an integer that cannot hold it: LLVM
         counts on neither, and the compiled code may do anything. So is `abs` of the lowest integer
-        of a type. Or whether `min` or `max` had to
-        choose between 0.0 and -0.0: of two constants LLVM takes the first, the GPU goes by sign.
+        of a type, and its negative: a GPU's assembler takes that of int16 in 32 bits. Or whether
+        `min` or `max` had to choose between 0.0 and -0.0: of two constants LLVM takes the first,
+        the GPU goes by sign.
     """
 
     outputs: list[np.ndarray] = field(default_factory=list)
@@ -52,6 +55,7 @@ def interpreted(program: Program, inputs: int, schedule: str = "lockstep") -> Ve
     undefined: list = []
     absolute = functions.BUILTINS[abs]
     convert, operate, choose = values.clamped, values.binary, values.of_floats
+    negate = values.negative
 
     def converts(d: np.dtype, v):
         limits = np.iinfo(d)
@@ -66,11 +70,13 @@ def interpreted(program: Program, inputs: int, schedule: str = "lockstep") -> Ve
             undefined.append(np.any(np.abs(exact) >= 2.0**63))
         return v
 
-    def positive(run, n, m, arguments):
-        (v,) = arguments
+    def lowest(v):
         if v.dtype.kind == "i":
             undefined.append(np.any(v == np.iinfo(v.dtype).min))
-        return absolute(run, n, m, arguments)
+        return v
+
+    def positive(run, n, m, arguments):
+        return absolute(run, n, m, [lowest(v) for v in arguments])
 
     def chooses(less: bool, a, b):
         undefined.append(np.any((a == 0) & (b == 0) & (np.signbit(a) != np.signbit(b))))
@@ -78,6 +84,7 @@ def interpreted(program: Program, inputs: int, schedule: str = "lockstep") -> Ve
 
     with (
         mock.patch.dict(functions.BUILTINS, {abs: positive}),
+        mock.patch.object(values, "negative", lambda v: negate(lowest(v))),
         mock.patch.object(values, "of_floats", chooses),
         mock.patch.object(values, "clamped", converts),
         mock.patch.object(values, "binary", operates),
@@ -113,6 +120,7 @@ def __getattr__(name: str):
         if isinstance(one, Instruction):
             setattr(made, one.name.removeprefix("ptx."), one.numba)
     made.mma = lambda k, dtype: instructions.mma(k, dtype).numba
+    made.wgmma = lambda *given, **named: instructions.wgmma(*given, **named).numba
     globals()["intrinsics"] = made
     return made
 
@@ -122,7 +130,7 @@ def __getattr__(name: str):
 class Device:
     """A GPU that is not there."""
 
-    compute_capability: tuple[int, int] = CAPABILITY
+    compute_capability: tuple = CAPABILITY
 
 
 @contextmanager
@@ -142,7 +150,7 @@ def compiler():
             function, signature, device=False, abi="numba", cc=CAPABILITY, output="ltoir"
         )
         options = LinkerOptions(
-            arch="sm_{}{}".format(*CAPABILITY), ptx=True, link_time_optimization=True
+            arch="sm_{}{}{}".format(*CAPABILITY), ptx=True, link_time_optimization=True
         )
         return bytes(Linker(ObjectCode.from_ltoir(code), options=options).link("ptx").code).decode()
 
@@ -181,12 +189,12 @@ def signature_of(program: Program):
     """The types of a program's arguments, as Numba sees them."""
     from numba import typeof, types
 
-    return types.void(
-        *(
-            types.Array(typeof(a).dtype, a.ndim, "C") if isinstance(a, np.ndarray) else typeof(a)
-            for a in program.values(0)
-        )
-    )
+    def type_of(a):
+        if isinstance(a, TensorMap):  # 128 bytes in global memory
+            return types.Array(types.uint8, 1, "C")
+        return types.Array(typeof(a).dtype, a.ndim, "C") if isinstance(a, np.ndarray) else typeof(a)
+
+    return types.void(*map(type_of, program.values(0)))
 
 
 def one_line(error: Exception) -> str:
@@ -259,12 +267,27 @@ class OnGPU:
     def run(self, inputs: int) -> list[np.ndarray]:
         """All array arguments after the launch."""
         p, cuda = self.program, self.cuda
-        given = [cuda.to_device(a) if isinstance(a, np.ndarray) else a for a in p.values(inputs)]
+        arrays, given = [], []
+        for a in p.values(inputs):
+            array = a.array if isinstance(a, TensorMap) else a
+            if isinstance(array, np.ndarray):
+                arrays.append(cuda.to_device(array))
+                array = arrays[-1]
+            if isinstance(a, TensorMap):
+                made = tma.encoded(
+                    array.device_ctypes_pointer.value,
+                    array.shape,
+                    array.strides[-2::-1],
+                    a.box,
+                    a.dtype,
+                )
+                array = cuda.to_device(made.view(np.uint8))
+            given.append(array)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             self.kernel[p.grid, p.block](*given)
             cuda.synchronize()
-        return [a.copy_to_host() for a in given if hasattr(a, "copy_to_host")]
+        return [a.copy_to_host() for a in arrays]
 
     def aside(self, inputs: int, outputs: list[np.ndarray], names) -> str:
         """Where the executed code differs from `outputs`, those of the GPU."""

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from microscope import TensorMap
+
 TYPES = {
     "b1": np.bool_, "i1": np.int8, "i2": np.int16, "i4": np.int32, "i8": np.int64,
     "u1": np.uint8, "u2": np.uint16, "u4": np.uint32, "u8": np.uint64,
@@ -24,6 +26,7 @@ PARTICLE = np.dtype([("n", np.int32), ("x", np.float32), ("w", np.float64)], ali
 LENGTHS = (7, 16, 33, 64, 96)
 OUTPUTS = ("f4", "f8", "i1", "i4", "i8", "u1", "u2", "u4", "u8")
 LAUNCHES = (((2,), (40,)), ((1,), (64,)), ((3,), (32,)), ((2, 2), (5, 4)), ((2,), (3, 4, 3)))
+WARPGROUPS = (((1,), (128,)), ((2,), (128,)), ((1,), (256,)))
 WHOLE_WARPS = (((1,), (64,)), ((3,), (32,)), ((1,), (96,)), ((2, 1), (16, 4)))
 INTEGERS = (0, 1, 2, 3, 5, 7, 10, -1, -2, -3, 31, 100, 127, 128, 255, 256, 32767, 65535,
             2**31 - 1, -(2**31), 2**31, 2**32 - 1, 2**33 + 1, 2**40, 2**62, 2**63 - 1)  # fmt: skip
@@ -50,7 +53,10 @@ FORMATS = {
     "bfloat16": "(np.array([0, 1, -1, 2, -2, 3, -3, 4], np.float32).view(np.uint32) >> 16)"
     ".astype(np.uint16)",
     "tf32": "np.array([0, 1, -1, 2, -2, 3, -3, 4], np.float32).view(np.uint32)",
+    "e4m3": "np.array([0, 0x38, 0xB8, 0x40, 0xC0, 0x44, 0xC4, 0x48], np.uint8)",
 }
+BYTES = {"float16": 2, "bfloat16": 2, "tf32": 4, "e4m3": 1}  #: of a number of each
+MAPS = {"f4": "float32", "u2": "bfloat16", "u1": "uint8"}  #: what TMA calls elements
 FIELDS = {"n": "i", "x": "f", "w": "f"}  #: of a `PARTICLE`
 #: Functions of complex numbers, and how they are called.
 OF_COMPLEX = ("np.sin", "np.cos", "np.log", "np.tanh", "np.sinh", "np.cosh", "np.arctan",
@@ -98,6 +104,13 @@ def make(name: str, rng: np.random.Generator, threads: int):
     kind, _, size = name.partition("_")
     if kind == "out":
         return np.full((threads, SLOTS), 77, (TYPES | COMPLEX)[size])
+    if kind.startswith("map"):  # map_f4_20x24_8x4: boxes of 8×4 of a matrix of 20×24
+        shape, box = (tuple(map(int, x.split("x"))) for x in size.split("_")[1:3])
+        dtype = size.partition("_")[0]
+        made = numbers(rng, dtype, int(np.prod(shape))).reshape(shape)
+        if kind == "mapout":
+            made[...] = 77
+        return TensorMap(made, (1,) * (len(shape) - 2) + box, MAPS[dtype])
     if kind in ("records", "left"):
         made = np.zeros(threads if kind == "left" else int(size), PARTICLE)
         for field, dtype in (("n", "i4"), ("x", "f4"), ("w", "f8")):
@@ -189,7 +202,10 @@ class Writer:
         self.left = 0  # records that a thread puts out: one or none
         self.vectors: list[tuple[str, str, int]] = []  # name, kind, components
         self.modern = self.chance(0.4)  # with PTX instructions
+        self.hopper = self.modern and not self.early and self.chance(0.35)  # TMA and wgmma, too
         self.formats: dict[str, int] = {}  # of matrices, with the k of the product
+        self.wide: list[tuple[str, str]] = []  # formats and arguments of `ptx.wgmma`
+        self.maps: list[str] = []  # tensor maps
 
     # -- dice
 
@@ -224,7 +240,11 @@ class Writer:
         """Write everything."""
         for _ in range(self.pick((0, 0, 1, 1, 2))):
             self.function()
+        if self.chance(0.25):
+            self.recursion()
         grid, block = self.pick(WHOLE_WARPS if self.modern and self.chance(0.75) else LAUNCHES)
+        if self.hopper:
+            grid, block = self.pick(WARPGROUPS)
         self.threads = int(np.prod(grid) * np.prod(block))
         self.block_threads = int(np.prod(block))
         inputs = self.rng.sample([k for k in TYPES], self.pick((2, 3, 4)))
@@ -248,8 +268,11 @@ class Writer:
         names = [*self.arrays, *([self.matrix] if self.matrix else []), *self.scalars]
         names += [x for x in (self.records, self.complex, self.tuple) if x]
         names += [*self.shared_totals, *(f"out_{k}" for k, used in self.slots.items() if used)]
-        names += ["left_0"] * self.left
+        names += ["left_0"] * self.left + self.maps
         known = []
+        for dtype in {d: 0 for d, _ in self.wide if d not in self.formats}:
+            known += [f"{dtype.upper()} = {FORMATS[dtype]}"]
+        known += [f"WGMMA_{k} = ptx.wgmma({given})" for k, (_, given) in enumerate(self.wide)]
         for dtype, k in self.formats.items():
             known += [f"{dtype.upper()} = {FORMATS[dtype]}"]
             known += [f'MMA_{dtype.upper()} = ptx.mma({k}, "{dtype}")']
@@ -288,6 +311,8 @@ class Writer:
         self.block_of(self.pick((3, 5, 6)), 3)
         if self.modern and not self.early and not self.scope.ended:
             self.pick((self.copied, self.phase, self.fragment, self.product, self.product))()
+        if self.hopper and not self.scope.ended:
+            self.pick((self.tile, self.warpgroup))()
         self.block_of(self.pick((3, 4, 6)), 3)
         for _ in range(3):
             self.output()
@@ -319,6 +344,8 @@ class Writer:
                 choices += [(self.exchange, 1.5), (self.warp, 1)]
                 choices += [(self.copied, 1.5), (self.phase, 1), (self.reduced, 1)] * self.modern
                 choices += [(self.fragment, 1), (self.product, 1.5)] * self.modern
+                choices += [(self.tile, 2)] * (self.hopper and len(self.maps) < 3)
+                choices += [(self.warpgroup, 2)] * (self.hopper and not self.wide)
             if self.early and self.uniform and not self.loops:
                 choices += [(self.leave, 1)]
         else:
@@ -626,7 +653,9 @@ class Writer:
         name, kind = self.fresh("inner"), self.pick("if")
         parameters = {f"{name}_{p}": self.pick("if") for p in "ab"[: self.pick((1, 2))]}
         outside = self.scope, self.arrays, self.matrix, self.scalars
-        self.scope, self.arrays, self.matrix, self.scalars = Scope(dict(parameters)), {}, "", []
+        around = {"i": "i", "t": "i"} if self.chance(0.5) else {}
+        self.scope = Scope(parameters | around)
+        self.arrays, self.matrix, self.scalars = {}, "", []
         self.in_function = True
         result, given = self.expression(kind, 2), ", ".join(parameters)
         if self.chance(0.5):
@@ -734,7 +763,7 @@ class Writer:
         if self.block_threads % WARP:
             return self.phase()
         n, a, b, acc = self.block_threads, self.fresh("a"), self.fresh("b"), self.fresh("acc")
-        dtype = self.pick(FORMATS)
+        dtype = self.pick([d for d in FORMATS if d != "e4m3"])
         k = self.formats.setdefault(dtype, self.pick((4, 8) if dtype == "tf32" else (8, 16)))
         left = k // 2 if dtype == "tf32" else k // 4  # registers of A; B has half of them
         table, right = dtype.upper(), left // 2
@@ -767,6 +796,107 @@ class Writer:
         for part in self.rng.sample(range(4), self.pick((1, 2))):
             v = self.fresh("v")
             self.line(f"{v} = {acc}[{part}]")
+            self.assigned(v, "f")
+
+    def tile(self) -> None:
+        """A box of a matrix that TMA loads, one of its elements, and perhaps a box that it stores.
+
+        Boxes may lie partly or wholly outside.
+        """
+        name, bar, v, n = self.fresh("box"), self.fresh("bar"), self.fresh("v"), self.block_threads
+        kind = self.pick(MAPS)
+        size, rows = np.dtype(TYPES[kind]).itemsize, self.pick((1, 3, 8, 16))
+        columns = self.pick((16, 32, 64, 128)) // size
+        of = (self.pick((5, 17, 40)), 16 // size * self.pick((1, 3, 9)))
+        of = (*((self.pick((1, 3)),) if self.chance(0.3) else ()), *of)
+        self.maps.append(f"map_{kind}_{'x'.join(map(str, of))}_{rows}x{columns}_{self.counter}")
+        at = [f"int32({self.integer(1)} % {x + 8} - 4)" for x in (of[-1], of[-2])]
+        at += [f"int32({self.integer(1)} % {of[0]})"] * (len(of) - 2)
+        count, there = rows * columns, f"ptx.shared_address({name})"
+        self.line(f"{name} = cuda.shared.array({count}, {self.type_name(kind)}, alignment=1024)")
+        self.line(f"{bar} = cuda.shared.array(1, uint64)")
+        with self.body("if t == 0:"):
+            self.line(f"ptx.mbarrier_init(ptx.shared_address({bar}), uint32(1))")
+            self.line("ptx.fence_mbarrier_init()")
+        self.line("cuda.syncthreads()")
+        with self.body("if t == 0:"):
+            self.line(
+                f"ptx.mbarrier_arrive_expect_tx(ptx.shared_address({bar}), uint32({count * size}))"
+            )
+            self.line(
+                f"ptx.cp_async_bulk_tensor_{len(of)}d_load({there}, {self.maps[-1]}, "
+                f"{', '.join(at)}, ptx.shared_address({bar}))"
+            )
+        self.line(f"ptx.mbarrier_wait_parity(ptx.shared_address({bar}), uint32(0))")
+        self.line(f"{v} = {name}[({self.integer(1)}) % {count}]")
+        self.assigned(v, self.kind_of(kind))
+        if self.chance(0.5):
+            return
+        k, blocks = self.fresh("k"), self.threads // n
+        self.maps.append(f"mapout_{kind}_{rows * blocks}x{columns}_{rows}x{columns}_{self.counter}")
+        self.line("cuda.syncthreads()")
+        with self.body(f"for {k} in range(t, {count}, {n}):"):
+            self.scope.sure[k] = "i"
+            self.line(f"{name}[{k}] = {self.expression(self.kind_of(kind), 2)}")
+            del self.scope.sure[k]
+        self.line("ptx.fence_proxy_async()")
+        self.line("cuda.syncthreads()")
+        with self.body("if t == 0:"):
+            x, y = self.pick((0, 0, 1, -2, columns)), f"i // {n} * {rows}"
+            to = f"{self.maps[-1]}, int32({x}), int32({y})"
+            self.line(f"ptx.cp_async_bulk_tensor_2d_store({to}, {there})")
+            self.line("ptx.cp_async_bulk_commit_group()")
+            self.line("ptx.cp_async_bulk_wait_group(0)")
+
+    def warpgroup(self) -> None:
+        """Products of a warpgroup, of small whole numbers, in one group or two with sums each."""
+        dtype, columns = self.pick(BYTES), self.pick((8, 16, 24, 32, 64))
+        size, table, number = BYTES[dtype], dtype.upper(), len(self.wide)
+        from_registers = self.chance(0.3)
+        down_A, rows_B = (size == 2 and self.chance(0.5) for _ in range(2))
+        down_A = down_A and not from_registers
+        options = f", transposed_B={rows_B}, transposed_A={down_A}"
+        options = f"a_in={'registers' if from_registers else 'shared'!r}" + options
+        self.wide.append((dtype, f'{columns}, "{dtype}", {options}'))
+        name, at = self.fresh("sh"), self.fresh("k")
+        start_B = 0 if from_registers else 8192
+        count = (start_B + (8192 if rows_B else 128 * columns)) // size
+        self.line(f"{name} = cuda.shared.array({count}, uint{8 * size}, alignment=1024)")
+        with self.body(f"for {at} in range(t, {count}, {self.block_threads}):"):
+            self.scope.sure[at] = "i"
+            self.line(f"{name}[{at}] = {table}[{self.integer(2)} & 7]")
+            del self.scope.sure[at]
+        steps, groups = self.pick((1, 1, 2, 4)), self.pick((1, 1, 2))
+        sums = [self.fresh("acc") for _ in range(groups)]
+        fragments = [self.fresh("a") for _ in range(steps)] if from_registers else []
+        for acc in sums:
+            self.line(f"{acc} = cuda.local.array({columns // 2}, float32)")
+            for part in range(columns // 2):
+                self.line(f"{acc}[{part}] = float32({self.pick((0, 1, 't % 5', -3))})")
+        ones = sum(256 ** (size * k) for k in range(4 // size))  # a number as often as it fits
+        for a in fragments:
+            self.line(f"{a} = cuda.local.array(4, uint32)")
+            for part in range(4):
+                word = f"uint32({table}[{self.integer(1)} & 7])"
+                self.line(f"{a}[{part}] = uint32({word} * {ones})")
+        self.line("ptx.fence_proxy_async()")
+        self.line("cuda.syncthreads()")
+        self.line("ptx.wgmma_fence()")
+        here = f"ptx.shared_address({name})"
+        for acc in sums:
+            for step in range(steps):
+                a = f"{here} + uint32({(2048 if down_A else 32) * step})"
+                b = f"{here} + uint32({start_B + (2048 if rows_B else 32) * step})"
+                a = f"ptx.matrix_descriptor({a}, uint32({8192 if down_A else 16}))"
+                b = f"ptx.matrix_descriptor({b}, uint32({8192 if rows_B else 16}))"
+                a = fragments[step] if fragments else a
+                add = self.pick((1, 1, 0)) if step == 0 else 1
+                self.line(f"WGMMA_{number}({acc}, {a}, {b}, int32({add}))")
+            self.line("ptx.wgmma_commit_group()")
+        for k, acc in enumerate(sums):
+            self.line(f"ptx.wgmma_wait_group({groups - 1 - k}, {acc}, {columns // 2})")
+            v = self.fresh("v")
+            self.line(f"{v} = {acc}[{self.rng.randrange(columns // 2)}]")
             self.assigned(v, "f")
 
     def reduced(self) -> None:
@@ -845,6 +975,26 @@ class Writer:
             self.line(f"return {self.expression(self.pick(kind * 3 + 'i'), 2)}")
         self.lines += ["", ""]
         self.functions.append((name, "".join(parameters.values()), kind))
+        self.in_function, self.scope = False, Scope()
+
+    def recursion(self) -> None:
+        """A device function that calls itself, with the types that it was called with."""
+        name, kind = self.fresh("again"), self.pick("if")
+        self.in_function, self.functions_kind = True, kind
+        self.arrays, self.matrix, self.scalars = {}, "", []
+        self.scope = Scope({f"{name}_n": "i", f"{name}_x": kind})
+        cast = "int64" if kind == "i" else "float64"
+        self.line("@cuda.jit(device=True)")
+        with self.body(f"def {name}({name}_n, {name}_x):"):
+            with self.body(f"if {name}_n < 1:"):
+                self.line(f"return {self.expression(kind, 2)}")
+            self.fixed.add(f"{name}_n")
+            self.block_of(self.pick((0, 1)), 1)
+            self.scope.ended = False
+            deeper = f"{name}({name}_n - 1, {cast}({self.expression(kind, 1)}))"
+            self.line(f"return {deeper} {self.pick('+-*')} {self.expression(kind, 1)}")
+        self.lines += ["", ""]
+        self.functions.append((name, f"n{kind}", kind))
         self.in_function, self.scope = False, Scope()
 
     # -- expressions
@@ -1066,6 +1216,10 @@ class Writer:
         if not here:
             return None
         name, parameters, _ = self.pick(here)
+        if parameters[0] == "n":
+            cast = "int64" if kind == "i" else "float64"
+            deep = self.pick((f"{self.integer(room)} % 5", self.pick(SMALL)))
+            return f"{name}(int64({deep}), {cast}({self.expression(kind, room)}))"
         return f"{name}({', '.join(self.expression(k, room) for k in parameters)})"
 
 

@@ -59,7 +59,7 @@ ITEMS = [
     ("one panel is not loaded", Kind.DEADLOCK, "which lacks 8192 bytes", "mbarrier_wait", None),
     ("all ask for copies", Kind.BYTES, "called by 2 threads of a warp", LOAD, None),
     ("a box of bytes too few", Kind.BYTES, r"phase 0 of .* ends while the copy", LOAD, "init"),
-    ("announced twice", Kind.ARRIVALS, "1 arrivals too many", "expect_tx", None),
+    ("announced twice", Kind.ARRIVALS, "an arrival too many", "expect_tx", None),
     ("full parity flipped", Kind.TOO_EARLY, "nothing here has waited for phase 0",
      "multiply_add", LOAD),
     ("release removed", Kind.DEADLOCK, "warp 0 of block .* lacks 2 of 2 arrivals; warps 4 to 11",
@@ -148,8 +148,11 @@ def gone(map_A, C):
 
 
 @cuda.jit
-def by_hand(bits_A, map_B, C, fenced, further):
-    """A is laid by ordinary stores, `further` bytes behind where it belongs, and read by wgmma."""
+def by_hand(bits_A, map_B, C, fenced, further, hasty):
+    """A is laid by ordinary stores, `further` bytes behind where it belongs, and read by wgmma.
+
+    Where it's `hasty`, another number is stored there before the wait for the products.
+    """
     tiles = cuda.shared.array(0, uint8, alignment=1024)
     bars = cuda.shared.array(1, uint64)
     sA, bar = ptx.shared_address(tiles), ptx.shared_address(bars)
@@ -183,6 +186,8 @@ def by_hand(bits_A, map_B, C, fenced, further):
         multiply_add(acc, a, ptx.matrix_descriptor(sB + uint32(2048 * k), PANEL), int32(k > 0))
     unrolled()
     ptx.wgmma_commit_group()
+    if hasty:
+        ptx.st_shared_v2_f32(sA + uint32(8 * tid), 0, 0)
     ptx.wgmma_wait_group(0, acc, 32)
     for j in range(8):
         C[tid // 32 * 16 + tid % 32 // 4, 8 * j + tid % 4 * 2] = acc[4 * j]
@@ -192,10 +197,10 @@ def by_hand(bits_A, map_B, C, fenced, further):
 multiply_add = ptx.wgmma(64, "bfloat16")
 
 
-def laid_by_hand(fenced, further):
+def laid_by_hand(fenced, further, hasty=False):
     A, B, C = matrices(64, 64, 64)
     map_B = TensorMap(bfloat16(B), (64, 64), "bfloat16")
-    arguments = bfloat16(A).view(np.float32), map_B, C, fenced, further
+    arguments = bfloat16(A).view(np.float32), map_B, C, fenced, further, hasty
     seen = trace(by_hand, 1, 128, *arguments, shared_bytes=2 * PANEL)
     return seen, A @ B
 
@@ -209,6 +214,14 @@ def test_ordinary_stores_that_a_product_reads_need_a_proxy_fence():
     seen, _ = laid_by_hand(False, 0)
     assert {p.kind for p in seen.problems} == {Kind.PROXY_FENCE}
     assert all("fence_proxy_async()" in p.message for p in seen.problems)
+
+
+def test_an_ordinary_store_over_what_a_product_still_reads():
+    seen, _ = laid_by_hand(True, 0, hasty=True)
+    (over,) = [p for p in seen.problems if p.kind == Kind.OVERWRITTEN]
+    assert re.search("a store of line .* while wgmma of line .* may still read it", over.message)
+    # A warp may also ask for its part of the products after another has stored.
+    assert all({p.line, p.other_line} == {over.line, over.other_line} for p in seen.problems)
 
 
 def test_a_descriptor_that_points_outside():

@@ -12,13 +12,9 @@ WRONG = [
     ("block only", "cuda.grid(1)", "cuda.blockIdx.x", Kind.RACE),
     ("alpha forgotten", "alpha * x[i]", "x[i]", Kind.WRONG),
     ("alpha on the wrong vector", "alpha * x[i] + y[i]", "x[i] + alpha * y[i]", Kind.SWAPPED),
-    ("y lost", "alpha * x[i] + y[i]", "alpha * x[i]", Kind.WRONG),
-    ("alpha on both", "alpha * x[i] + y[i]", "alpha * (x[i] + y[i])", Kind.WRONG),
     ("stores into x", "y[i] =", "x[i] =", Kind.INPUT_CHANGED),
-    ("added twice", "y[i] =", "y[i] +=", Kind.WRONG),
     ("float64 literal", "alpha * x[i]", "alpha * x[i] * 1.0", Kind.FLOAT64),
     ("loads x twice", "alpha * x[i]", "(alpha - float32(1)) * x[i] + x[i]", Kind.BUDGET),
-    ("neighbour's x", "x[i]", "x[i + 1]", Kind.OUT_OF_BOUNDS),
     ("endless", "if i <", "while i <", Kind.ENDLESS),
     (
         "whole numbers stored",
@@ -26,17 +22,8 @@ WRONG = [
         "y[i] = int(alpha * x[i] + y[i])",
         Kind.ROUNDED,
     ),
-    (
-        "half precision stored",
-        "y[i] = alpha * x[i] + y[i]",
-        "y[i] = float16(alpha * x[i] + y[i])",
-        Kind.ROUNDED,
-    ),
-    ("alpha hard-coded", "alpha * x[i]", "float32(3) * x[i]", Kind.WRONG),
 ]
 RIGHT = [
     ("the long index", "cuda.grid(1)", "cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x"),
     ("in place", "y[i] = alpha * x[i] + y[i]", "y[i] += alpha * x[i]"),
-    ("fused", "alpha * x[i] + y[i]", "cuda.fma(alpha, x[i], y[i])"),
-    ("early return", "if i < y.size:\n        y[i]", "if i >= y.size:\n        return\n    y[i]"),
 ]

@@ -7,11 +7,7 @@ GUARD = "row < C.shape[0] and col < C.shape[1]"
 WRONG = [
     ("no guard", f"if {GUARD}:", "if True:", Kind.MISSING_GUARD),
     ("no guard on the rows", GUARD, "col < C.shape[1]", Kind.MISSING_GUARD),
-    ("no guard on the columns", GUARD, "row < C.shape[0]", Kind.MISSING_GUARD),
-    ("guard with <=", "row < C", "row <= C", Kind.MISSING_GUARD),
-    ("guard with <= on the columns", "col < C", "col <= C", Kind.MISSING_GUARD),
     ("sizes exchanged", GUARD, "row < C.shape[1] and col < C.shape[0]", Kind.ONLY_SQUARE),
-    ("one size twice", GUARD, "row < C.shape[0] and col < C.shape[0]", Kind.ONLY_SQUARE),
     (
         "x and y exchanged",
         "col, row",
@@ -20,7 +16,6 @@ WRONG = [
     ),
     ("stored transposed", "C[row, col]", "C[col, row]", Kind.TRANSPOSED),
     ("B transposed", "B[row, col]", "B[col, row]", Kind.SWAPPED),
-    ("A transposed", "A[row, col]", "A[col, row]", Kind.SWAPPED),
     ("B forgotten", "+ B[row, col]", "+ A[row, col]", Kind.WRONG),
     ("stores into A", "C[row, col] =", "A[row, col] =", Kind.INPUT_CHANGED),
     ("the block's place only", "cuda.grid(2)", "cuda.threadIdx.x, cuda.threadIdx.y", Kind.RACE),
@@ -31,12 +26,6 @@ WRONG = [
         "whole numbers stored",
         "C[row, col] = A[row, col] + B[row, col]",
         "C[row, col] = int(A[row, col] + B[row, col])",
-        Kind.ROUNDED,
-    ),
-    (
-        "half precision stored",
-        "C[row, col] = A[row, col] + B[row, col]",
-        "C[row, col] = float16(A[row, col] + B[row, col])",
         Kind.ROUNDED,
     ),
 ]
@@ -51,10 +40,5 @@ RIGHT = [
         "nested guards",
         f"if {GUARD}:\n        C",
         "if row < C.shape[0]:\n      if col < C.shape[1]:\n        C",
-    ),
-    (
-        "early return",
-        f"if {GUARD}:\n        C",
-        "if row >= C.shape[0] or col >= C.shape[1]:\n        return\n    C",
     ),
 ]

@@ -6,14 +6,9 @@ from kernels.lab.exercises.kinds import Kind
 GUARD = "row < C.shape[0] and col < C.shape[1]"
 WRONG = [
     ("no guard", f"if {GUARD}:", "if True:", Kind.MISSING_GUARD),
-    ("no guard on the rows", GUARD, "col < C.shape[1]", Kind.MISSING_GUARD),
-    ("no guard on the columns", GUARD, "row < C.shape[0]", Kind.MISSING_GUARD),
-    ("guard with <=", "row < C", "row <= C", Kind.MISSING_GUARD),
     ("one size twice", GUARD, "row < C.shape[0] and col < C.shape[0]", Kind.ONLY_SQUARE),
-    ("sizes exchanged", GUARD, "row < C.shape[1] and col < C.shape[0]", Kind.ONLY_SQUARE),
     ("stored transposed", "C[row, col] =", "C[col, row] =", Kind.TRANSPOSED),
     ("A's index swapped", "A[row, k]", "A[k, row]", Kind.SWAPPED),
-    ("B's index swapped", "Bt[col, k]", "Bt[k, col]", Kind.SWAPPED),
     (
         "x and y exchanged",
         "col, row = cuda",
@@ -22,8 +17,6 @@ WRONG = [
     ),
     ("sum set, not added to", "acc += A", "acc = A", Kind.LOST_SUM),
     ("last product dropped", "range(A.shape[1])", "range(A.shape[1] - 1)", Kind.WRONG),
-    ("first product dropped", "range(A.shape[1])", "range(1, A.shape[1])", Kind.WRONG),
-    ("K from the wrong side", "range(A.shape[1])", "range(A.shape[0])", Kind.ONLY_SQUARE),
     (
         "stores inside the input",
         "C[row, col] =",
@@ -38,8 +31,6 @@ WRONG = [
         Kind.ENDLESS,
     ),
     ("float64 sum", "acc = float32(0)", "acc = 0.0", Kind.FLOAT64),
-    ("integer sum", "acc = float32(0)", "acc = 0", Kind.FLOAT64),
-    ("sum begins at one", "float32(0)", "float32(1)", Kind.WRONG),
     (
         "products made whole",
         "acc += A[row, k] * Bt[col, k]",
@@ -61,6 +52,4 @@ RIGHT = [
         "    row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y",
     ),
     ("from the last product", "range(A.shape[1])", "range(A.shape[1] - 1, -1, -1)"),
-    ("another K", "range(A.shape[1])", "range(Bt.shape[1])"),
-    ("fused", "acc += A[row, k] * Bt[col, k]", "acc = cuda.fma(A[row, k], Bt[col, k], acc)"),
 ]

@@ -51,19 +51,7 @@ WRONG = [
         "if row < C.shape[0] and col < N:",
         (Kind.RACE, Kind.WRONG),
     ),
-    (
-        "no guard on the columns",
-        GUARD,
-        "if row < end:",
-        Kind.MISSING_GUARD,
-    ),
     ("blocks without rows work", "    if top >= end:\n        return\n", "", Kind.BUDGET),
-    (
-        "rows of the next group",
-        A_LOAD,
-        "A[row, ka] if row < A.shape[0] and ka < K else float32(0)",
-        Kind.BUDGET,
-    ),
     (
         "threads return, not blocks",
         "if top >= end:\n        return",
