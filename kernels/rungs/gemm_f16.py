@@ -50,6 +50,7 @@ def make_gemm_f16(
     RAW_A, RAW_B = CONSUMERS * RAW * odd_A, PANELS * RAW * odd_B
     DIRECT = STAGE - TILE_A * odd_A - BN * 128 * odd_B  # bytes that need not be moved
     BARRIERS, SUMS = 2 * STAGES + 2 * RAWS, BN // 2
+    AT_ONCE = 4 if BN == 64 else 1  # parts of K whose sums are on their way together
     SHARE = PANELS // cluster  # panels of B that each block loads
     EVERYONE = (1 << cluster) - 1
     BOX_COLS = 32 if out_dtype == "float32" else 64  # 128 bytes
@@ -422,17 +423,21 @@ def make_gemm_f16(
                         for i in range(SUMS):
                             acc[i] = float32(0)
                         unrolled()
-                        for _ in range(parts):
-                            for j in range(0, SUMS, 4):
-                                s0, s1, s2, s3 = ptx.ld_global_cg_v4_f32(
-                                    first_sums + uint64(512 * j)
-                                )
-                                acc[j] += s0
-                                acc[j + 1] += s1
-                                acc[j + 2] += s2
-                                acc[j + 3] += s3
+                        for p in range(0, parts, AT_ONCE):
+                            for q in range(AT_ONCE):
+                                there = AT_ONCE == 1 or p + q < parts
+                                place = first_sums + (uint64(q) * all_sums if there else uint64(0))
+                                for j in range(0, SUMS, 4):
+                                    s0, s1, s2, s3 = ptx.ld_global_cg_v4_f32(
+                                        place + uint64(512 * j)
+                                    )
+                                    acc[j] += s0 if there else float32(0)
+                                    acc[j + 1] += s1 if there else float32(0)
+                                    acc[j + 2] += s2 if there else float32(0)
+                                    acc[j + 3] += s3 if there else float32(0)
+                                unrolled()
                             unrolled()
-                            first_sums += all_sums
+                            first_sums += uint64(AT_ONCE) * all_sums
 
                 if ends:
                     # The TMA would store whole boxes, across the end of a matrix of a group.

@@ -100,6 +100,7 @@ def make_gemm_f32(
     ROWS, PENDING = stages * BK, stages - 2
     STAGE_A, STAGE_B = 4 * BK * PITCH_A, 4 * BK * PITCH_B  # bytes
     BLOCKS = max(1, 65536 // (THREADS * (256 if TM * TN > 64 else 128)))
+    AT_ONCE = max(1, 64 // (TM * TN))  # parts of K whose sums are on their way together
     copy_A = make_copy(way_A, BM, BK, THREADS, PITCH_A)
     copy_B = make_copy(way_B, BN, BK, THREADS, PITCH_B)
     biased, before, finish = epilogue_of(activation, bias, adds, out_dtype)
@@ -266,19 +267,22 @@ def make_gemm_f32(
                         acc[i, j] = float32(0)
                     unrolled()
                 unrolled()
-                for _ in range(parts):
-                    place = first
-                    for i in range(TM):
-                        for j in range(0, TN, 4):
-                            s0, s1, s2, s3 = ptx.ld_global_cg_v4_f32(place)
-                            acc[i, j] += s0
-                            acc[i, j + 1] += s1
-                            acc[i, j + 2] += s2
-                            acc[i, j + 3] += s3
-                            place += uint64(16 * THREADS)
+                for p in range(0, parts, AT_ONCE):
+                    for q in range(AT_ONCE):
+                        there = AT_ONCE == 1 or p + q < parts
+                        place = first + (uint64(q) * a_part if there else uint64(0))
+                        for i in range(TM):
+                            for j in range(0, TN, 4):
+                                s0, s1, s2, s3 = ptx.ld_global_cg_v4_f32(place)
+                                acc[i, j] += s0 if there else float32(0)
+                                acc[i, j + 1] += s1 if there else float32(0)
+                                acc[i, j + 2] += s2 if there else float32(0)
+                                acc[i, j + 3] += s3 if there else float32(0)
+                                place += uint64(16 * THREADS)
+                            unrolled()
                         unrolled()
                     unrolled()
-                    first += a_part
+                    first += uint64(AT_ONCE) * a_part
 
         if ends:
             for j in range(TN):
