@@ -8,7 +8,7 @@ from kernels.engine import on_gpu
 from kernels.host.plans import unowned
 from microscope import TensorMap
 
-__all__ = ["tensor_map", "tensor_maps"]
+__all__ = ["EVERY", "WIDE", "tensor_map", "tensor_maps"]
 
 
 def tensor_map(array, rows: int, cols: int, dtype: str, swizzle: int = 128):

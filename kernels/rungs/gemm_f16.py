@@ -3,6 +3,11 @@
 For sm_90a. It is the rung `persistent` with everything a library needs around the same loop. A box
 is 64 × 64 numbers, of A or of B, whichever way they lie: a transposed operand changes the two
 coordinates of its boxes and the descriptors that wgmma reads them by, and is not copied.
+
+The TMA unit copies from 16-byte boundaries alone. An operand whose rows start anywhere comes as it
+lies in memory, each row with a few numbers before it; one more warpgroup moves the rows, within
+shared memory, to where wgmma takes them from. Large tiles have no room for that: there such an
+operand is copied before.
 """
 
 from dataclasses import dataclass, replace
@@ -16,14 +21,13 @@ from kernels.host import cdiv, half, option, rows
 from kernels.host.follow import prepared
 from kernels.host.rung import made
 from kernels.host.tensor_cores import HopperRung, sms
-from kernels.host.tma import tensor_map, tensor_maps
+from kernels.host.tma import EVERY, WIDE, tensor_map, tensor_maps
 from kernels.rungs import mma
 from kernels.rungs.gemm import GemmProduct, epilogue_of, pair_of, put_of
 
 BK, SIDE, BOX = 64, 64, 64 * 128  # a box: 64 rows of 128 bytes
-EVERY = 8  # of rows that start anywhere, each so-and-so-many-th comes with the first
-WIDE = 72 * 2  # bytes of such a row: 64 numbers, and the rest of the 16 bytes they start in
-RAW = SIDE * WIDE  # a box of such rows
+PITCH = 2 * WIDE  # bytes from a row to the next in a box whose rows start anywhere
+RAW = SIDE * PITCH
 BOXES = 2  # in which each warpgroup stores C
 ROOM = 227 * 1024 - 1024  # bytes of shared memory, less what barriers take
 
@@ -35,8 +39,7 @@ def make_gemm_f16(
 ):  # fmt: skip
     """`down_A`, `down_B`: whether neighbours in memory are rows of A, columns of B (not k).
 
-    Rows of an `odd` operand start anywhere. Its maps are eight (`tensor_maps`), its boxes come as
-    they lie in memory, and four more warps move each row to where wgmma takes it from.
+    Rows of an `odd` operand start anywhere; its maps are eight (`tensor_maps`).
 
     With `pairs`, what C holds is added, two numbers of 16 bits at a time: those of a box are on
     their way while the box before it is written.
@@ -121,8 +124,8 @@ def make_gemm_f16(
             source = box + j * (RAW // EVERY) + (lane + shift // 2) * 4
             there = to + j * 128 + (lane * 4 ^ j * 16)
             for i in range(SIDE // EVERY):
-                low = ptx.ld_shared_u32(source + i * WIDE)
-                high = ptx.ld_shared_u32(source + i * WIDE + 4)
+                low = ptx.ld_shared_u32(source + i * PITCH)
+                high = ptx.ld_shared_u32(source + i * PITCH + 4)
                 both = uint64(low) | uint64(high) << uint64(32)
                 word = uint32(both >> uint64(16 * (shift % 2)))
                 ptx.st_shared_u32(there + i * EVERY * 128, word)
@@ -685,6 +688,7 @@ RUNG = GemmF16(
             {},
             {"cluster": 1},
             {"BN": 128, "cluster": 1},
+            {"BN": 64, "cluster": 1},
             {"BM": 64, "BN": 256, "cluster": 1},
             {"BM": 64, "BN": 128, "cluster": 1},
             {"BM": 64, "BN": 64, "cluster": 1},

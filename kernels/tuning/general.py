@@ -31,15 +31,22 @@ class Pace:
     fill : float
         How soon that is: with n blocks on it, an SM goes at ``rate · (1 - exp(-fill · n))``.
     memory : float
-        Share of the data sheet's bandwidth at which matrices come, where all SMs ask for them.
+        Share of the data sheet's bandwidth at which matrices come, where enough SMs ask for them.
     start : float
         Microseconds of a launch that does next to nothing.
     slow : float
         How much longer a multiply-add takes where rows begin on no 16-byte boundaries.
     parts, part : float
-        Microseconds more where K is cut into parts, and for each of them.
+        Microseconds more where K is cut into parts, for each block that an SM computes one after
+        the other, and for each part.
     loads : float
         Of the thin kernel: what an element of the long operand costs, in multiply-adds.
+    reach : float
+        How many SMs' share of the bandwidth one can have.
+    late : float
+        Microseconds more until the first tile has come, where rows begin on no such boundaries.
+    each : float
+        Microseconds of a block before and after its multiply-adds.
     """
 
     rate: float
@@ -50,17 +57,21 @@ class Pace:
     parts: float
     part: float = 0.0
     loads: float = 0.0
+    reach: float = 1.0
+    late: float = 0.0
+    each: float = 0.0
 
 
 #: By rung, bytes of a number, and tiles (BM, BN, cluster); of the thin kernel instead of these by
 #: whether numbers that lie side by side are steps of k, and PER.
 PACES: dict[tuple, Pace] = {
-    ("gemm_f16", 2, 64, 64, 1): Pace(392, 5.39, 0.579, 4.39, 1.11, 6.47, 0.242, 0),
-    ("gemm_f16", 2, 64, 128, 1): Pace(548, 6.1, 0.655, 1.25, 1.11, 9.52, 0.352, 0),
-    ("gemm_f16", 2, 64, 256, 1): Pace(752, 6.82, 0.92, 0.34, 1.11, 14.1, 0.413, 0),
-    ("gemm_f16", 2, 128, 128, 1): Pace(999, 5.68, 1.11, 4.3, 1.11, 12.7, 0.0521, 0),
-    ("gemm_f16", 2, 128, 256, 1): Pace(1340, 6.01, 1.11, 5.29, 1.11, 8.64, 0.896, 0),
-    ("gemm_f16", 2, 128, 256, 2): Pace(1440, 6.07, 1.11, 7.19, 1.11, 6.89, 0.861, 0),
+    ("gemm_f16", 2, 64, 64, 1): Pace(510, 8, 0.659, 5.38, 3.28, 2.12, 0.102, 0, 4, 6.28, 0.721),
+    ("gemm_f16", 2, 64, 128, 1): Pace(943, 8, 0.672, 4.71, 5.67, 2.1, 0.372, 0, 4, 6.6, 1.61),
+    ("gemm_f16", 2, 64, 256, 1): Pace(1.53e+03, 8, 0.838, 4.99, 1, 0.643, 0.621, 0, 4, 1, 6.29),
+    ("gemm_f16", 2, 128, 64, 1): Pace(988, 7.9, 0.69, 6.98, 5.2, 2.31, 0.188, 0, 4, 5.53, 1.37),
+    ("gemm_f16", 2, 128, 128, 1): Pace(1.39e+03, 8, 0.641, 3.1, 5.2, 2.74, 0.779, 0, 4, 8.56, 2.94),
+    ("gemm_f16", 2, 128, 256, 1): Pace(2.07e+03, 8, 0.819, 1.6, 1, 5.01, 1.37, 0, 4, 1, 8),
+    ("gemm_f16", 2, 128, 256, 2): Pace(2.17e+03, 8, 0.84, 3.16, 1, 5.04, 1.12, 0, 3.31, 1, 8),
     ("gemm_f32", 4, 16, 128, 1): Pace(64.8, 3.63, 0.72, 7.3, 1.27, 3.85, 0.081, 0),
     ("gemm_f32", 4, 32, 64, 1): Pace(65.7, 2.12, 1.11, 7.7, 1.32, 2.97, 0.0663, 0),
     ("gemm_f32", 4, 64, 64, 1): Pace(70.7, 2.11, 1.11, 8.97, 1.12, 2.69, 0.0688, 0),
@@ -84,7 +95,7 @@ PACES: dict[tuple, Pace] = {
 #: Rows or columns, at most, of a product that is thin.
 THIN = 8
 #: Copies of rows to 16-byte boundaries: seconds of one, and share of the bandwidth.
-COPY, COPYING = 4.5e-6, 0.4
+COPY, COPYING = 4.5e-6, 0.55
 
 
 def versions(dtype: str, M: int, N: int, K: int, batch: int, gpu: Gpu) -> Iterator[tuple]:
@@ -104,7 +115,7 @@ def versions(dtype: str, M: int, N: int, K: int, batch: int, gpu: Gpu) -> Iterat
         for tiles in rung.chosen("numba"):
             BM, BN, BK = rung.Options(**tiles).block_tile
             blocks = batch * cdiv(M, BM) * cdiv(N, BN)
-            for split in _splits(blocks, K // (4 * BK), gpu):
+            for split in _splits(blocks, K // (2 * BK), gpu):
                 yield rung, "numba", tiles | {"split": split}
     rung = LADDER["stream_k"]
     if size == 2 and batch == 1 and not rung.missing(dtype):
@@ -113,7 +124,7 @@ def versions(dtype: str, M: int, N: int, K: int, batch: int, gpu: Gpu) -> Iterat
 
 def _splits(blocks: int, most: int, gpu: Gpu) -> list[int]:
     """As many parts of K as SMs have room for, and some between."""
-    wanted = {1, 2, 4, *(rounds * gpu.sms // blocks for rounds in (1, 2, 3, 4))}
+    wanted = {1, 2, 4, 8, *(rounds * gpu.sms // blocks for rounds in (1, 2, 3, 4))}
     return sorted(n for n in wanted if 1 <= n <= max(1, most))
 
 
@@ -136,35 +147,42 @@ def seconds(
     """About how long a kernel takes for `batch` products of matrices that lie by rows."""
     size, split = _size(dtype), options.get("split", 1)
     chunk = 16 // size
-    even = K % chunk == N % chunk == 0
-    copies = bool(K % chunk) + bool(N % chunk) if size == 2 else 0
+    odd_A, odd_B = K % chunk > 0, N % chunk > 0
+    odd, copied, left = float(odd_A or odd_B), 0, 0.0
     if rung.name == "gemm_thin":
         pace = PACES[rung.name, size, N < M, options["PER"]]
         T, rows = _strip(options, size, M, N)
         few, many = sorted((M, N))
         blocks = batch * cdiv(many, rows) * cdiv(few, T) * split
         work = rows * (T + pace.loads) * cdiv(K, split)
-        even, copies = (K if N < M else N) % chunk == 0, 0
+        odd, left = float(odd_A if N < M else odd_B), 8 * batch * M * N * split / gpu.bandwidth
     elif rung.name == "stream_k":  # every SM has as much of the work
         pace, blocks = PACES[rung.name,], gpu.sms
         work = cdiv(M, 128) * 128 * cdiv(N, 256) * 256 * K / blocks
+        copied = 1
     else:
         BM, BN, _ = rung.Options(**options).block_tile
         cluster = options.get("cluster", 1)
         pace = PACES[rung.name, size, BM, BN, cluster]
-        if rung.name == "gemm_f32" or batch == 1 and rung.Options(**options).moves:
-            copies = 0
         blocks = batch * cdiv(M, BM * cluster) * cluster * cdiv(N, BN) * split
         work = BM * BN * cdiv(K, split)
+        if size == 2:
+            odd = (BM * odd_A + BN * odd_B) / (BM + BN)  # of a block's elements
+            copied = batch > 1 or not rung.Options(**options).moves
+    if copied:
+        odd = 0.0
     own = cdiv(blocks, gpu.sms)  # blocks of the busiest SM
     rate = pace.rate * 1e6 * gpu.boost_mhz * (1 - exp(-pace.fill * min(own, 8)))
-    compute = own * work / rate * (1 if even or copies else pace.slow)
+    compute = own * work / rate * (1 + (pace.slow - 1) * odd)
     moved = size * batch * (M * K + K * N + M * N)
-    memory = moved / (pace.memory * gpu.bandwidth * min(1, blocks / gpu.sms))
-    found = (compute**3 + memory**3) ** (1 / 3) + 1e-6 * pace.start
+    memory = moved / (pace.memory * gpu.bandwidth * min(1, pace.reach * blocks / gpu.sms))
+    found = (compute**3 + memory**3) ** (1 / 3)
+    found += 1e-6 * (pace.start + pace.late * (odd > 0) + own * pace.each)
     if split > 1:
-        found += 1e-6 * (pace.parts + split * pace.part) + 8 * batch * M * N * split / gpu.bandwidth
-    if copies:
-        copied = M * K * bool(K % chunk) + K * N * bool(N % chunk)
-        found += batch * (COPY * copies + 2 * size * copied / (COPYING * gpu.bandwidth))
+        apart = 1 if rung.name == "gemm_thin" else own
+        found += 1e-6 * (apart * pace.parts + split * pace.part) + left
+    if copied and (odd_A or odd_B):
+        elements = M * K * odd_A + K * N * odd_B
+        found += batch * COPY * (odd_A + odd_B)
+        found += 2 * size * batch * elements / (COPYING * gpu.bandwidth)
     return found
