@@ -99,7 +99,8 @@ class Page:
     code : int
         Lines of the cells that are not folded, blank ones and exercises apart.
     predictions, turns, figures, widgets, exercises : int
-        A quiz is no widget here. A *turn* asks the reader to change a cell in the text.
+        A quiz is no widget here, and an exercise has its predictions. A *turn* asks the reader to
+        change a cell in the text.
     exercise_minutes : int
     long : int
         Sentences of more than 30 words.
@@ -167,7 +168,7 @@ def read(path: Path) -> Page:
         name=path.stem,
         words=len(WORD.findall(plain)),
         code=sum(map(_lines, code)),
-        predictions=text.count(PREDICT),
+        predictions=text.partition("\n## Exercises")[0].count(PREDICT),
         turns=len(re.findall(r"\*\*(?:Your turn|Break it)\b", text)),
         figures=drawn.count("figure"),
         widgets=drawn.count("widget"),

@@ -113,13 +113,17 @@ class Memory(ABC):
             if not values.is_value(i) or i.dtype.kind not in "iu":
                 raise Unsupported(
                     n.lineno,
-                    f"an index must be an integer, not {describe_value(i)}: {ast.unparse(n)}",
+                    f"an index must be an integer, not {describe_value(i)}: {ast.unparse(n)}: "
+                    "convert it with int64(...), or take the elements in a loop",
                 )
 
     def load(self, a, index: tuple, m: Mask, n):
         """``a[index]``: an element, or a view if indices are missing or slices."""
         if not isinstance(a, Array):
-            raise Unsupported(n.lineno, f"{ast.unparse(n)}: {describe_value(a)} has no elements")
+            raise Unsupported(
+                n.lineno,
+                f"{ast.unparse(n)}: {describe_value(a)} has no elements: pass an array of numbers",
+            )
         if a.buffer.dtype.names:
             name = self.field_name(a, index)
             if name is not None:
@@ -233,7 +237,10 @@ class Memory(ABC):
             raise Unsupported(n.lineno, f"cannot store into {describe_value(a)}: {ast.unparse(n)}")
         buffer = a.buffer
         if buffer.space == "constant":
-            raise KernelError(f"line {n.lineno}: {a.name} is constant memory and cannot be changed")
+            raise KernelError(
+                f"line {n.lineno}: {a.name} is constant memory and cannot be changed: "
+                "pass it as an argument"
+            )
         if buffer.dtype.names:
             name = self.field_name(a, index)
             if name is not None:

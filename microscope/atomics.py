@@ -53,7 +53,7 @@ def atomic(run, op: str, n: ast.Call, m):
         raise Unsupported(
             n.lineno,
             f"{ast.unparse(n)}: this takes arrays of {', '.join(TYPES[op])}, "
-            f"not of {array.dtype.name}",
+            f"not of {array.dtype.name}: use a wider array",
         )
     index = index if isinstance(index, tuple) else (index,)
     index = tuple(  # Numba cuts a float off, though it refuses one between brackets

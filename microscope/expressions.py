@@ -109,7 +109,8 @@ class Expressions(ABC):
                 v = getattr(owner, n.attr)
             except AttributeError:
                 near = difflib.get_close_matches(n.attr, dir(owner), 1)
-                meant = f": did you mean {ast.unparse(n.value)}.{near[0]}?" if near else ""
+                meant = f"did you mean {ast.unparse(n.value)}.{near[0]}?" if near else ELSEWHERE
+                meant = f": {UNKNOWN.get(n.attr, meant)}"
                 if names.is_cuda(owner):
                     raise Unsupported(
                         n.lineno, f"{ast.unparse(n)} is not known to the interpreter{meant}"
@@ -226,7 +227,8 @@ class Expressions(ABC):
             return values.COMPARISONS[type(op)](left, right)
         raise Unsupported(
             n.lineno,
-            f"{ast.unparse(n)}: cannot compare {describe_value(left)} with {describe_value(right)}",
+            f"{ast.unparse(n)}: cannot compare {describe_value(left)} with {describe_value(right)}"
+            ": compare numbers, those of an array in a loop",
         )
 
     def identical(self, left, right, n):
@@ -293,7 +295,8 @@ class Expressions(ABC):
             return owner[owner.kind.names.index(n.attr)]
         if values.is_value(owner) and n.attr in ("real", "imag"):
             return getattr(owner, n.attr)
-        raise Unsupported(n.lineno, f"{ast.unparse(n)} is not known to the interpreter")
+        what = f"{ast.unparse(n)} is not known to the interpreter"
+        raise Unsupported(n.lineno, f"{what}: {UNKNOWN.get(n.attr, ELSEWHERE)}")
 
     def array_attribute(self, a: Array, n: ast.Attribute):
         if n.attr == "shape":
@@ -380,7 +383,11 @@ class Expressions(ABC):
 
     def arguments(self, n: ast.Call, m: Mask) -> list:
         if n.keywords:
-            raise Unsupported(n.lineno, f"{ast.unparse(n)}: keyword arguments are not understood")
+            raise Unsupported(
+                n.lineno,
+                f"{ast.unparse(n)}: keyword arguments are not understood: "
+                "leave them out, or pass them by position",
+            )
         return self.positional(n, m)
 
     def positional(self, n: ast.Call, m: Mask) -> list:
@@ -442,7 +449,9 @@ class Expressions(ABC):
                 return np.int32(0)
             if values.is_value(owner):
                 return functions.number_method(owner, n.func.attr, arguments, n)
-        raise Unsupported(n.lineno, f"{ast.unparse(n)}: this call is not understood")
+        raise Unsupported(
+            n.lineno, f"{ast.unparse(n)}: this call is not understood: call a function by its name"
+        )
 
     def coordinate(self, c: names.Coordinate):
         """The value of ``cuda.threadIdx.x`` and its like."""
@@ -468,6 +477,18 @@ class Expressions(ABC):
     }
 
 
+#: What to write for names of modules that are not known, and for all others.
+UNKNOWN = {
+    "mul": "write a loop with cuda.atomic.cas",
+    "vote_sync_intrinsic": "use all_sync, any_sync, eq_sync or ballot_sync",
+    "shfl_sync_intrinsic": "use shfl_sync",
+    "this_block": "use cuda.syncthreads()",
+    "this_thread_block": "use cuda.syncthreads()",
+    "literal_unroll": "from numba.cuda.misc.special import literal_unroll",
+    "fp8_e4m3": "keep its bits in a uint8",
+    "fp8_e5m2": "keep its bits in a uint8",
+}
+ELSEWHERE = "compute it on the host and pass it"
 #: What to write for an attribute of arrays that is not known.
 INSTEAD = {
     "ctypes": ": nothing here has an address, so pass the array and an index",

@@ -42,7 +42,10 @@ def python_call(run, target, n: ast.Call, m):
         if len(arguments) == 1 and bfloat16.is_one(arguments[0]):
             return bfloat16.converted(dtype, arguments[0], n)
         if len(arguments) != 1 or not values.is_value(arguments[0]):
-            raise Unsupported(n.lineno, f"{ast.unparse(n)}: a conversion takes one number")
+            raise Unsupported(
+                n.lineno,
+                f"{ast.unparse(n)}: a conversion takes one number: convert the rest on the host",
+            )
         if arguments[0].dtype.kind == "c" and dtype.kind != "c":
             raise Unsupported(n.lineno, f"{ast.unparse(n)}: take .real or .imag of it first")
         return values.cast(dtype, arguments[0])
@@ -85,12 +88,15 @@ def python_call(run, target, n: ast.Call, m):
     if home.startswith("numpy"):
         why = "NumPy's functions of whole arrays stay outside kernels, so write a loop"
         raise Unsupported(n.lineno, f"a kernel cannot call {called}: {why}")
-    instead = INSTEAD.get(target, "") if isinstance(target, _HASHABLE) else ""
+    instead = INSTEAD.get(target) if isinstance(target, _HASHABLE) else None
+    if instead is None:
+        instead = WITHOUT.get(home, ": do it on the host and pass what comes out")
     raise Unsupported(n.lineno, f"a kernel cannot call {called}{instead}")
 
 
 #: What to write instead of some builtins.
 INSTEAD = {
+    getattr(math, "cbrt", None): ": use cuda.cbrt",
     isinstance: ": write a version of the kernel for each type",
     tuple: ": write the items between brackets, (a, b)",
     list: ": write the items between brackets, (a, b)",
@@ -103,6 +109,14 @@ INSTEAD = {
     iter: ": write a loop over range(...)",
     next: ": write a loop over range(...)",
     str: ": print the number",
+    slice: ": write a[start:stop]",
+    type: ": name the type, as in int32(...)",
+}
+#: And of the functions of a module.
+WITHOUT = {
+    "math": ": write it with other functions of math, or a loop",
+    "_operator": ": write the operator, or the brackets",
+    "numba.misc.special": ": write a loop over range(...)",
 }
 
 
@@ -150,6 +164,9 @@ def _of_lane(run, v, position: tuple):
 
 def check_print(n: ast.Call, arguments: list) -> None:
     """Refuse what Numba cannot print."""
+    if len(arguments) > 32:
+        what = f"{len(arguments)} values, and a GPU prints 32 at most: use several prints"
+        raise Unsupported(n.lineno, f"print(...) of {what}")
     for a in arguments:
         if isinstance(a, Array) or a is None:
             raise Unsupported(n.lineno, f"{ast.unparse(n)}: prints numbers, tuples and texts only")
@@ -204,6 +221,8 @@ def _items(run, v, n, m) -> list:
 
 
 def _pow(run, n, m, arguments):
+    if len(arguments) != 2:
+        raise Unsupported(n.lineno, f"{ast.unparse(n)}: takes two numbers: take % of the power")
     base, exponent = arguments
     return values.binary(ast.Pow, base, exponent)
 
@@ -262,7 +281,9 @@ def math_function(run, name: str, arguments: list, n: ast.Call, m):
     try:
         return ufuncs.counted(run, name, m, maths.call(name, arguments))
     except TypeError:
-        raise Unsupported(n.lineno, f"{ast.unparse(n)}: wrong number of arguments") from None
+        write = "a quotient of two logarithms" if name == "log" else "fewer arguments"
+        what = f"{ast.unparse(n)}: wrong number of arguments: write {write}"
+        raise Unsupported(n.lineno, what) from None
 
 
 def array_method(run, a: Array, name: str, arguments: list, n, m):
@@ -287,7 +308,9 @@ def array_method(run, a: Array, name: str, arguments: list, n, m):
             f"{ast.unparse(n)}: a kernel allocates no memory, so copy into a cuda.local.array in a "
             "loop",
         )
-    raise Unsupported(n.lineno, f"{ast.unparse(n)}: an array has no such method in a kernel")
+    raise Unsupported(
+        n.lineno, f"{ast.unparse(n)}: an array has no such method in a kernel: write a loop"
+    )
 
 
 #: Methods that would make an array.
@@ -321,4 +344,7 @@ def number_method(v, name: str, arguments: list, n):
     dtype = values.dtype_of(arguments[0]) if name == "view" and len(arguments) == 1 else None
     if dtype is not None and dtype.itemsize == v.dtype.itemsize:
         return v.view(dtype)
-    raise Unsupported(n.lineno, f"{ast.unparse(n)}: a number has no such method in a kernel")
+    raise Unsupported(
+        n.lineno,
+        f"{ast.unparse(n)}: a number has no such method in a kernel: use operators, or math",
+    )

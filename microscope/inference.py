@@ -393,6 +393,12 @@ class TypeInference(TypedExpressions):
     def call_device(self, target, n: ast.Call, m: Mask):
         """The type of a device function's result; which version of it is meant is remembered."""
         code = code_of(target)
+        if signatures.of_cpu(target):
+            raise Unsupported(
+                n.lineno,
+                f"{code.name} has a signature, so Numba compiles it for the CPU alone: leave the "
+                "signature out, or put @cuda.jit(device=True) above it",
+            )
         arguments, named = self.passed(n, m)
         given = code.bind(arguments, named, f"line {n.lineno}: {code.name}")
         given, result = signatures.passed(target, f"line {n.lineno}: {code.name}", given)

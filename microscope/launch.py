@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import numbers
 import os
 import sys
@@ -543,7 +542,7 @@ def trace(
         code.name, code.source, code.first_line, code.filename, grid, block,
         blocks=len(chosen), schedule=schedule,
     )  # fmt: skip
-    tracer = Tracer(result, ast.unparse)
+    tracer = Tracer(result, code.node)
     blank = [getattr(a, "blank", False) for a in args]
     arguments = signatures.applied(kernel, code.name, bind(code, args, private))
     why = block_problem(block)

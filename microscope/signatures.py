@@ -103,6 +103,12 @@ def _made(t):
     return NOTHING if getattr(t, "name", "") == "none" else values.dtype_of(t)
 
 
+def of_cpu(function) -> bool:
+    """Say whether Numba has compiled a function for the CPU, and for no other types any more."""
+    fixed = getattr(function, "_can_compile", True) is False
+    return fixed and not type(function).__module__.startswith("numba.cuda")
+
+
 def of_kernel(kernel) -> list[Signature]:
     """The signatures that a kernel was given; none if it takes its types from its arguments."""
     if getattr(kernel, "_can_compile", True) is False:  # Numba's own

@@ -125,7 +125,10 @@ def code_of(function) -> Code:
 def _parse(code: types.CodeType, taken: tuple[str, ...] = ()):
     name = code.co_name
     if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
-        raise KernelError(f"{name} is a generator or coroutine: a kernel must not yield or await")
+        raise KernelError(
+            f"{name} is a generator or coroutine: a kernel must not yield or await: "
+            "store each value in an array"
+        )
     try:
         lines, first = inspect.getsourcelines(code)
     except (OSError, TypeError):
@@ -439,7 +442,7 @@ def _refuse(function: ast.FunctionDef) -> None:
                 )
             if isinstance(n, ast.Constant) and type(n.value) is int:
                 if not -(2**63) <= n.value < 2**64:
-                    raise Unsupported(n.lineno, f"{n.value} does not fit into 64 bits")
+                    raise Unsupported(n.lineno, f"{n.value} does not fit into 64 bits: use a float")
 
 
 ABOVE = "with @cuda.jit(device=True)"

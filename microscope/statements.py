@@ -98,7 +98,9 @@ class Statements(Expressions):
     def store_name(self, target: ast.Name, v) -> None:
         """Give a variable its value in the lanes that are here; others have variables of theirs."""
         if target.id not in self.frame.code.locals:
-            raise Unsupported(target.lineno, f"a kernel cannot change the global {target.id}")
+            raise Unsupported(
+                target.lineno, f"a kernel cannot change the global {target.id}: pass an array"
+            )
         if isinstance(v, Array) and v.buffer.name is None:
             v.buffer.name = target.id
         self.frame.env[target.id] = v

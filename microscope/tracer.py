@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 from collections import Counter, defaultdict
 
@@ -69,12 +70,13 @@ class Tracer:
     ----------
     trace : Trace
         Filled as the kernel runs.
-    expression : callable
-        Gives the source text of a node.
+    kernel : ast.FunctionDef
+        Its tree, with the line numbers of the file.
     """
 
-    def __init__(self, trace: Trace, expression):
-        self.trace, self.expression = trace, expression
+    def __init__(self, trace: Trace, kernel: ast.FunctionDef):
+        self.trace = trace
+        self.loops = [n for n in ast.walk(kernel) if isinstance(n, ast.For | ast.While)]
         self.sites: dict[tuple, Site] = {}
         self.problems: dict[tuple, Problem] = {}
         self.race_counts: dict[tuple, Counter] = defaultdict(Counter)
@@ -231,7 +233,7 @@ class Tracer:
             site = self.sites[key] = Site(
                 node.lineno,
                 node.col_offset,
-                self.expression(node),
+                ast.unparse(node),
                 buffer.name or "array",
                 buffer.space,
                 op,
@@ -378,12 +380,19 @@ class Tracer:
                 f"{thread_b} of the same {'warp' if race.level == WARP_LEVEL else 'block'} "
                 f"{_verb(second)} it at line {second.line}"
             )
+            loop = self._loop_around(first.line, second.line)
+            back = second.line < first.line and loop is not None
+            end = "at the end of that loop's body"
+            if back:
+                who += f", in the next iteration of the loop at line {loop}"
             if first is second:
                 advice = "give each thread its own element, or use cuda.atomic"
             elif race.level == WARP_LEVEL:
-                advice = "nothing orders them: put cuda.syncwarp() or cuda.syncthreads() between"
+                between = end if back else "between"
+                advice = f"nothing orders them: put cuda.syncwarp() or cuda.syncthreads() {between}"
             else:
-                advice = "no barrier lies between: put cuda.syncthreads() between the two"
+                between = end if back else "between the two"
+                advice = f"no barrier lies between: put cuda.syncthreads() {between}"
         return Problem(
             kind,
             line=second.line,
@@ -397,6 +406,12 @@ class Tracer:
             same_warp=race.level == WARP_LEVEL,
             message=f"{who}; {advice}",
         )
+
+    def _loop_around(self, *lines: int) -> int | None:
+        """Where the innermost loop of the kernel begins that holds all these lines."""
+        low, high = min(lines), max(lines)
+        around = [n.lineno for n in self.loops if n.lineno <= low and high <= n.end_lineno]
+        return max(around, default=None)
 
     # -- the end
 

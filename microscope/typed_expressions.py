@@ -266,7 +266,8 @@ class TypedExpressions(Statements):
         v = self.evaluate(n, self.lanes.all)
         if not values.is_value(v):
             raise Unsupported(
-                n.lineno, f"{ast.unparse(n)}: a condition is a number, not {describe_value(v)}"
+                n.lineno,
+                f"{ast.unparse(n)}: a condition is a number, not {describe_value(v)}: compare it",
             )
         return v
 

@@ -58,6 +58,13 @@ def _arrays(args) -> tuple[list, bool]:
     )
 
 
+def _output(a):
+    """An output array; another library's as one of the device's."""
+    cuda = names.provided()
+    own = isinstance(a, np.ndarray) or hasattr(a, "copy_to_host")
+    return cuda.as_cuda_array(a) if cuda.is_cuda_array(a) and not own else a
+
+
 def _host(a) -> np.ndarray:
     """The memory of an array, wherever it lies."""
     return a.memory if hasattr(a, "copy_to_host") else a
@@ -83,7 +90,7 @@ class Vectorized(Elementwise):
             raise raised(
                 TypeError, f"{self.__name__} takes {count} arrays or numbers, got {len(args)}"
             )
-        cuda = names.provided()
+        cuda, out = names.provided(), _output(out)
         arrays, on_device = _arrays(args)
         version = self.version(arrays, count)
         spread = np.broadcast_arrays(*map(_host, arrays))
@@ -145,7 +152,8 @@ class Generalized(Elementwise):
             )  # fmt: skip
         if out is not None and len(args) > nin:
             raise raised(ValueError, f"{self.__name__} got its output by position and as out=")
-        given = list(args[nin:]) if out is None else [out] if nout == 1 else list(out)
+        given = args[nin:] if out is None else [out] if nout == 1 else out
+        given = list(map(_output, given))
         arrays, on_device = _arrays(args[:nin])
         version = self.version_of(args[:nin], arrays)
         types = [getattr(t, "dtype", t) for t in version.parameters]

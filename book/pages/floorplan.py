@@ -114,9 +114,8 @@ def dress(body: Tag, page: str) -> None:
 
 
 def plan(lit: str, device: dict[str, Any], width: int) -> str:
-    """The drawing, as wide as a page (with labels) or as a telephone (without)."""
-    wide = width > 500
-    height = HIGH + (34 if wide else 12)
+    """The drawing, as wide as a page or as a telephone, with fewer labels."""
+    wide, height = width > 500, HIGH + 34
     return (
         f'<svg class="plan {"wide" if wide else "narrow"}" viewBox="0 0 {width} {height}"'
         f' role="img" aria-label="Plan of the GPU. Lit: {PLACES[lit].title}.">'
@@ -133,9 +132,12 @@ def _parts(lit: str, device: dict[str, Any], width: int, wide: bool) -> Iterator
         )
         return f'<path{_class(place == lit)} d="{path}"/>'
 
-    def label(x: float, y: float, text: str, place: str, anchor: str = "start") -> str:
-        if not wide:
+    def label(
+        x: float, y: float, text: str, place: str, anchor: str = "start", narrow: str = ""
+    ) -> str:
+        if not (wide or narrow):
             return ""
+        text = text if wide else narrow
         at = f'x="{x:.0f}" y="{y:.0f}" text-anchor="{anchor}"'
         return f"<text {at}{_class(place == lit)}>{text}</text>"
 
@@ -151,10 +153,11 @@ def _parts(lit: str, device: dict[str, Any], width: int, wide: bool) -> Iterator
         yield label(1, top + box + (20 if place == "link" else 16), text, place)
     left = 1 + outside + gap
     yield boxes("global", *((left, WALL + i * (high + 4), memory, high) for i in range(STACKS)))
-    yield label(left, below, "global memory", "global")
+    at, anchor = (left, "start") if wide else (left + memory, "end")
+    yield label(at, below, "global memory", "global", anchor, "memory")
     left += memory + gap
     yield boxes("L2", (left, WALL, cache, HIGH))
-    yield label(left + cache / 2, below, "L2", "L2", "middle")
+    yield label(left + cache / 2, below, "L2", "L2", "middle", "L2")
 
     left += cache + gap
     cell = HIGH / -(-device["sms"] // COLUMNS)
@@ -166,7 +169,7 @@ def _parts(lit: str, device: dict[str, Any], width: int, wide: bool) -> Iterator
     x, y, side, _ = squares.pop(chosen)
     yield boxes("sm", *squares)
     yield f'<rect class="one" x="{x:.1f}" y="{y:.1f}" width="{side:.1f}" height="{side:.1f}"/>'
-    yield label(left, below, f"{device['sms']} SMs", "sm")
+    yield label(left, below, f"{device['sms']} SMs", "sm", narrow=f"{device['sms']} SMs")
 
     left += COLUMNS * cell + (30 if wide else 16)
     across = width - left - (106 if wide else 1)
@@ -193,7 +196,7 @@ def _parts(lit: str, device: dict[str, Any], width: int, wide: bool) -> Iterator
     )
     yield boxes("tensor", *((start, tensor, part, 19) for start in starts))
     yield boxes("shared", (left + pad, shared, across - 2 * pad, 18))
-    yield label(left, below, "one SM", "sm")
+    yield label(left, below, "one SM", "sm", narrow="one SM")
     for row, text, place in (
         (top + 12, "registers", "registers"),
         ((top + tensor) / 2 + 12, "FP32 lanes", "cores"),

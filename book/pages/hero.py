@@ -43,7 +43,7 @@ STEPS = (
         "Swapped",
         "row = uint32(cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x)",
         "row",
-        "Neighbouring threads read down a column of A: one load touches 32 cache lines.",
+        "Neighbouring threads read down a column of A: one load needs 32 pieces of memory.",
     ),
     Step(
         "naive",

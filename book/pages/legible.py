@@ -18,6 +18,8 @@ from bs4 import Tag
 GROWN = 1.2
 #: Letters from `SMALL` on may become `RAISED` on a phone, in a picture's own units.
 SMALL, RAISED = 8, 11.2
+#: A picture whose letters are all this large was drawn for a phone: they alone limit it.
+LARGE = 15
 #: How wide each letter of the pages is, a share of its size, by weight: `make fonts` measures them.
 WIDTHS = json.loads(Path(__file__).with_name("widths.json").read_text("utf-8"))
 BOLD = "font-weight: 700"
@@ -51,7 +53,8 @@ def dress(body: Tag) -> None:
                 smallest = min(smallest, max(size, RAISED if raised else 0))
         widen(picture, RAISED if raises else 0)
         wanted = float(picture["viewbox"].split()[2]) * LETTERS / smallest
-        least = max(int(LEAST.search(picture["style"])[1]), round(wanted))
+        drawn = int(LEAST.search(picture["style"])[1]) if not LARGE <= smallest < math.inf else 0
+        least = max(drawn, round(wanted))
         picture["style"] = LEAST.sub(f"--least:{least}px", picture["style"])
 
 

@@ -16,6 +16,9 @@ from kernels.lab.pages import chapter_of, path_of, predictions_of
 
 from .truths import Box, Field, read
 
+#: What tells an answer, beside outputs.
+TEXT = ("p", "ul", "ol", "details")
+
 logger = logging.getLogger(__name__)
 
 
@@ -121,18 +124,24 @@ def sketch(asked: Field, label: str, data: str) -> str:
 
 
 def veil(place: Tag, box: Box, cells: dict[str, Tag]) -> None:
-    """Veil the outputs from a box to the one that answers, and the paragraph that tells it."""
-    waiting = {id(cells[each.cell]) for each in box.fields if each.cell in cells}
+    """Veil the outputs from a box to the last that tells the answer, and what is said of it.
+
+    That is all text between the cell that answers and the first cell after the last.
+    """
+    answers = {id(cells[each.cell]) for each in box.fields if each.cell in cells}
+    waiting = {*answers, *(id(cells[name]) for name in [box.through] if name)}
+    said = False
     for part in place.find_next_siblings():
         if "cell" in part.get("class", []):
+            if said and not waiting:
+                return
             waiting.discard(id(part))
             for output in part.select(".cell_output"):
                 output["data-veil"] = anchor(box)
-        elif part.name == "p" and (box.tells_itself or not waiting):
+        elif part.name in TEXT and (box.tells_itself or not waiting & answers):
             part["data-veil"] = anchor(box)
-            if not waiting:
-                return
-        elif "admonition" in part.get("class", []) or not waiting:
+            said = True
+        elif "admonition" in part.get("class", []):
             return
     if waiting:
         logger.warning("the answer to %s stands in no cell of its section", anchor(box))

@@ -14,6 +14,8 @@ ASSETS = Path(__file__).resolve().parents[1] / "assets"
 FIGURE = re.compile(
     r"(?<=\d) (?=(?:[nµmkMGTP]?(?:FLOP(?:/s)?|B(?:/s)?|s|Hz|W)|[KMG]iB|bytes|%)(?!\w))"
 )
+#: A short sum such as T = 16 or 8 × 8, which stays on its line.
+SHORT = re.compile(r"(?<!\w)(\w{1,6}) ([=×·]) (?=\w{1,6}\b)")
 #: What is no running text.
 KEPT = ["script", "style", "pre", "code", "svg", "math"]
 #: What may be too wide for its place: keys reach it, and scroll.js excuses what has room.
@@ -24,10 +26,13 @@ SHAPE = re.compile(r'viewBox="0 0 ([\d.]+) ([\d.]+)"')
 
 
 def keep_units(page: Tag) -> None:
-    """Tie every figure of the running text to its unit."""
-    for text in page.find_all(string=FIGURE):
+    """Tie every figure of the running text to its unit, and a short sum together."""
+    tie = "\N{NO-BREAK SPACE}"
+    for text in page.find_all(string=lambda text: text and re.search("[0-9=×·] ", text)):
         if type(text) is NavigableString and not text.find_parent(KEPT):
-            text.replace_with(FIGURE.sub("\N{NO-BREAK SPACE}", text))
+            tied = SHORT.sub(rf"\1{tie}\2{tie}", FIGURE.sub(tie, text))
+            if tied != text:
+                text.replace_with(tied)
 
 
 def name_origins(page: Tag, path: Path) -> None:

@@ -15,7 +15,8 @@ searched, so that no number is typed twice.
 - ``words``: free text, which nobody judges.
 
 `cell`, in a box or in one of its fields, names the cell whose output is searched: the next cell
-with an output, if not given.
+with an output, if not given. `through`, in a box, names the last cell that tells its answer, if it
+isn't the one that answers.
 """
 
 from __future__ import annotations
@@ -63,12 +64,14 @@ class Field:
 class Box:
     """A Predict box: the cell it stands in, and its fields.
 
-    `tells_itself` says that the paragraph under the box has the answer.
+    `tells_itself` says that the paragraph under the box has the answer, `through` names the last
+    cell that tells it.
     """
 
     id: str
     fields: list[Field] = field(default_factory=list)
     tells_itself: bool = False
+    through: str = ""
 
 
 def text_of(cell: dict[str, Any]) -> str:
@@ -138,7 +141,8 @@ def read(page: str, folder: Path = CHAPTERS) -> list[Box]:
         after = (each["id"] for each in cells[place:] if each.get("outputs"))
         default = entry.get("cell") or next(after)
         fields = [asked(each, named, default) for each in entry["ask"]]
-        boxes.append(Box(cell["id"], fields, entry.get("tells_itself", False)))
+        further = entry.get("tells_itself", False), entry.get("through", "")
+        boxes.append(Box(cell["id"], fields, *further))
     return boxes
 
 

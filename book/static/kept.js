@@ -1,16 +1,35 @@
 /* What this browser keeps for a reader of the course, under one key: ticks, the answers to quizzes, guesses. Whatever is
-   found there that could not be ours counts as nothing. A browser that keeps nothing has it until the reader leaves. */
+   found there that could not be ours counts as nothing. A browser that keeps nothing has it until the reader leaves.
+   Under a key of its own there is the token that `make serve` printed: `token`. */
 window.kept = (() => {
   "use strict";
 
   const KEY = "tile-by-tile.progress";
+  const TOKEN = "tile-by-tile-token";
   const isPlain = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
   const own = (object, key) =>
     isPlain(object) && Object.prototype.hasOwnProperty.call(object, key) ? object[key] : undefined;
   let held = null;
 
+  /** Taken on whichever page is opened first, for every page of this server, and out of the address bar. */
+  function takeToken() {
+    const query = new URLSearchParams(location.search);
+    const given = query.get("token");
+    try {
+      if (given === null) return localStorage.getItem(TOKEN) ?? "";
+      localStorage.setItem(TOKEN, given);
+    } catch {
+      // For this page alone.
+    }
+    if (given === null) return "";
+    query.delete("token");
+    history.replaceState(null, "", location.pathname + (query.size ? `?${query}` : "") + location.hash);
+    return given;
+  }
+
   return {
     KEY,
+    token: takeToken(),
     own,
     keeps: () => !held,
 

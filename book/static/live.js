@@ -7,7 +7,6 @@
   const root = document.documentElement;
   const BASE = new URL("../engine/", document.currentScript.src);
   const CHOICE = "tile-by-tile.engine";
-  const TOKEN = "tile-by-tile-token";
   const EDITS = `tile-by-tile.edits:${location.pathname}`; // book/engine/page/edits.js keeps them
   const SERVED = location.pathname.match(/^(.*\/)book\//)?.[1]; // the path under which book/serve.py serves the book
   const bar = document.querySelector(".live-bar"); // written by book/pages/ways.py, with a menu of links
@@ -29,18 +28,6 @@
       // Kept for this page alone.
     }
   }
-
-  /** The token that `make serve` printed: kept for every page of this server in this browser, out of the address bar. */
-  function takeToken() {
-    const query = new URLSearchParams(location.search);
-    const given = query.get("token");
-    if (given === null) return read(TOKEN) ?? "";
-    write(TOKEN, given);
-    query.delete("token");
-    history.replaceState(null, "", location.pathname + (query.size ? `?${query}` : "") + location.hash);
-    return given;
-  }
-  const token = takeToken();
 
   /** What the reader had changed in this page's cells when it was loaded; later, another tab may have changed it. */
   function kept() {
@@ -135,7 +122,7 @@
     const { Page } = await import(`${folder}page.js`).catch(() => {
       throw new Error("The scripts that run cells did not load: reload the page.");
     });
-    const loaded = new Page(manifest, folder, controls, { ...window.liveCode, root: SERVED, token });
+    const loaded = new Page(manifest, folder, controls, { ...window.liveCode, root: SERVED, token: window.kept.token });
     if (before) loaded.restore(before);
     return loaded;
   }

@@ -26,7 +26,7 @@ UNITS = {
     "tensor": "tensor cores",
     "l2": "L2",
     "dram": "DRAM",
-    "latency": "data on its way",
+    "latency": "latency",
 }
 
 

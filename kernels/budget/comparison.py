@@ -63,12 +63,16 @@ def lines(own: records.Record, other: records.Record | None = None, size: int = 
 
 #: How far a predicted time may be off, either way.
 OFF = 0.2
+#: Since then rows are copied by `kernels.host.rows`: an older time with copies is of slower ones.
+COPIES = "2026-11-26"
 
 
 def predictions(
     timed: records.Record, counted: records.Record | None = None
 ) -> Iterator[tuple[records.Row, product.Time]]:
     """Every time of a rung in a record, and what the budget predicts for it.
+
+    Times with copies of rows that the course no longer makes are left out; see `COPIES`.
 
     Parameters
     ----------
@@ -82,10 +86,13 @@ def predictions(
         if row.rung not in LADDER:
             continue
         rung, shape = LADDER[row.rung], (row.M, row.N, row.K)
+        if rung.copies(*shape, row.dtype) and row.date < COPIES:
+            continue
         try:
             known = versions.version(
-                rung, row.engine, row.options, counted or timed, shape, row.dtype, machine
-            )
+                rung, row.engine, row.options, counted or timed, shape, row.dtype, machine,
+                others=() if counted else None,
+            )  # fmt: skip
         except LookupError:  # never profiled there
             continue
         yield (

@@ -9,6 +9,7 @@ from typing import Any
 from kernels.budget.ceilings import Counts
 
 __all__ = [
+    "OF_A_STEP",
     "WARP",
     "alone",
     "elsewhere",
@@ -19,13 +20,16 @@ __all__ = [
     "of_profile",
     "of_trace",
     "rest",
+    "stored",
 ]
 
 WARP = 32  #: threads
 SECTOR = 32  #: bytes
 #: Waits that others cause: a full queue, a busy unit, another warp's turn.
 OF_OTHERS = ("not_selected", "math_pipe_throttle", "mio_throttle", "lg_throttle", "gmma")
-#: Of these, those that say the unit of a ceiling is busy; the others say why it is not reached.
+#: Waits that come with each pair of tiles, however many FMAs it is good for.
+OF_A_STEP = ("long_scoreboard", "barrier")
+#: Of all waits, those that say the unit of a ceiling is busy; the others say why it is not reached.
 OF_CEILING = {
     "issue": ("not_selected",),
     "wavefronts": ("mio_throttle", "lg_throttle", "short_scoreboard"),
@@ -75,15 +79,34 @@ def of_profile(row: Mapping[str, Any], warps_per_sm: int = 64) -> Counts:
     return _from("profile", counts)
 
 
-def alone(row: Mapping[str, Any]) -> float | None:
+def alone(row: Mapping[str, Any], waits: tuple[str, ...] = ()) -> float | None:
     """Cycles that a warp of a profile spends on each FMA, barriers included, besides issuing.
 
     Without other blocks beside it, a block has nothing to do meanwhile.
+
+    Parameters
+    ----------
+    row : mapping
+    waits : tuple of str
+        Only those for these stalls, such as `OF_A_STEP`.
     """
-    number = fmas(row["M"], row["N"], row["K"])
-    return (
-        row["instructions"] / number * (_spent(row, OF_OTHERS) - 1) if row.get("stalls") else None
-    )
+    stalls = row.get("stalls")
+    if not stalls:
+        return None
+    instructions = row["instructions"] / fmas(row["M"], row["N"], row["K"])
+    chosen = sum(stalls.get(name, 0.0) for name in waits)
+    return instructions * (chosen if waits else _spent(row, OF_OTHERS) - 1)
+
+
+def stored(row: Mapping[str, Any]) -> float:
+    """Sectors that the stores of a profile touch, over those that C fills: 1, or more.
+
+    Bytes that the TMA unit stores are not among them. Of a product in several launches (`products`)
+    C's sectors are not told from others.
+    """
+    if "products" in row["options"]:
+        return 1.0
+    return max(1.0, row["store_sectors"] * SECTOR / (4 * row["M"] * row["N"]))
 
 
 def of_trace(trace: Any) -> Counts:

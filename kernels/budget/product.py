@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import floor, sqrt
+from math import floor, prod, sqrt
 from typing import Any
 
 from kernels.basics import data_sheets
 from kernels.budget import limits
 from kernels.budget.ceilings import Budget, Counts
-from kernels.budget.counts import alone, fmas, measured
+from kernels.budget.counts import OF_A_STEP, alone, fmas, measured, stored
 from kernels.host import cdiv
 from kernels.host.options import Options
 
-__all__ = ["Machine", "Pace", "Time", "figures", "from_counts", "from_profile", "queue_rate",
-           "time"]  # fmt: skip
+__all__ = ["Machine", "Pace", "Time", "figures", "from_counts", "from_other", "from_profile",
+           "queue_rate", "time"]  # fmt: skip
 
 SCHEDULERS = 4
 #: Of its highest ceiling a kernel reaches this share at least, and this one in the middle: what
@@ -83,6 +83,8 @@ class Pace:
         What it is computed from.
     low, high : float
         Range, relative to the predicted time.
+    spread : float
+        Sectors that its stores of C touch, over those that C fills.
     """
 
     ceiling: float
@@ -92,6 +94,7 @@ class Pace:
     source: str
     low: float
     high: float
+    spread: float = 1.0
 
     def cycles(self, warps: float) -> float:
         """Cycles of one SM per FMA."""
@@ -117,7 +120,7 @@ class Time:
     loop, around : float
         Spent by the busiest SM in the loop along K, and before and after it.
     memory : float
-        What the matrices need at least to and from memory, beside that.
+        What the matrices need at least to and from memory, while loops run.
     launch : float
         Of the kernel; with a split, of the second one too, and of the copies.
     adding : float
@@ -141,7 +144,9 @@ class Time:
     rounds: int
 
 
-def from_counts(budget: Budget, warps: float, source: str = "counts") -> Pace:
+def from_counts(
+    budget: Budget, warps: float, source: str = "counts", own: float | None = None
+) -> Pace:
     """The pace of a kernel of which only counts are known: between its ceiling and 1 / 0.6 of it.
 
     Parameters
@@ -150,13 +155,41 @@ def from_counts(budget: Budget, warps: float, source: str = "counts") -> Pace:
     warps : float
         Warps that an SM holds when all fit.
     source : str
+    own : float, optional
+        Cycles that a warp waits for each FMA by itself: what so many warps don't hide is added.
     """
     shared = _shared(budget)
-    known, counts = max(budget.cycles, shared / MIDDLE), budget.counts
-    queued = _wait(warps / SCHEDULERS, SCHEDULERS * shared, 1 / (SCHEDULERS * known))
-    return Pace(
-        shared, known, warps, min(queued, _alone(counts, queued)), source, MIDDLE, MIDDLE / LEAST
-    )
+    each, known = SCHEDULERS * shared, max(budget.cycles, shared / MIDDLE)
+    hidden = _wait(warps / SCHEDULERS, each, 1 / (SCHEDULERS * known))
+    wait = min(hidden, _alone(budget.counts, hidden))
+    if own is not None and own > hidden:
+        known = max(known, 1 / (SCHEDULERS * queue_rate(warps / SCHEDULERS, each, own)))
+        wait = own
+    return Pace(shared, known, warps, wait, source, MIDDLE, MIDDLE / LEAST)
+
+
+def from_other(
+    row: Mapping[str, Any], budget: Budget, profiled: Options, options: Options, warps: float
+) -> Pace:
+    """The pace of a kernel that was profiled with other options.
+
+    A warp waits for each pair of tiles: of half the depth, twice as often per FMA.
+
+    Parameters
+    ----------
+    row : mapping
+        The profile.
+    budget : Budget
+        Of the counts with the options at hand.
+    profiled, options : Options
+        Those of the profile, and those at hand.
+    warps : float
+        Warps that an SM holds with these.
+    """
+    steps, own = profiled.block_tile[2] / options.block_tile[2], None
+    if steps > 1 and row.get("stalls"):
+        own = alone(row) + (steps - 1) * alone(row, OF_A_STEP)
+    return from_counts(budget, warps, "profile of other options", own)
 
 
 def from_profile(
@@ -182,7 +215,8 @@ def from_profile(
     done = max(1.0, cdiv(M, BM) * cdiv(N, BN) * options.split * _work(options, K) / fmas(M, N, K))
     per_sm = done * fmas(M, N, K) / machine.gpu.sms
     blocks = per_sm / _work(options, K)
-    outside = blocks * _around(options, M, N, machine, row["dtype"]) / resident
+    spread = stored(row)
+    outside = _around(options, M, N, machine, resident, spread, blocks / resident)
     shared = _shared(budget) / done
     known = max(shared, measured(row) / done - outside / per_sm)
     warps = min(resident, max(1.0, blocks)) * cdiv(options.threads, 32)
@@ -190,7 +224,7 @@ def from_profile(
     # A warp's own waits are seen where several others take their turn meanwhile. Of two warps, one
     # hides in the other's turn: there, only the pace itself tells.
     wait = queued if warps <= 2 * SCHEDULERS else min(queued, alone(row) or queued)
-    return Pace(shared, known, warps, wait, "profile", 1 / (1 + OFF), 1 / (1 - OFF))
+    return Pace(shared, known, warps, wait, "profile", 1 / (1 + OFF), 1 / (1 - OFF), spread)
 
 
 def time(
@@ -232,13 +266,13 @@ def time(
         loop += rest * work * pace.cycles(max(1.0, rest) * warps)
     rounds += rest > 1e-6
     loop /= clock
-    around = rounds * _around(options, M, N, machine, dtype) / clock
+    around = _around(options, M, N, machine, resident, pace.spread, rounds) / clock
     inputs, output = _word(dtype) * (M * K + K * N), 4 * M * N
     memory = (inputs + output) / machine.bandwidth
     adding = 4 * M * N * (split + 1) / machine.bandwidth if split > 1 else 0.0
     copying = 2 * (inputs + output) / machine.bandwidth * copies
     launch = machine.launch * (1 + (split > 1) + 3 * copies)
-    seconds = max(loop + around, memory) + adding + copying + launch
+    seconds = max(loop, memory) + around + adding + copying + launch
     BM, BN, _ = options.block_tile
     blocks = cdiv(M, BM) * cdiv(N, BN) * split
     return Time(
@@ -277,12 +311,18 @@ def _work(options: Options, K: int) -> float:
     return BM * BN * cdiv(cdiv(K, options.split), BK) * BK / 32
 
 
-def _around(options: Options, M: int, N: int, machine: Machine, dtype: str) -> float:
-    """Cycles of a block before its loop, and after it: the first data, and storing its tile."""
+def _around(
+    options: Options, M: int, N: int, machine: Machine, resident: int, spread: float, rounds: float
+) -> float:
+    """Cycles that an SM spends before and after its loops: the first data, and storing its tiles.
+
+    Its blocks hand their sectors to L2 through one port; from there they go to memory by
+    themselves. Where blocks stay, only the first tile waits for data.
+    """
     BM, BN, _ = options.block_tile
-    beyond = 4 * M * N * options.split > machine.gpu.l2_bytes / 2
-    share = machine.bandwidth / machine.gpu.sms / machine.clock(dtype)
-    return machine.latency + 4 * BM * BN / (share if beyond else STORED)
+    tiles = cdiv(M, BM) * cdiv(N, BN) * options.split
+    begun = rounds if prod(options.grid_dim(M, N)) >= tiles else min(1.0, rounds)
+    return begun * machine.latency + rounds * resident * spread * 4 * BM * BN / STORED
 
 
 def queue_rate(warps: float, each: float, wait: float) -> float:

@@ -25,8 +25,8 @@ NEEDS = {
     "tensor": "the tensor cores: an FMA takes",
     "l2": "L2: {0.l2_bytes:.3g} bytes per FMA take",
     "dram": "DRAM: {0.dram_bytes:.3g} bytes per FMA take",
-    "latency": "data on its way: {0.wait:.3g} cycles of a warp per FMA, spread over {0.warps:.3g} "
-    "warps, take",
+    "latency": "latency: each warp waits {0.wait:.3g} cycles per FMA; {0.warps:.3g} warps overlap, "
+    "so an FMA takes",
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import log
@@ -19,7 +19,7 @@ from kernels.host.rung import Rung
 from kernels.measure import oracle
 from kernels.measure.occupancy import occupancy
 
-__all__ = ["Version", "bounds", "machine", "profile_of", "version"]
+__all__ = ["Version", "bounds", "machine", "profile_of", "siblings", "version"]
 
 #: Tables of a record that hold profiles of large products.
 PROFILES = ("profiles", "beyond_l2", "unaligned")
@@ -37,12 +37,15 @@ class Version:
         Blocks that an SM holds.
     row : mapping or None
         The profile that counts come from; None where it is of other options.
+    counted_on : str
+        The GPU of that profile.
     """
 
     budget: Budget
     pace: product.Pace
     resident: int
     row: Mapping[str, Any] | None
+    counted_on: str
 
 
 def machine(record: records.Record) -> product.Machine:
@@ -94,6 +97,38 @@ def profile_of(
     Blocks that share the sums along K (`split`) run the same loop. A kernel that loads 16 bytes at
     a time loads 4 where rows begin on no such boundary: profiles of the same alignment come first.
     """
+    found, same, _ = _nearest(record, rung, engine, options, size, aligned)
+    return found, same
+
+
+def siblings(record: records.Record) -> list[records.Record]:
+    """The other records of GPUs whose SMs are of the same generation."""
+    gpu = data_sheets.gpu(record.provenance.get("gpu", record.name))
+    others = (_record(str(records.folder()), name) for name in records.names())
+    return [
+        other
+        for other in others
+        if other.name != record.name and _generation(other) == gpu.compute_capability
+    ]
+
+
+@lru_cache(maxsize=8)
+def _record(_folder: str, name: str) -> records.Record:
+    return records.load(name)
+
+
+def _generation(record: records.Record) -> str:
+    try:
+        return data_sheets.gpu(record.provenance.get("gpu", record.name)).compute_capability
+    except LookupError:  # a GPU without a data sheet
+        return ""
+
+
+def _nearest(
+    record: records.Record, rung: str, engine: str, options: Mapping[str, int], size: float,
+    aligned: bool,
+) -> tuple[Mapping[str, Any] | None, bool, bool]:  # fmt: skip
+    """What `profile_of` returns, and whether the alignment is the same, too."""
 
     def loop(options: Mapping[str, int]) -> dict[str, int]:
         return {name: value for name, value in options.items() if name != "split"}
@@ -110,7 +145,8 @@ def profile_of(
         other = limits.aligned(row["N"], row["K"], row.get("dtype", "float32")) is not aligned
         return other, abs(log(row["M"] * row["N"] * row["K"] / size))
 
-    return min(same or rows, key=distance, default=None), bool(same)
+    found = min(same or rows, key=distance, default=None)
+    return found, bool(same), found is not None and not distance(found)[0]
 
 
 def _traced(rung: Rung, values: tuple[tuple[str, int], ...]) -> Counts:
@@ -146,10 +182,13 @@ def version(
     shape: tuple[int, int, int] = (4096, 4096, 4096),
     dtype: str = "",
     machine_of: product.Machine | None = None,
+    others: Sequence[records.Record] | None = None,
 ) -> Version:
     """What is known of a version of a rung for products of about a shape.
 
-    Counts are those of the profile that is nearest in size. Where the record has a profile of other
+    Counts are those of the profile that is nearest in size. Where the record has none of these
+    options, or none of rows that begin on 16-byte boundaries or do not as those at hand, one of the
+    same machine code on another GPU of the generation is taken. Where there is a profile of other
     options alone, its instructions stand in; wavefronts are then traced, where the rung has a
     Numba kernel.
 
@@ -168,6 +207,8 @@ def version(
     machine_of : Machine, optional
         Another GPU than the record's: then its counts stand in, and in the same generation also
         the cycles that were profiled.
+    others : sequence of Record, optional
+        Where to look for a profile besides; by default the `siblings` of the record.
 
     Raises
     ------
@@ -179,14 +220,20 @@ def version(
     M, N, K = shape
     dtype = dtype or rung.dtypes[0]
     aligned = limits.aligned(N, K, dtype) or rung.copies(M, N, K, dtype)
-    row, same = profile_of(record, rung.name, engine, options, M * N * K, aligned)
+    source, wanted = record, (rung.name, engine, options, M * N * K, aligned)
+    row, same, alike = _nearest(record, *wanted)
+    if not (same and alike):
+        for other in siblings(record) if others is None else others:
+            found = _nearest(other, *wanted)
+            if found[1:] == (True, True) or row is None:
+                source, (row, same, alike) = other, found
     if row is None:
         raise LookupError(
             f"no profile of {rung.name} in {engine} on the {record.name}, so there is no count to "
             "start from: record it with `python -m kernels bench`"
         )
     gpu = machine_of or machine(record)
-    recorded = machine(record).gpu
+    recorded = machine(source).gpu
     # The SMs of one generation spend the same cycles on the same loop.
     elsewhere = gpu.gpu.compute_capability != recorded.compute_capability
     chosen = rung.Options(**options)
@@ -197,13 +244,17 @@ def version(
         known = _of_others(known, rung, options, row)
     budget = Budget(known, limits.of_gpu(gpu.gpu, dtype))
     if elsewhere:
-        pace = product.from_counts(budget, warps, f"profile on the {record.name}")
+        pace = product.from_counts(budget, warps, f"profile on the {source.name}")
     elif same:
         profiled = rung.Options(**row["options"])
-        pace = product.from_profile(row, budget, profiled, gpu, resident)
+        pace = product.from_profile(row, budget, profiled, machine(source), resident)
+        if source is not record:
+            pace = replace(pace, source=f"profile on the {source.name}")
     else:
-        pace = product.from_counts(budget, warps, "profile of other options")
-    return Version(budget, pace, resident, row if same and not elsewhere else None)
+        profiled = rung.Options(**row["options"])
+        pace = product.from_other(row, budget, profiled, chosen, warps)
+    known_row = row if same and not elsewhere else None
+    return Version(budget, pace, resident, known_row, recorded.name)
 
 
 def _of_others(

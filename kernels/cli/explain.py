@@ -104,7 +104,9 @@ def _rung(
     _table(budget, measured)
     if row:
         size = _shape((row["M"], row["N"], row["K"]))
-        out.print(f"Counted by the profiler at {size}.", markup=False)
+        elsewhere = known.counted_on != now.machine.gpu.name
+        where = f", on {known.counted_on}: no such profile of this GPU is recorded"
+        out.print(f"Counted by the profiler at {size}{where * elsewhere}.", markup=False)
     else:
         out.print(f"Counts: {known.pace.source}.", markup=False)
     out.print(verdict.sentence(budget, measured, stall), markup=False)

@@ -144,7 +144,7 @@ class HalfProduct(host.Product):
         result, self._packed = cupy.asarray(self._result), None
         with host.memory_errors(2 * self.nbytes):  # about, and at most: not all are copied
             if not is_aligned(result):
-                result = cupy.empty((self.M, host.cdiv(self.N, CHUNK) * CHUNK), self.dtype)
+                result = cupy.empty((self.M, width_of_copy(self.N, CHUNK)), self.dtype)
                 self._packed = result[:, : self.N]
             self.on_device = *self.laid_out(A, B), result
         return self.on_device
@@ -199,12 +199,21 @@ def check_aligned(**arrays) -> None:
             )
 
 
+def width_of_copy(cols: int, chunk: int) -> int:
+    """Return how many columns a copy of rows has, whose own are a multiple of `chunk` or not.
+
+    Whole lines of 128 bytes: of a row that begins 16 bytes later, each piece of 128 bytes that the
+    TMA unit loads lies in two of them.
+    """
+    return cols if cols % chunk == 0 else host.cdiv(cols, 8 * chunk) * 8 * chunk
+
+
 def aligned(array):
     """Return the array, or a copy with zeros to the right, so that rows start on 16 bytes."""
     if is_aligned(array):
         return array
     height, cols = array.shape
-    wide = cupy.zeros((height, host.cdiv(cols, chunk(array)) * chunk(array)), array.dtype)
+    wide = cupy.zeros((height, width_of_copy(cols, chunk(array))), array.dtype)
     rows.copy(wide[:, :cols], array)
     return wide
 

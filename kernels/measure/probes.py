@@ -16,7 +16,7 @@ import numpy as np
 
 from kernels.engine import cuda, cupy
 from kernels.engine.device import device
-from kernels.host import cpp
+from kernels.host import cdiv, cpp
 from kernels.host.follow import prepared
 from kernels.measure.timing import SHORTEST, Timing
 from kernels.measure.timing import time as time_launch
@@ -66,12 +66,14 @@ def copy_bandwidth(n: int = 2**28) -> dict[str, Any]:
 
 
 def read_bandwidth(n: int = 2**28) -> dict[str, Any]:
-    """Read n floats of global memory and write next to nothing: bytes read a second."""
-    source, blocks = cupy.zeros(n, np.float32), 2 * device().sms
-    sums = cupy.empty(512 * blocks, np.float32)
-    kernel = cpp.load("levels", "read_l2")  # so long an array is in no cache
-    arguments = source, np.int32(n // 4), np.int32(1), sums
-    found = time_launch(lambda: kernel((blocks,), (512,), arguments))
+    """Read n floats of global memory and write nothing, in the best block: bytes read a second."""
+    source, sums, count = cupy.zeros(n, np.float32), cupy.empty(1, np.float32), n // 4
+    kernel, arguments = cpp.load("levels", "read_dram"), (source, np.int32(count), sums)
+
+    def measured(block: int) -> Timing:
+        return time_launch(lambda: kernel((cdiv(count, 8 * block),), (block,), arguments))
+
+    found = min(map(measured, (128, 256, 512)), key=lambda timing: timing.median)
     return {
         "what": "read", "engine": "cpp", "n": n, "bytes": 4 * n, "seconds": timing(found),
         "bytes_per_second": 4 * n / found.median, "flushed": found.flushed,

@@ -43,7 +43,7 @@ def traced() -> list[dict[str, Any]]:
 
 MERGED = "four neighbouring 4-byte loads of a tile's row became one 16-byte load"
 MERGED_WAVEFRONTS = "such a 16-byte load takes two wavefronts where four loads took four"
-SAME_TIME = "an access that meets data on its way from L2 waits, and the wait is counted"
+SAME_TIME = "an access that meets a line under way from L2 probably waits, and the wait is counted"
 WIDER = "the compiler loads several elements at once"
 PARTED = "at the edges the lanes of a warp part, and each party asks for itself"
 UNEXPLAINED = "not explained"

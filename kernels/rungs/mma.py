@@ -244,6 +244,16 @@ class Options(host.Options):
     def macros(self):
         return super().macros | {"STAGES": self.depth}
 
+    def launch(self, M, N):
+        limit = most_shared_bytes()
+        if self.shared_bytes > limit:
+            raise ValueError(
+                f"mma {self.BM}×{self.BN}×{self.BK} in {self.depth} stages needs"
+                f" {self.shared_bytes} bytes of shared memory; a block of this GPU has {limit}:"
+                " use fewer stages, or smaller BK"
+            )
+        return super().launch(M, N)
+
     def model(self, M, N, K):
         """A is loaded once per column of BM × BN tiles, B once per row of them."""
         return half.half_model(M, N, K, cdiv(M, self.BM), cdiv(N, self.BN))
@@ -264,17 +274,11 @@ class Options(host.Options):
             raise ValueError(
                 "stages=1 leaves no tile to load ahead: use 2 or more, or 0 for what fits"
             )
-        limit, what = device().max_threads_per_block, f"mma {BM}×{BN}×{BK} in {self.depth} stages"
+        limit = device().max_threads_per_block
         if self.threads > limit:
             raise ValueError(
-                f"{what} needs {self.threads} threads; a block of this GPU has {limit}:"
+                f"mma {BM}×{BN}×{BK} needs {self.threads} threads; a block of this GPU has {limit}:"
                 " use larger WM or WN"
-            )
-        limit = most_shared_bytes()
-        if self.shared_bytes > limit:
-            raise ValueError(
-                f"{what} needs {self.shared_bytes} bytes of shared memory; a block of this GPU has"
-                f" {limit}: use fewer stages, or smaller BK"
             )
         at_once = 8 * self.threads  # elements: a thread copies 16 bytes, of several whole rows
         for name, rows, cols in (("A", BM, BK), ("B", BK, BN)):

@@ -207,6 +207,7 @@ def test_no_page_has_more_marks_than_it_needs(book):
     [
         ("<td>9.84 GFLOP/s</td>", "<td>9.84\xa0GFLOP/s</td>"),
         ("<p>3 % of 4 MiB in 2 steps, 5 s.</p>", "<p>3\xa0% of 4\xa0MiB in 2 steps, 5\xa0s.</p>"),
+        ("<p>T = 16: 2 × 3 × 4 = 24</p>", "<p>T\xa0=\xa016: 2\xa0×\xa03\xa0×\xa04\xa0=\xa024</p>"),
         ("<pre>1 s</pre>", "<pre>1 s</pre>"),
         ("<p><code>2 B</code></p>", "<p><code>2 B</code></p>"),
         ("<script>3 W</script>", "<script>3 W</script>"),

@@ -43,7 +43,8 @@ def words(size: float, more: str = "") -> str:
 
 
 @pytest.mark.parametrize(
-    ("letters", "least"), [((9, 12), 339), ((8, 12), 339), ((6, 9), 528), ((), 323)]
+    ("letters", "least"),
+    [((9, 12), 339), ((8, 12), 339), ((6, 9), 528), ((), 323), ((13, 14), 244)],
 )
 def test_a_picture_shrinks_no_further_than_its_smallest_letters_allow(letters, least):
     assert dressed(*map(words, letters))["style"] == f"width:100%;--least:{least}px"

@@ -139,3 +139,11 @@ def test_poison_is_found_in_16_bits(dtype):
     C[-1] = oracle.poisoned(1, 30, dtype)
     with pytest.raises(oracle.WrongResult, match=r"unwritten rows \(NaN\): 19"):
         oracle.check(C, A, B)
+
+
+@pytest.mark.parametrize("dtype, chunk", [(np.float16, 8), (np.uint8, 16)])
+def test_copied_rows_fill_whole_lines(dtype, chunk):
+    wide = half.aligned(np.ones((3, 5 * chunk + 1), dtype))
+    assert wide.strides[0] % 128 == 0 and wide.shape[1] < 5 * chunk + 1 + 128
+    assert wide[:, : 5 * chunk + 1].all() and not wide[:, 5 * chunk + 1 :].any()
+    assert half.width_of_copy(5 * chunk, chunk) == 5 * chunk, "such rows stay where they are"

@@ -449,6 +449,7 @@ def test_a_sound_kernel_raises_no_alarm(schedule):
         ("kernel(a)", "line 2: a kernel cannot call kernel, a plain function: put @cuda.jit"),
         ("for i in range(10**9):\n    pass", "line 2: the loop has run 250000 times"),
         ("while True:\n    print(1)", "line 3: this launch has printed 10000 lines"),
+        (f"print({'1, ' * 33})", r"line 2: print\(...\) of 33 values, and a GPU prints 32 at most"),
     ],
 )
 def test_refusals_are_one_clear_line(tmp_path, body, message, capsys):
@@ -703,6 +704,23 @@ def test_recursion_has_its_own_local_arrays_and_writes_what_it_is_given():
     a, out = np.arange(4.0), np.zeros(1)
     kernel[1, 1](a, out)
     assert (a.tolist(), out[0]) == ([0, 201, 2, 603], 6)
+
+
+def test_a_function_with_a_signature_for_the_cpu_is_refused_as_numba_does():
+    numba = pytest.importorskip("numba")
+
+    @numba.njit("int64(int64)")
+    def double(n):
+        return 2 * n
+
+    @cuda.jit
+    def kernel(out):
+        out[0] = double(3)
+
+    with pytest.raises(
+        KernelError, match="double has a signature, so Numba compiles it for the CPU"
+    ):
+        kernel[1, 1](np.zeros(1))
 
 
 def test_recursion_of_another_type_is_refused_as_numba_does():

@@ -251,6 +251,14 @@ def test_options_that_no_block_can_have_are_one_line(name, options, told):
     assert told in str(caught.value) and "\n" not in str(caught.value)
 
 
+def test_what_a_kernel_takes_is_told_on_a_gpu_that_cannot_launch_it(monkeypatch):
+    monkeypatch.setattr("kernels.rungs.mma.most_shared_bytes", lambda: 64 * 1024)  # a T4's
+    assert LADDER["mma"].footprint(stages=4)["shared_bytes"] == 196_608
+    assert LADDER["mma"].model(2048, 2048, 2048).flops == 2 * 2048**3
+    with pytest.raises(ValueError, match="needs 98304 bytes .* a block of this GPU has 65536"):
+        LADDER["mma"].launch(2048, 2048)
+
+
 @pytest.mark.parametrize("n", (1, 31, 255, 256, 257, 1000))
 def test_vector_add(n):
     rng = np.random.default_rng(n)

@@ -84,6 +84,7 @@ export class Cell {
     this.state ??= this.tools.insertAdjacentElement("afterbegin", make("span", { role: "status" }));
     if (this.state.textContent !== said) this.state.textContent = said;
     this.element.toggleAttribute("data-stale", Boolean(said));
+    this.recorded?.toggleAttribute("data-recorded", this.edited && !this.live); // it belongs to the page's own text
     this.offer(this.edited ? "reset" : this.before === undefined ? "" : "undo");
   }
 
@@ -199,6 +200,19 @@ export class Cell {
   look() {
     this.unfold();
     this.area.scrollIntoView({ block: "center" });
+  }
+
+  /** Whether the cell hands in an answer, and it is right. */
+  get solves() {
+    const said = this.live?.querySelector(".exercise strong")?.textContent ?? "";
+    return /\bexercises\.check\(/.test(this.source) && said.endsWith(": right");
+  }
+
+  /** A picture that the page has already looks as it does there, its letters larger. */
+  dressed(picture) {
+    const name = picture.querySelector("[id]")?.id.split("-")[0]; // made of all that is drawn
+    const there = name && this.recorded?.querySelector(`figure.drawn [id^="${name}-"]`);
+    return (there?.closest("figure") ?? picture).outerHTML;
   }
 
   /** Tick the exercise that the cell belongs to. */

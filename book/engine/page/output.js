@@ -2,6 +2,8 @@
 import { mount } from "./comm.js";
 
 const ESCAPES = new RegExp(`${String.fromCharCode(27)}\\[[0-9;?]*[A-Za-z]`, "g");
+/** Where a picture names its hatches: those of the recorded one, which is hidden, would not show. */
+const NAMES = /\bid="|href="#|url\(#/g;
 
 /** Make an element; text stays text. */
 export function make(tag, fields = {}, ...children) {
@@ -41,6 +43,8 @@ function output(cell, { data }, context) {
   const html = data["text/html"] ?? data["image/svg+xml"];
   if (html !== undefined) {
     const box = make("div", { className: "output text_html", innerHTML: html });
+    const picture = box.querySelector("figure.drawn");
+    if (picture) picture.outerHTML = cell.dressed(picture).replace(NAMES, "$&live-");
     area.append(box);
     return leadToLines(cell, box, context);
   }

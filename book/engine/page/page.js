@@ -3,7 +3,6 @@ import { Cell } from "./cell.js";
 import { forget } from "./edits.js";
 import { Kernel } from "./kernel.js";
 import { make } from "./output.js";
-import { solves } from "./progress.js";
 import { Python } from "./python.js";
 
 const LARGE = 200 * 2 ** 20; // bytes of memory that are worth a word
@@ -40,7 +39,6 @@ export class Page {
         continue;
       }
       count += 1;
-      cell.hideRecorded(true); // it belongs to the page's own text
       cell.take(now);
       if (String(cell.number) !== name) forget(name);
     }
@@ -112,7 +110,6 @@ export class Page {
   changed(cell) {
     const unrun = this.unrun(cell) && cell.tried !== cell.source; // what failed has run
     cell.tell(unrun ? "Edited, not run" : this.outdated.has(cell.number) ? "Ran before a cell above changed" : "");
-    if (!unrun && !cell.live) cell.hideRecorded(false);
   }
 
   /** What tells which cells are stale: inpage/needs.py describes it. */
@@ -274,7 +271,7 @@ export class Page {
     if (this.running !== cell) return { reset: true };
     cell.end(done);
     if (!done.stopped && !done.died) this.note(cell, done.right || this.mayFail(cell));
-    if (done.kept && solves(done.kept)) cell.tick();
+    if (cell.solves) cell.tick();
     this.running = null;
     this.heap = done.heap ?? 0;
     return done;

@@ -24,12 +24,6 @@ export function keep({ before, after }) {
   }
 }
 
-/** Whether a run has solved an exercise that was open before. */
-export function solves({ before, after }) {
-  const old = JSON.parse(before ?? "{}").exercises ?? {};
-  return Object.entries(JSON.parse(after).exercises).some(([name, { solved }]) => solved && !old[name]?.solved);
-}
-
 function merged(before, after, now) {
   if (!now || now === before) return after;
   const [old, ours, theirs] = [before ?? "{}", after, now].map((text) => JSON.parse(text));

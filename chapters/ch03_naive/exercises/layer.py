@@ -84,5 +84,9 @@ EXERCISE = KernelExercise(
             "loads", M * N * (2 * K + 1), global_count("lanes", "load"),
             "load the bias once per thread, outside the loop",
         ),
+        Budget(
+            "load requests", 6 * 8 * (2 * K + 1), global_count("requests", "load"),
+            "one thread per element of C: the lanes of a warp load together",
+        ),
     ),
 )  # fmt: skip

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import pairwise
+
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
@@ -42,7 +45,7 @@ def two_barriers() -> Figure:
     for ax, (title, (fast, slow, clash, barriers)) in zip(axes, STORIES.items(), strict=True):
         for y, bars in ((1, fast), (0, slow)):
             for what, start, end in bars:
-                _bar(ax, y, what, start, end)
+                _bar(ax, y, what, start, end, clash or ())
         for time in barriers:
             ax.plot([time, time], [0, 2], color=INK, linewidth=2.5, zorder=4)
         if clash:
@@ -58,9 +61,12 @@ def two_barriers() -> Figure:
     return fig
 
 
-def _bar(ax: Axes, y: float, what: str, start: float, end: float) -> None:
+def _bar(ax: Axes, y: float, what: str, start: float, end: float, frame: Iterable[float]) -> None:
+    """A bar, named in the longest piece that a frame's edges leave of it."""
     loads = what.startswith("load")
     look = dict(facecolor=TILE if loads else C, alpha=0.35, hatch=HATCH["A"] if loads else None)
     bar = Rectangle((start, y + 0.12), end - start, 0.76, edgecolor=INK, linewidth=0.8, **look)
     ax.add_patch(bar)
-    ax.text((start + end) / 2, y + 0.5, what, ha="center", va="center", fontsize=9)
+    edges = sorted({start, end, *(edge for edge in frame if start < edge < end)})
+    middle = sum(max(pairwise(edges), key=lambda piece: piece[1] - piece[0])) / 2
+    ax.text(middle, y + 0.5, what, ha="center", va="center", fontsize=9)

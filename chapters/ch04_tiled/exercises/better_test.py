@@ -113,4 +113,5 @@ EXERCISE = FunctionExercise(
     after="A test is worth only what it would catch.",
     judge=judge,
     parameters=("product",),
+    start="return weak_test(product)",
 )

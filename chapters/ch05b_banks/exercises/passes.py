@@ -62,4 +62,5 @@ EXERCISE = FunctionExercise(
     " is free, and two words are.",
     judge=judge,
     parameters=("words",),
+    start="return 0",
 )

@@ -185,6 +185,6 @@ SOFTMAX = KernelExercise(
 "overtaking the first. Attention is two products with this between them.",
     budgets=(
         Budget("sectors loaded", 500, global_count("sectors", "load"),
-               "three passes over the row, and neighbouring threads load neighbouring columns"),
+               "the threads share each pass over the row; neighbours load neighbouring columns"),
     ),
 )  # fmt: skip

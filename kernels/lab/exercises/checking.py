@@ -16,10 +16,10 @@ from .grading import Verdict, grade
 from .kinds import RANK, Kind
 from .limits import FUNCTION_SECONDS, SECONDS, OverTime, time_limit
 from .result import Finding, Result
-from .submission import Refused, check_own, function_of, is_start
+from .submission import UNTOUCHED, Refused, check_own, function_of, is_body, is_start
 
-#: Failed tries in this Python, by exercise.
-TRIES: Counter[str] = Counter()
+#: Hints of an exercise's own that this Python has given, by exercise.
+GIVEN: Counter[str] = Counter()
 
 
 #: The hint that follows from what is wrong; where there is none, the exercise's next.
@@ -36,12 +36,18 @@ HINTS = {
     " forward, and on the way round the loop?",
     Kind.RACE: "Two threads reach the same element. Which one should, or what keeps them apart?",
     Kind.UNINITIALISED: "Shared memory holds anything at first. Who stores this element?",
+    Kind.SAME_TILE: "Write down what this thread loads in the first step and in the second: these"
+    " lie T apart.",
     Kind.DROPPED_TILE: "Count the steps with K = 17 and tiles of 16: rounded up, they're two.",
     Kind.LOST_SUM: "`=` forgets what was there. Where does the sum begin, and where does it go on?",
     Kind.FLOAT64: "Follow the types. Which number isn't float32?",
 }
+#: The third of an exercise's hints is nearly the solution: who wants it unfolds it.
+LAST = "It comes closest to the solution. Unfold it under the cell when you want it."
 #: What is no try: nothing was judged, so no hint is due.
-NO_TRY = {Kind.EMPTY, Kind.UNTOUCHED, Kind.SYNTAX, Kind.NO_KERNEL, Kind.SIGNATURE}
+NO_TRY = {
+    Kind.EMPTY, Kind.UNTOUCHED, Kind.SYNTAX, Kind.NO_KERNEL, Kind.SIGNATURE, Kind.NOT_COMPILED,
+}  # fmt: skip
 
 
 class UnknownExercise(KeyError):
@@ -62,7 +68,8 @@ def named(name: str) -> Exercise:
 def check(name: str, answer=None, **options) -> Result:
     """Check an answer, give a hint if it is wrong, and keep the progress.
 
-    The hint follows from what is wrong; where that has none, it's the next of the exercise's three.
+    The hint follows from what is wrong; where that has none, it's the next of the exercise's first
+    two, and then a word on where the third is.
 
     Parameters
     ----------
@@ -87,9 +94,10 @@ def check(name: str, answer=None, **options) -> Result:
     started = result.kind not in NO_TRY and not _is_start(name, answer)
     if started:
         if not result.right:
-            TRIES[name] += 1
-            number = 0 if result.kind in HINTS else min(TRIES[name], 3)
-            hint = HINTS.get(result.kind) or named(name).hints[number - 1]
+            hint, number = HINTS.get(result.kind), 0
+            if not hint:
+                number = GIVEN[name] = min(GIVEN[name] + 1, 3)
+                hint = (*named(name).hints[:2], LAST)[number - 1]
             result = replace(result, hint=hint, hint_number=number)
         note = keeping.keep(name, result.right)
         result = replace(result, note=". ".join(filter(None, (result.note, note))))
@@ -211,6 +219,8 @@ def _function_wrong(task: FunctionExercise, answer):
     if isinstance(answer, str) or not callable(answer):
         function_of(answer, {})  # says what is missing
     function = answer if callable(answer) else function_of(answer, {})
+    if task.start and is_body(function, task.start):
+        raise Refused(Kind.UNTOUCHED, UNTOUCHED)
     try:
         inspect.signature(function).bind(*task.parameters)
     except (TypeError, ValueError):

@@ -238,10 +238,13 @@ class FunctionExercise(Exercise):
     judge : callable
         Takes the function; yields what is wrong with it, as (kind, sentence).
     parameters : tuple of str
+    start : str
+        What stands between the marks at first, if it isn't worth judging.
     """
 
     judge: Callable[[Callable], Iterable[tuple[Kind, str]]] = field(default=tuple)
     parameters: tuple[str, ...] = ()
+    start: str = ""
 
 
 def _definition(text: str) -> ast.FunctionDef:

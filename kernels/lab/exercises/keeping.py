@@ -66,30 +66,22 @@ def read(where: Path) -> dict[str, Entry]:
         return {}
     except (OSError, ValueError) as error:
         raise BrokenProgress(f"{where} cannot be read ({type(error).__name__})") from None
-    if not isinstance(found, dict) or found.get("format") != FORMAT:
-        raise BrokenProgress(f"{where} is no progress of this course, or of another version")
-    if not isinstance(found.get("exercises"), dict):
-        raise BrokenProgress(f"{where} holds no exercises")
-    return {name: _entry(where, name, value) for name, value in found["exercises"].items()}
+    try:
+        if found["format"] != FORMAT:
+            raise ValueError
+        return {name: _entry(name, **value) for name, value in found["exercises"].items()}
+    except (AttributeError, LookupError, TypeError, ValueError):
+        raise BrokenProgress(
+            f"{where} is no progress of this course, or of another version"
+        ) from None
 
 
-def _entry(where: Path, name: str, value) -> Entry:
+def _entry(name: str, tries: int, solved: str) -> Entry:
     from .catalogue import EXERCISES
 
-    if name not in EXERCISES:
-        raise BrokenProgress(f"{where} names an exercise that there is not: {name!r}")
-    tries, solved = (
-        (value.get("tries"), value.get("solved")) if isinstance(value, dict) else ("", "")
-    )
-    if isinstance(tries, bool) or not isinstance(tries, int) or tries < 0:
-        raise BrokenProgress(f"{where}: the tries of {name!r} are no count")
-    try:
-        day = datetime.date.fromisoformat(solved) if solved else None
-    except (TypeError, ValueError):
-        raise BrokenProgress(f"{where}: the day of {name!r} is none") from None
-    if day and day > datetime.date.today() + datetime.timedelta(days=1):
-        raise BrokenProgress(f"{where}: {name!r} was solved on a day to come, {day}")
-    return Entry(tries, solved or "")
+    if name not in EXERCISES or solved and not datetime.date.fromisoformat(solved):
+        raise ValueError
+    return Entry(int(tries), solved)
 
 
 def record() -> Record:

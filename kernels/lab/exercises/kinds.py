@@ -42,6 +42,7 @@ class Kind(StrEnum):
     READS_OUTPUT = "reads the output"
     NOTHING_WRITTEN = "nothing written"
     UNWRITTEN = "unwritten elements"
+    SAME_TILE = "the same tile again"
     DROPPED_TILE = "dropped tile"
     LOST_SUM = "sum overwritten"
     NOT_A_NUMBER = "not a number"

@@ -72,8 +72,8 @@ def _suspects(A, B, depth, begin):
                     at = "" if kind is Kind.TRANSPOSED else "sum"
                     yield Suspect(kind, sentence, product, at)
         if begin:
-            for at, sentence, product in wrong_tiles(A, B, depth, begin):
-                yield Suspect(Kind.SWAPPED, sentence, product, at)
+            for kind, at, sentence, product in wrong_tiles(A, B, depth, begin):
+                yield Suspect(kind, sentence, product, at)
 
     return suspects
 
@@ -96,6 +96,10 @@ def wrong_products(A, B, depth: int) -> Iterator[tuple[Kind, str, np.ndarray]]:
     for kind, sentence, kept in (*_parts_of_steps(K, depth), *_parts(K)):
         if 0 < kept.sum() < K:
             yield kind, sentence, A[:, kept] @ B[kept]
+    steps = cdiv(K, depth)
+    if steps > 1 and depth > 1:
+        often = f"every element is exactly {steps} times too large: each step adds all of K"
+        yield Kind.WRONG, often, steps * (A @ B)
     if depth > 1:
         turned = "every tile of {} lies transposed: row ty, column tx belongs at [ty, tx]"
         yield Kind.SWAPPED, turned.format("A"), _turned(A, depth)[: len(A), :K] @ B
@@ -104,16 +108,18 @@ def wrong_products(A, B, depth: int) -> Iterator[tuple[Kind, str, np.ndarray]]:
     yield Kind.WRONG, "every element is one too large: a sum starts at 0", A @ B + 1
 
 
-def wrong_tiles(A, B, T: int, begin: str) -> Iterator[tuple[str, str, np.ndarray]]:
+def wrong_tiles(A, B, T: int, begin: str) -> Iterator[tuple[Kind, str, str, np.ndarray]]:
     """Products of a kernel with square tiles in shared memory that takes a wrong index somewhere.
 
     Each is what the threads compute with one mistake, elements beyond the edges being zero, and a
-    step along K beginning at `begin`: where it is (`Suspect.at`), a sentence on it, the product.
+    step along K beginning at `begin`: its kind, where it is (`Suspect.at`), a sentence on it, the
+    product.
     """
     (M, K), N = A.shape, B.shape[1]
     by, bx, t, ty, tx = np.ogrid[: cdiv(M, T), : cdiv(N, T), : cdiv(K, T), :T, :T]
     row, col, ka, kb = by * T + ty, bx * T + tx, t * T + tx, t * T + ty
     y, x = np.indices((T, T))
+    swapped, same = Kind.SWAPPED, Kind.SAME_TILE
 
     def product(a=(row, ka), b=(kb, col), stored="[ty, tx]", read=(y, x)):
         """What threads load of A and B, where they store it, which row and column they multiply."""
@@ -128,24 +134,25 @@ def wrong_tiles(A, B, T: int, begin: str) -> Iterator[tuple[str, str, np.ndarray
     own_row, own_column = "row ty of sA is this thread's", "column tx of sB is this thread's"
     first = f"every step loads the first tile of {{}}: where is {begin} in the index?"
     crossed = product((row, kb), (ka, col), "[tx, ty]", (x, y))
-    yield "A", "x and y are swapped: tx goes with col, ty with row", crossed
+    yield swapped, "A", "x and y are swapped: tx goes with col, ty with row", crossed
     turned = product(stored="[tx, ty]")
-    yield "A", "both tiles lie transposed: they are stored at [tx, ty]", turned
-    yield "sum", f"{own_row}, and row tx is read", product(read=(x, x))
-    yield "sum", f"{own_column}, and column ty is read", product(read=(y, y))
+    yield swapped, "A", "both tiles lie transposed: they are stored at [tx, ty]", turned
+    yield swapped, "sum", f"{own_row}, and row tx is read", product(read=(x, x))
+    yield swapped, "sum", f"{own_column}, and column ty is read", product(read=(y, y))
     both = f"{own_row}, and {own_column}: tx and ty are swapped there"
-    yield "sum", both, product(read=(x, y))
-    yield "A", f"A is loaded by ty: thread (tx, ty) loads {across}", product(a=(row, kb))
-    yield "B", f"B is loaded by tx: thread (tx, ty) loads {down}", product(b=(ka, col))
+    yield swapped, "sum", both, product(read=(x, y))
+    yield swapped, "A", f"A is loaded by ty: thread (tx, ty) loads {across}", product(a=(row, kb))
+    yield swapped, "B", f"B is loaded by tx: thread (tx, ty) loads {down}", product(b=(ka, col))
     both = f"both loads swap tx and ty: it's {across}, {down}"
-    yield "A", both, product((row, kb), (ka, col))
-    yield "A", first.format("A"), product(a=(row, tx))
-    yield "B", first.format("B"), product(b=(ty, col))
-    yield "A", first.format("both"), product((row, tx), (ty, col))
-    yield "A", f"step t begins at {begin}, not at t", product((row, t + tx), (t + ty, col))
+    yield swapped, "A", both, product((row, kb), (ka, col))
+    yield same, "A", first.format("A"), product(a=(row, tx))
+    yield same, "B", first.format("B"), product(b=(ty, col))
+    yield same, "A", first.format("both"), product((row, tx), (ty, col))
+    late = f"step t begins at {begin}, not at t"
+    yield same, "A", late, product((row, t + tx), (t + ty, col))
     if M == N:
         other = product((bx * T + tx, ka), (kb, by * T + ty)).T
-        yield "A", "row and col are swapped: x is the column, y the row", other
+        yield swapped, "A", "row and col are swapped: x is the column, y the row", other
 
 
 def _elements(X, row, col) -> np.ndarray:

@@ -51,6 +51,10 @@ class Spent:
         return f"{self.what}: {self.spent:,} of at most {self.most:,}"
 
 
+#: What is neither right nor wrong: nobody has begun.
+OPEN = {Kind.EMPTY, Kind.UNTOUCHED}
+
+
 @dataclass(frozen=True)
 class Result:
     """The verdict on an answer. Prints as text; in a notebook it shows itself with a mark.
@@ -142,6 +146,8 @@ class Result:
 
     def _repr_html_(self) -> str:
         mark, colour, edge = ("✓", "#1f9464", "solid") if self.right else ("✗", "#d63a5e", "double")
+        if self.kind in OPEN:
+            mark, colour, edge = "…", "#808080", "dotted"
         rows = "".join(
             f"<dt style='font-weight:600'>{escape(label)}</dt>"
             f"<dd style='margin:0'{_place(label, sentence)}>{_code(label, sentence)}</dd>"

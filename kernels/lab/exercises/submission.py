@@ -26,6 +26,8 @@ _numbers = itertools.count(1)
 HOMES = (str(Path(__file__).parent), *(f"{d}{os.sep}" for d in CHAPTERS.glob("ch*/exercises")))
 ANSWER = "<answer "
 
+UNTOUCHED = "this is still the beginning: write between the two marks, run the cell again"
+
 
 class Refused(Exception):
     """An answer that cannot be judged.
@@ -113,10 +115,7 @@ def check_kernel(function: types.FunctionType, exercise: KernelExercise, answer=
             code.node.lineno,
         )
     if not exercise.mends and is_start(function, exercise):
-        raise Refused(
-            Kind.UNTOUCHED,
-            "this is still the beginning: write between the two marks, run the cell again",
-        )
+        raise Refused(Kind.UNTOUCHED, UNTOUCHED)
     given, wanted = parameters_of(function), exercise.parameters
     if len(given) != len(wanted) or (set(given) == set(wanted) and given != wanted):
         raise another_signature(function, exercise)
@@ -182,6 +181,16 @@ def _named_in(function: types.FunctionType) -> list:
 def is_start(function: types.FunctionType, exercise: KernelExercise) -> bool:
     """Say whether nothing has been written yet, comments aside."""
     return body_of(code_of(function).node) == body_of(_definition(exercise.start_text))
+
+
+def is_body(function: Callable, text: str) -> bool:
+    """Say whether a function of Python has this text, its own description aside."""
+    try:
+        (node,) = ast.parse(textwrap.dedent(inspect.getsource(function))).body
+    except (OSError, TypeError, ValueError, SyntaxError):
+        return False
+    own = [ast.dump(s) for s in getattr(node, "body", []) if not _is_text(s)]
+    return own == [ast.dump(s) for s in ast.parse(text).body]
 
 
 def body_of(node: ast.FunctionDef) -> str:

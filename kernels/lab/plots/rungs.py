@@ -40,7 +40,7 @@ def rungs(
     longest = max([row["gflops"] for row in rows] + [(peak or 0) / 1e9])
     engines = [engine for engine in ENGINE_TITLES if any(row["engine"] == engine for row in rows)]
     style = {
-        engine: dict(color=PALETTE[engine], hatch=HATCH[engine], edgecolor=INK, linewidth=0.6)
+        engine: dict(facecolor=PALETTE[engine], hatch=HATCH[engine], edgecolor=INK, linewidth=0.6)
         for engine in engines
     }
     for place, row in enumerate(rows):

@@ -22,6 +22,11 @@ MIMES = """from IPython.display import HTML, Markdown, clear_output, display
 display(Markdown("| a | b |\\n|---|---|\\n| 1 | 2 |"))
 print("\\033[31mred\\033[0m")
 display(HTML("<b id=bold>bold</b>"))"""
+PICTURE = (
+    '<figure class="drawn"><svg><pattern id="{0}-0"/><rect fill="url(#{0}-0)"/></svg>'
+    "<figcaption>{1}</figcaption></figure>"
+)
+DRAW = "from IPython.display import HTML\nHTML({!r})"
 
 
 @pytest.fixture
@@ -76,6 +81,15 @@ def test_a_cell_runs_with_those_that_give_it_its_names(running):
 
 def test_the_token_leaves_the_address(live):
     assert "token" not in live.url
+
+
+def test_the_first_page_takes_the_token(browser, served):
+    page = browser.new_context().new_page()
+    page.goto(f"{served.base}book/?token={served.token}")
+    assert "token" not in page.url
+    page.goto(f"{served.base}book/page.html")
+    assert run(page, 2) == "48 elements\n"
+    page.context.close()
 
 
 def test_a_new_kernel_first_runs_the_cell_that_finds_the_course(live):
@@ -162,6 +176,18 @@ def test_every_form_of_an_output_is_shown(live):
     assert output.locator("#bold").inner_text() == "bold"
     write(live, 2, "print(1)\nclear_output(wait=True)\nprint(2)")
     assert run(live, 2) == "2\n"
+
+
+def test_a_picture_that_the_page_has_looks_as_it_does_there(live):
+    put = "(picture) => { document.querySelector('.cell_output').innerHTML = picture; }"
+    live.evaluate(put, PICTURE.format("p01234567", "the page's"))
+    picture = cell(live, 2).locator(".engine-output figure")
+    for name, said in (("p01234567", "the page's"), ("p89abcdef", "another")):
+        write(live, 2, DRAW.format(PICTURE.format(name, "another")))
+        run(live, 2)
+        assert picture.inner_text() == said
+        assert picture.locator("pattern").get_attribute("id") == f"live-{name}-0"
+        assert picture.locator("rect").get_attribute("fill") == f"url(#live-{name}-0)"
 
 
 def test_a_live_widget_is_that_of_the_kernel(live):

@@ -79,7 +79,7 @@ def test_a_table_says_the_verdict_and_leaves_out_what_nobody_measured():
     _, seen = traced("tree")
     one = budgets.budget(seen, N, RECORD)
     text = repr(budgets.table([("a", one, None), ("b", one, 2 * one.cycles)], "caption"))
-    assert text.count("data on its way") == 2 and "50 %" in text.replace("\N{NO-BREAK SPACE}", " ")
+    assert text.count("latency") == 3 and "50 %" in text.replace("\N{NO-BREAK SPACE}", " ")
 
 
 def test_a_record_without_latencies_is_refused_in_one_line():

@@ -89,7 +89,8 @@ def test_the_line_is_the_one_of_the_cell():
 def test_of_two_races_the_one_across_warps_is_told():
     text = checking.named("repair-hasty").start_text
     message = " ".join(str(judge("repair-hasty", text)).split())
-    assert "of the same block" in message and "put cuda.syncthreads() between the two" in message
+    assert "of the same block writes it at line 13, in the next iteration of the loop" in message
+    assert "put cuda.syncthreads() at the end of that loop's body" in message
 
 
 @pytest.mark.parametrize(
@@ -167,14 +168,19 @@ def test_loops_have_room_for_every_solution():
 
 
 def test_a_failed_try_without_a_known_cause_gives_one_more_hint(monkeypatch):
-    monkeypatch.setattr(checking, "TRIES", type(checking.TRIES)())
+    monkeypatch.setattr(checking, "GIVEN", type(checking.GIVEN)())
     task = checking.named("axpy")
     wrong = GUARDED + "y[i] = x[i]\n"
     for number in (1, 2, 3, 3):
+        assert not check("axpy", "def axpy(").hint, "what cannot be read is no try"
+        unknown = check("axpy", GUARDED + "y[i] = there[i]\n")
+        assert unknown.kind is Kind.NOT_COMPILED and not unknown.hint
+        known = check("axpy", HEAD + "    y[i] = alpha * x[i] + y[i]\n")
+        assert known.kind in checking.HINTS and known.hint_number == 0
         result = check("axpy", wrong)
-        assert result.hint == task.hints[number - 1] and result.hint_number == number
+        hints = *task.hints[:2], checking.LAST  # nobody is shown the third unasked
+        assert result.hint == hints[number - 1] and result.hint_number == number
         assert f"hint {number} of 3" in str(result)
-    assert not check("axpy", "def axpy(").hint, "what cannot be read is no try"
     assert not judge("axpy", wrong).hint
 
 
@@ -186,7 +192,7 @@ def test_a_failed_try_without_a_known_cause_gives_one_more_hint(monkeypatch):
         ("sA[ty, k]", "sA[tx, k]", Kind.SWAPPED, "acc +=", "row tx is read"),
         ("sB[k, tx]", "sA[k, tx]", Kind.WRONG_OPERAND, "acc +=", "sB is filled, and never read"),
         ("B[kb, col] if", "A[kb, col] if", Kind.WRONG_OPERAND, "= A[row", "B is never read"),
-        ("t * T + tx, t * T + ty", "tx, ty", Kind.SWAPPED, "= A[row", "where is t * T in the"),
+        ("t * T + tx, t * T + ty", "tx, ty", Kind.SAME_TILE, "= A[row", "where is t * T in the"),
         ("(K + T - 1) // T", "K // T", Kind.DROPPED_TILE, "acc +=", "the last 7 of K = 23"),
         ("acc +=", "acc =", Kind.LOST_SUM, "acc =", "only the last product is there"),
     ],

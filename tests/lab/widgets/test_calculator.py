@@ -33,8 +33,9 @@ def test_every_rung_and_language_is_there(widget):
     there = {(version["rung"], version["engine"]) for version in widget.versions}
     profiled = {
         (row.get("rung"), row.get("engine"))
+        for record in (records.load(), *versions.siblings(records.load()))
         for table in versions.PROFILES
-        for row in records.load().tables.get(table, ())
+        for row in record.tables.get(table, ())
     }
     written = {(name, engine) for name in TILES for engine in LADDER[name].engines}
     assert there == written & profiled and len(there) >= 23

@@ -22,13 +22,10 @@ SECONDS = 20  #: after these a test is given up
 EXPLAINED = {
     "TestWarnings|inefficient_launch|undefined_var": "the interpreter gives no advice in warnings",
     "record_alignment_error": "a misaligned record is refused where its field is used",
-    "TestCMath.test_exp": "the sign of a zero behind exp(-inf-infj)",
-    "cpu_dispatcher_invalid": "what is under numba.njit may hold what the CPU alone runs",
     "test_ex_3d_grid": "too many threads for the time of a test",
     "spawn_concurrent": "a process of its own, which has no shim",
-    "too_many_args": "the width of a line that a GPU prints",
+    "too_many_args": "a print of more than 32 values is refused, for which a GPU prints its format",
     "order_broadcasted": "the layout that Numba gives an array of stride 0 on the device",
-    "test_ufunc_arg": "an output array of another library",
 }
 VERDICTS = {
     "pass": "the test passes, or expects a refusal and gets one",

@@ -161,12 +161,14 @@ function raceMessages(T, steps, barrier1, barrier2, line) {
     const writes = { thread: writer, verb: "writes", line: line[`load ${name}`] };
     const reads = { thread: reader, verb: "reads", line: line.multiply };
     const [first, second] = late ? [reads, writes] : [writes, reads];
+    const end = late && "at the end of that loop's body";
     const advice = far
-      ? "no barrier lies between: put cuda.syncthreads() between the two"
-      : "nothing orders them: put cuda.syncwarp() or cuda.syncthreads() between";
+      ? `no barrier lies between: put cuda.syncthreads() ${end || "between the two"}`
+      : `nothing orders them: put cuda.syncwarp() or cuda.syncthreads() ${end || "between"}`;
+    const next = late ? `, in the next iteration of the loop at line ${line.loop}` : "";
     return (
       `line ${second.line}: thread ${place(first.thread)} ${first.verb} s${name}[${r}, ${c}] at line ${first.line} and thread ` +
-      `${place(second.thread)} of the same ${far ? "block" : "warp"} ${second.verb} it at line ${second.line}; ${advice}`
+      `${place(second.thread)} of the same ${far ? "block" : "warp"} ${second.verb} it at line ${second.line}${next}; ${advice}`
     );
   });
 }

@@ -13,8 +13,8 @@ WRONG = [
      Kind.BUDGET),
     ("A's column by ty", "A[row, k0 + tx]", "A[row, k0 + ty]", (Kind.WRONG, Kind.SWAPPED)),
     ("B's row by tx", "B[k0 + ty, col]", "B[k0 + tx, col]", (Kind.WRONG, Kind.SWAPPED)),
-    ("k0 forgotten in A", "A[row, k0 + tx]", "A[row, tx]", (Kind.SWAPPED, Kind.DROPPED_TILE)),
-    ("k0 forgotten in B", "B[k0 + ty, col]", "B[ty, col]", (Kind.SWAPPED, Kind.DROPPED_TILE)),
+    ("k0 forgotten in A", "A[row, k0 + tx]", "A[row, tx]", Kind.SAME_TILE),
+    ("k0 forgotten in B", "B[k0 + ty, col]", "B[ty, col]", Kind.SAME_TILE),
     ("A's index swapped", "A[row, k0 + tx]", "A[k0 + tx, row]",
      (Kind.SWAPPED, Kind.WRONG, Kind.OUT_OF_BOUNDS, Kind.ONLY_SQUARE)),
     ("A's tile stored transposed", "sA[ty, tx] =", "sA[tx, ty] =", (Kind.SWAPPED, Kind.WRONG)),
@@ -22,6 +22,8 @@ WRONG = [
     ("inner loop one short", "for k in range(T)", "for k in range(T - 1)", Kind.WRONG),
     ("inner loop over all of K", "for k in range(T)", "for k in range(A.shape[1])",
      Kind.OUT_OF_BOUNDS),
+    ("all of K in each step", f"for k in range(T):\n            {ADDED}",
+     "for k in range(A.shape[1]):\n            acc += A[row, k] * B[k, col]", Kind.WRONG),
     ("B's tile never stored", f"{B_LOAD}\n", "pass\n", (Kind.UNINITIALISED, Kind.WRONG)),
 ]  # fmt: skip
 RIGHT = [

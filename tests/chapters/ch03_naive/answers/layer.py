@@ -38,6 +38,18 @@ WRONG = [
         "acc = bias[col]\n        for k in range(A.shape[1]):\n            acc += bias[col] - bias[col] +",
         Kind.BUDGET,
     ),
+    *(
+        (
+            what,
+            f"if {GUARD}:\n        acc = bias[col]\n        for k in range(A.shape[1]):\n            acc += A[row, k] * B[k, col]\n        C[row, col] = max(acc, float32(0))",
+            f"if {first}:\n        for {other} in range(C.shape[{axis}]):\n            acc = bias[col]\n            for k in range(A.shape[1]):\n                acc += A[row, k] * B[k, col]\n            C[row, col] = max(acc, float32(0))",
+            Kind.BUDGET,
+        )
+        for what, first, other, axis in (
+            ("one thread a row", "col == 0 and row < C.shape[0]", "col", 1),
+            ("one thread a column", "row == 0 and col < C.shape[1]", "row", 0),
+        )
+    ),
 ]
 RIGHT = [
     (

@@ -13,6 +13,12 @@ WRONG = [
     ("begins at zero", "largest = A[row, 0]", "largest = float32(0)", Kind.NOT_A_NUMBER),
     ("no division", " / shared[0]", "", Kind.WRONG),
     (
+        "every thread looks through the whole row",
+        "for col in range(t, N, THREADS):\n        largest",
+        "for col in range(N):\n        largest",
+        Kind.BUDGET,
+    ),
+    (
         "no barrier between the two uses",
         "largest = shared[0]\n    cuda.syncthreads()",
         "largest = shared[0]",
