@@ -24,6 +24,7 @@ from .variables import Join, PossiblyUnbound, convert, select
 from .waiting import Waiting, parts
 
 HOPELESS = 12_000  # trips of a loop that nothing can end: enough to see what else is wrong
+DEEPEST = 32  # calls within calls: a small one takes 32 bytes of a GPU's stack of 1024
 ENOUGH = ", or use more threads and fewer iterations"
 
 
@@ -59,9 +60,9 @@ class Runner(LaneExpressions):
 
     def call(self, compiled: Compiled, env: dict, m: Mask):
         """Run a function (a generator); its value is the function's."""
-        if self.depth > 50:
-            name = compiled.code.name
-            raise KernelError(f"{name} calls itself more than 50 deep: write it as a loop")
+        if self.depth > DEEPEST:
+            what = f"{compiled.code.name} calls itself more than {DEEPEST} deep"
+            raise KernelError(f"{what}, and a GPU's stack is 1024 bytes a thread: write a loop")
         outer, self.frame = self.frame, Frame(compiled, env)
         self.depth += 1
         yield from self.block(compiled.code.node.body, m)

@@ -680,9 +680,9 @@ def test_recursion_has_an_end():
     def kernel(n):
         down(n)
 
-    kernel[1, 1](40)
-    with pytest.raises(KernelError, match="down calls itself more than 50 deep"):
-        kernel[1, 1](60)
+    kernel[1, 1](30)
+    with pytest.raises(KernelError, match="down calls itself more than 32 deep, and a GPU's stack"):
+        kernel[1, 1](40)
 
 
 def test_recursion_has_its_own_local_arrays_and_writes_what_it_is_given():

@@ -31,6 +31,10 @@ an H100, thread 0 of a block reports for it: launches hung where that thread had
 of the blocks, and were right in 50 of 50 where other threads had. Numba's examples *Laplace* and
 *Sessionize* are of the second kind: they run there, and are refused here.
 
+A thread's stack has 1024 bytes on a GPU. Compiled for an H100, a call of `fib` takes 56 of them,
+and one of a smaller function 32: that one was right 20 deep on the GPU, and ended with an error 50
+deep. The interpreter refuses more than 32.
+
 {summary}
 """
 ROW_HEAD = "| Construct | Verdict | What the interpreter says |\n|---|---|---|\n"

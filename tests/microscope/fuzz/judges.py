@@ -240,6 +240,11 @@ class Executed:
         return ""
 
 
+#: Tensor maps on the GPU, whose cache of them does not see that the host has written another one
+#: where one lay before.
+KEPT: list = []
+
+
 class OnGPU:
     """numba-cuda on a GPU; beside it the same code executed without one."""
 
@@ -282,6 +287,7 @@ class OnGPU:
                     a.dtype,
                 )
                 array = cuda.to_device(made.view(np.uint8))
+                KEPT.append(array)
             given.append(array)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -17,7 +17,8 @@ from dataclasses import asdict, dataclass
 from microscope import KernelError
 from tests.microscope.numba_suite import selection, shim
 
-SECONDS = 20  #: after these a test is given up
+SECONDS = 20  #: of this process, after which a test is given up
+PATIENCE = 120  #: seconds after which one is given up that waits for something else
 #: Tests that differ, and why that is so; all others would be a mistake of the interpreter.
 EXPLAINED = {
     "TestWarnings|inefficient_launch|undefined_var": "the interpreter gives no advice in warnings",
@@ -187,6 +188,7 @@ def run(names: list[str], pattern: str = "", every: int = 1) -> list[Verdict]:
     refusals()
     result, number = Result(), 0
     signal.signal(signal.SIGALRM, late)
+    signal.signal(signal.SIGPROF, late)
     for name, test in tests(names):
         if isinstance(test, Exception):
             what = name.removeprefix(f"{selection.PACKAGE}.")
@@ -197,7 +199,8 @@ def run(names: list[str], pattern: str = "", every: int = 1) -> list[Verdict]:
         number += 1
         if number % every:
             continue
-        signal.alarm(SECONDS)
+        signal.alarm(PATIENCE)
+        signal.setitimer(signal.ITIMER_PROF, SECONDS)
         try:
             with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(sys.stdout):
                 test(result)
@@ -205,6 +208,7 @@ def run(names: list[str], pattern: str = "", every: int = 1) -> list[Verdict]:
             result.row.verdict, result.row.why = "differs", f"takes longer than {SECONDS} s"
         finally:
             signal.alarm(0)
+            signal.setitimer(signal.ITIMER_PROF, 0)
     return result.rows
 
 
