@@ -23,19 +23,28 @@ def launches(monkeypatch):
 
     noted = SimpleNamespace(calls=[], status=driver.CUresult.CUDA_SUCCESS, stream=7)
 
-    def launch(config, function, parameters, extra):
-        if config.numAttrs:
-            (told,) = config.attrs
-            assert "PROGRAMMATIC_STREAM_SERIALIZATION" in told.id.name
-            assert told.value.programmaticStreamSerializationAllowed == 1
-        noted.calls.append((config, int(function), parameters, int(config.hStream)))
+    def close(config, function, parameters, extra):
+        (told,) = config.attrs
+        assert config.numAttrs == 1 and "PROGRAMMATIC_STREAM_SERIALIZATION" in told.id.name
+        assert told.value.programmaticStreamSerializationAllowed == 1
+        grid = config.gridDimX, config.gridDimY, config.gridDimZ
+        block = config.blockDimX, config.blockDimY, config.blockDimZ
+        asked = int(function), grid, block, config.sharedMemBytes, int(config.hStream), parameters
+        noted.calls.append((*asked, follower))
         return (noted.status,)
+
+    def plain(function, gx, gy, gz, bx, by, bz, shared_bytes, stream, parameters, extra):
+        asked = function, (gx, gy, gz), (bx, by, bz), shared_bytes, stream, parameters
+        noted.calls.append((*asked, prepared))
+        if noted.status:
+            raise RuntimeError(f"{noted.status.name}: invalid argument")
 
     streams = SimpleNamespace(
         get_current_stream=lambda: SimpleNamespace(ptr=noted.stream),
         Device=lambda: SimpleNamespace(id=0),
+        driver=SimpleNamespace(launchKernel=plain),
     )
-    monkeypatch.setattr(driver, "cuLaunchKernelEx", launch)
+    monkeypatch.setattr(driver, "cuLaunchKernelEx", close)
     monkeypatch.setattr(follow, "cupy", SimpleNamespace(ndarray=Resident, cuda=streams))
     return noted
 
@@ -54,11 +63,8 @@ def test_the_driver_finds_every_argument_where_it_is_told_to_look(launches, way)
     encoded = np.arange(16, dtype=np.uint64).view("V128")
     launch = way(KERNEL, (6,), (384,), (encoded, Resident(), np.int32(-5)), 1024)
     launch()
-    config, function, parameters, stream = launches.calls[0]
-    assert (config.gridDimX, config.gridDimY, config.gridDimZ) == (6, 1, 1)
-    assert (config.blockDimX, config.blockDimY, config.blockDimZ) == (384, 1, 1)
-    assert (config.sharedMemBytes, function, stream) == (1024, 4096, 7)
-    assert config.numAttrs == (way is follower)
+    *asked, parameters, how = launches.calls[0]
+    assert asked == [4096, (6, 1, 1), (384, 1, 1), 1024, 7] and how is way
     at = (ctypes.c_uint64 * 3).from_address(parameters)
     assert ctypes.string_at(at[0], 128) == encoded.tobytes()
     assert ctypes.c_uint64.from_address(at[1]).value == 0x7F0000001000
@@ -104,9 +110,8 @@ def test_a_numba_kernel_finds_each_argument_as_it_takes_it(launches, monkeypatch
     launch = prepared(kernel, (2, 3), (32, 8), arguments, shared_bytes)
     launch()
     assert kernel.types == (Matrix, np.int32, np.float32)
-    config, function, parameters, _ = launches.calls[0]
-    assert (config.gridDimY, config.blockDimY, config.sharedMemBytes) == (3, 8, shared_bytes)
-    assert function == 8192
+    *asked, parameters, _ = launches.calls[0]
+    assert asked == [8192, (2, 3, 1), (32, 8, 1), shared_bytes, 7]
     most = "CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES"
     assert launches.told == ((most, shared_bytes, 8192) if shared_bytes else None)
     at = (ctypes.c_uint64 * 11).from_address(parameters)
@@ -116,17 +121,19 @@ def test_a_numba_kernel_finds_each_argument_as_it_takes_it(launches, monkeypatch
     assert ctypes.c_float.from_address(at[10]).value == 1.5
 
 
-def test_each_launch_goes_to_the_stream_of_its_moment(launches):
-    launch = follower(KERNEL, (2, 3), (32, 4), ())
+@pytest.mark.parametrize("way", [follower, prepared])
+def test_each_launch_goes_to_the_stream_of_its_moment(launches, way):
+    launch = way(KERNEL, (2, 3), (32, 4), ())
     launch()
     launches.stream = 8
     launch()
-    assert [stream for *_, stream in launches.calls] == [7, 8]
+    assert [stream for *_, stream, _, _ in launches.calls] == [7, 8]
 
 
-def test_a_launch_that_fails_says_why(launches):
+@pytest.mark.parametrize("way", [follower, prepared])
+def test_a_launch_that_fails_says_why(launches, way):
     from cuda.bindings import driver
 
     launches.status = driver.CUresult.CUDA_ERROR_INVALID_VALUE
     with pytest.raises(RuntimeError, match=r"^product was not launched \(CUDA_ERROR_INVALID_VALUE"):
-        follower(KERNEL, (1,), (1,), ())()
+        way(KERNEL, (1,), (1,), ())()
