@@ -11,6 +11,8 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from kernels.host.follow import ADDRESS, Noted, map_on_device, taking_notes
 
 __all__ = ["Movable", "prepared_and_launched"]
@@ -61,12 +63,13 @@ class Movable:
         """Learn which arguments of a launch lie in which array; False where it is not clear."""
         for number, argument in enumerate(noted.given):
             mapped = hasattr(argument, "moved")
-            if not mapped and not hasattr(argument, "data") or not getattr(argument, "shape", ()):
-                continue
+            if not getattr(argument, "shape", ()):
+                continue  # a number
+            if isinstance(argument, np.ndarray) and not mapped:
+                return False  # several maps, of rows that start anywhere
             place = argument.place if mapped else argument.data.ptr
-            # Maps of rows that start anywhere begin up to 15 bytes before them.
             within = [i for i, at in enumerate(self.start) if at == place] or [
-                i for i, at in enumerate(self.start) if at - 16 * mapped < place < ends[i]
+                i for i, at in enumerate(self.start) if at < place < ends[i]
             ]
             if len(within) > 1 and len({self.start[i] for i in within}) > 1:
                 return False
