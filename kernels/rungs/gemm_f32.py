@@ -267,7 +267,7 @@ def make_gemm_f32(
                         acc[i, j] = float32(0)
                     unrolled()
                 unrolled()
-                for p in range(0, parts, AT_ONCE):
+                for p in range(int32(0), parts, int32(AT_ONCE)):
                     for q in range(AT_ONCE):
                         there = AT_ONCE == 1 or p + q < parts
                         place = first + (uint64(q) * a_part if there else uint64(0))

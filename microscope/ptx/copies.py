@@ -153,11 +153,11 @@ def _asked(run, n, m, map_, address, x, y, z=None) -> tuple | None:
     wanted = 128 if buffer.map.swizzle else CHUNK
     repeat = buffer.map.swizzle * 8
     thread = warp.thread(int(on[0]))
-    if place % wanted or not block.has(place, buffer.box_bytes):
+    if place % wanted or not block.has(place, buffer.reach):
         bad = "starts on no 128-byte boundary" if place % wanted else "lies outside"
         kind = Kind.MISALIGNED if place % wanted else Kind.OUT_OF_BOUNDS
         message = (
-            f"the box of {buffer.box_bytes} bytes at shared address {place} {bad}: the block has "
+            f"the box of {buffer.reach} bytes at shared address {place} {bad}: the block has "
             f"bytes {block.start} to {block.end}"
         )
         cluster.problem(kind, n.lineno, message, block.number, thread)

@@ -83,6 +83,12 @@ class MapBuffer(Buffer):
         """Bytes of a box, those outside the matrix included."""
         return int(np.prod(self.map.box)) * ITEM[self.map.dtype]
 
+    @property
+    def reach(self) -> int:
+        """Bytes of shared memory that a box lies in: rows keep the pitch of the swizzle."""
+        row = self.map.box[-1] * ITEM[self.map.dtype]
+        return self.box_bytes // row * max(row, self.map.swizzle)
+
 
 def is_map(a) -> bool:
     """Say whether an argument is a tensor map that says what it is of, or a tuple of them."""
