@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
+from functools import partial
 
 import numpy as np
 
@@ -106,11 +107,15 @@ def bind(code: Code, given: tuple, convert) -> list:
         name: a.in_microscope() if hasattr(a, "in_microscope") else a for name, a in bound.items()
     }
     made: dict[int, object] = {}
+
+    def of(name, array):
+        if id(array) not in made:
+            made[id(array)] = argument(convert(array), name)
+        return made[id(array)]
+
     for name, a in sorted(bound.items(), key=lambda item: tensor_maps.is_map(item[1])):
         if tensor_maps.is_map(a):
-            if id(a.array) not in made:
-                made[id(a.array)] = argument(convert(a.array), name)
-            made[id(a)] = tensor_maps.argument(a, name, made[id(a.array)])
+            made[id(a)] = tensor_maps.argument(a, name, partial(of, name))
         elif id(a) not in made or not isinstance(made[id(a)], Array):
             made[id(a)] = argument(convert(a), name)
     return [made[id(a)] for a in bound.values()]

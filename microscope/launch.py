@@ -570,7 +570,7 @@ def trace(
     result.shared_bytes = launch.static_bytes + launch.dynamic_bytes
     result.local_bytes = sum(launch.local_bytes.values())
     for name, a in zip(code.parameters, arguments, strict=True):
-        if isinstance(a, Array):
+        if isinstance(a, Array) and not getattr(a.buffer, "several", ()):
             matrix = a.buffer.of if isinstance(a.buffer, MapBuffer) else a
             result.outputs[name] = contents(matrix)
     return tracer.finish()

@@ -86,7 +86,7 @@ def predictions(
         if row.rung not in LADDER:
             continue
         rung, shape = LADDER[row.rung], (row.M, row.N, row.K)
-        if rung.copies(*shape, row.dtype) and row.date < COPIES:
+        if _older(row):
             continue
         try:
             known = versions.version(
@@ -102,6 +102,12 @@ def predictions(
                 rung.copies(*shape, row.dtype),
             ),
         )  # fmt: skip
+
+
+def _older(row: records.Row) -> bool:
+    """Whether a row timed copies that the course no longer makes."""
+    known = row.rung in LADDER and LADDER[row.rung].copies(row.M, row.N, row.K, row.dtype)
+    return known and row.date < COPIES
 
 
 def by_shape(timed: records.Record, counted: records.Record | None = None) -> list[str]:
@@ -127,6 +133,8 @@ def by_shape(timed: records.Record, counted: records.Record | None = None) -> li
         ))  # fmt: skip
     widths = [max(len(row[i]) for row in rows) for i in range(len(heads))]
     source = "" if counted is None else f", by the profiles of the {counted.name} alone"
+    if older := sum(map(_older, timed.rows("timings"))):
+        source += f"; left out: {older} times with copies that are no longer made"
     return [
         f"Predicted beside recorded on the {timed.name}{source}",
         *(

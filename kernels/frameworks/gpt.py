@@ -13,9 +13,10 @@ Source: A. Radford and others, *Language Models are Unsupervised Multitask Learn
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from time import perf_counter
+from typing import Any
 
 import torch
 from torch import nn
@@ -101,25 +102,57 @@ class GPT(nn.Module):
         return self.head(self.norm(x), self.way)
 
 
-def train(model: GPT, steps: int, device: str) -> tuple[list[float], float]:
+class Training:
+    """Steps of training on random words: each call makes one and returns its loss."""
+
+    def __init__(self, model: GPT, device: str) -> None:
+        self.model, self.device = model, device
+        self.optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4)
+        self.generator = torch.Generator(device).manual_seed(5)
+
+    def __call__(self) -> torch.Tensor:
+        sizes = self.model.sizes
+        shape = sizes.batch, sizes.context + 1
+        words = torch.randint(sizes.words, shape, generator=self.generator, device=self.device)
+        found = self.model(words[:, :-1]).float()
+        loss = functional.cross_entropy(found.flatten(0, 1), words[:, 1:].flatten())
+        self.optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        self.optimizer.step()
+        return loss
+
+
+def train(step: Training, steps: int) -> tuple[list[float], float]:
     """Return the loss of each step, and the median seconds of one behind the first few."""
-    sizes = model.sizes
-    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4)
-    generator = torch.Generator(device).manual_seed(5)
     losses, seconds = [], []
     for _ in range(steps):
-        words = torch.randint(
-            sizes.words, (sizes.batch, sizes.context + 1), generator=generator, device=device
-        )
-        start = _clock(device)
-        found = model(words[:, :-1]).float()
-        loss = functional.cross_entropy(found.flatten(0, 1), words[:, 1:].flatten())
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        optimizer.step()
-        losses.append(loss.item())
-        seconds.append(_clock(device) - start)
+        start = _clock(step.device)
+        losses.append(step().item())
+        seconds.append(_clock(step.device) - start)
     return losses, sorted(seconds[steps // 5 :])[len(seconds[steps // 5 :]) // 2]
+
+
+#: What kernels of a step are for, by words of their names; the first that fits.
+KINDS = {
+    "attention": ("sdpa", "flash", "fmha", "attention"),
+    "products": ("gemm", "nvjet", "cutlass", "stream_k", "persistent", "add_parts", "splitK"),
+    "optimizer": ("multi_tensor_apply",),
+    "loss": ("SoftMax", "nll_loss"),
+    "layer norms": ("layer_norm", "GammaBeta"),
+}
+
+
+def profile(step: Training, steps: int = 4) -> dict[str, float]:
+    """Return the seconds of a step that the GPU's kernels take, by what they are for."""
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as seen:
+        for _ in range(steps):
+            step()
+        torch.cuda.synchronize()
+    found = dict.fromkeys([*KINDS, "element by element"], 0.0)
+    for row in seen.key_averages():
+        fits = (kind for kind, words in KINDS.items() if any(word in row.key for word in words))
+        found[next(fits, "element by element")] += row.self_device_time_total / steps / 1e6
+    return {kind: float(f"{seconds:.4g}") for kind, seconds in found.items()}
 
 
 @torch.no_grad()
@@ -145,21 +178,25 @@ def _clock(device: str) -> float:
     return perf_counter()
 
 
-def run(
-    sizes: Sizes, steps: int = 50, tokens: int = 200, device: str = "cuda",
-    tell: Callable[[str], None] = print,
-) -> None:  # fmt: skip
-    """Train and decode in both ways, from the same weights."""
+def measured(
+    sizes: Sizes, steps: int = 50, tokens: int = 200, device: str = "cuda"
+) -> Iterator[dict[str, Any]]:
+    """Train and decode in both ways, from the same weights: a row of a record for each."""
     for way in WAYS:
         torch.manual_seed(11)
-        model = GPT(sizes, way).to(device)
-        losses, step = train(model, steps, device)
-        words, token = decode(model, tokens, device)
-        tell(json.dumps({
-            "way": way, "step": step, "token": token, "losses": losses, "words": words,
-            "parameters": sum(p.numel() for p in model.parameters()),
-        }))  # fmt: skip
+        step = Training(GPT(sizes, way).to(device), device)
+        losses, seconds = train(step, steps)
+        parts = profile(step) if device == "cuda" else {}
+        for parameter in step.model.parameters():
+            parameter.grad = None
+        words, token = decode(step.model, tokens, device)
+        yield {
+            "way": way, "step": seconds, "token": token, "losses": losses, "words": words,
+            "parts": parts, "parameters": sum(p.numel() for p in step.model.parameters()),
+            "torch": torch.__version__,
+        }  # fmt: skip
 
 
 if __name__ == "__main__":
-    run(Sizes())
+    for row in measured(Sizes()):
+        print(json.dumps(row))

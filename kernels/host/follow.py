@@ -11,14 +11,63 @@ in the kernel itself (``wait_for_launches_before`` in hopper.cuh) before they to
 Source: NVIDIA, *CUDA C++ Programming Guide*, section on programmatic dependent launch.
 """
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from kernels.engine import cuda, cupy, on_gpu
 
-__all__ = ["follower", "prepared"]
+__all__ = ["Noted", "another_way", "follower", "map_on_device", "prepared", "taking_notes"]
+
+#: Which number of an array, as Numba's kernels take it, is its address.
+ADDRESS = 4
+
+
+@dataclass(frozen=True)
+class Noted:
+    """Where the driver finds the arguments of a launch.
+
+    Attributes
+    ----------
+    given : sequence
+        The arguments as they were given.
+    values : list of ndarray
+        What lies in memory for each: written anew, the next launch has other arguments.
+    pointers : ndarray of uint64
+        The addresses of these, in the same order; of a Numba kernel one for each number.
+    of_numba : bool
+    """
+
+    given: Sequence[Any]
+    values: list[np.ndarray]
+    pointers: np.ndarray
+    of_numba: bool
+
+
+_taking_notes = threading.local()
+
+
+@contextmanager
+def taking_notes() -> Iterator[list[Noted | None]]:
+    """Note every launch that is prepared meanwhile, and a None where one goes another way."""
+    found = _taking_notes.of = []
+    try:
+        yield found
+    finally:
+        _taking_notes.of = None
+
+
+def another_way() -> None:
+    """Note that something is launched which isn't prepared."""
+    noted = getattr(_taking_notes, "of", None)
+    if noted is not None:
+        noted.append(None)
 
 
 def follower(kernel: Any, grid, block, arguments, shared_bytes: int = 0) -> Callable[[], None]:
@@ -64,35 +113,55 @@ def prepared(
     from cuda.bindings import driver
 
     if of_numba:
-        arguments = tuple(_on_device(argument) for argument in arguments)
-        compiled = kernel.compile(tuple(kernel.typeof_pyval(argument) for argument in arguments))
+        given, arguments = arguments, tuple(_on_device(argument) for argument in arguments)
+        compiled = _compiled(kernel, arguments)
         name, address = kernel.__name__, compiled._codelibrary.get_cufunc().handle
         if shared_bytes:  # over 48 KiB, what the kernel declares included, it must be told so
             most = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
             device = driver.CUdevice(cupy.cuda.Device().id)
             _check(driver.cuKernelSetAttribute(most, shared_bytes, address, device)[0], name)
-        values = [number for argument in arguments for number in _packed(argument)]
+        values = [_packed(argument) for argument in arguments]
     else:
-        compiled, name, address = kernel, kernel.name, kernel.kernel.ptr
+        given, compiled, name, address = arguments, kernel, kernel.name, kernel.kernel.ptr
         values = [np.asarray(a.data.ptr if isinstance(a, cupy.ndarray) else a) for a in arguments]
-    pointers = np.array([value.ctypes.data for value in values], np.uint64)
-    config = driver.CUlaunchConfig()
+    places = ((value.__array_interface__["data"][0], value.size) for value in values)
+    pointers = np.array([place + 8 * n for place, count in places for n in range(count)], np.uint64)
+    held = compiled, values, arguments, pointers  # the driver gets bare addresses
+    noted = getattr(_taking_notes, "of", None)
+    if noted is not None:
+        noted.append(Noted(given, values, pointers, of_numba))
+    grid, block = ((*sizes, 1, 1)[:3] for sizes in (grid, block))
+    stream, first = cupy.cuda.get_current_stream, pointers.ctypes.data
     if closely:
-        early = driver.CUlaunchAttribute()
-        early.id = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
-        early.value.programmaticStreamSerializationAllowed = 1
-        config.attrs, config.numAttrs = [early], 1
-    config.gridDimX, config.gridDimY, config.gridDimZ = (*grid, 1, 1)[:3]
-    config.blockDimX, config.blockDimY, config.blockDimZ = (*block, 1, 1)[:3]
+        return _close(driver, name, int(address), grid, block, shared_bytes, first, held)
+    # CuPy's own way to the driver takes half the time of cuda.bindings'.
+    start, (gx, gy, gz), (bx, by, bz) = cupy.cuda.driver.launchKernel, grid, block
+    function = int(address)
+
+    def launch(held=held) -> None:
+        try:
+            start(function, gx, gy, gz, bx, by, bz, shared_bytes, stream().ptr, first, 0)
+        except RuntimeError as error:
+            raise RuntimeError(f"{name} was not launched ({error})") from None
+
+    return launch
+
+
+def _close(driver, name, address, grid, block, shared_bytes, first, held) -> Callable[[], None]:
+    """A launch that may start before those before it have ended."""
+    config, early = driver.CUlaunchConfig(), driver.CUlaunchAttribute()
+    early.id = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+    early.value.programmaticStreamSerializationAllowed = 1
+    config.attrs, config.numAttrs = [early], 1
+    config.gridDimX, config.gridDimY, config.gridDimZ = grid
+    config.blockDimX, config.blockDimY, config.blockDimZ = block
     config.sharedMemBytes = shared_bytes
-    function = driver.CUfunction(int(address))
+    function = driver.CUfunction(address)
     # Looked up once: each of these costs a tenth of a launch.
     start, right = driver.cuLaunchKernelEx, driver.CUresult.CUDA_SUCCESS
-    stream, first = cupy.cuda.get_current_stream, pointers.ctypes.data
+    stream, now = cupy.cuda.get_current_stream, None
 
-    now = None
-
-    def launch(held=(compiled, values, arguments, pointers)) -> None:  # here are bare addresses
+    def launch(held=held) -> None:
         nonlocal now
         asked = stream().ptr
         if asked != now:
@@ -109,21 +178,50 @@ def _check(status, name: str) -> None:
         raise RuntimeError(f"{name} was not launched ({status.name})")
 
 
+#: By kernel and kinds of arguments, what Numba compiled: it takes long to look that up.
+_known: WeakKeyDictionary = WeakKeyDictionary()
+
+
+def _compiled(kernel, arguments):
+    """Return a Numba kernel compiled for arguments such as these."""
+    kinds = tuple(
+        (a.dtype, a.ndim, a.flags.c_contiguous, a.flags.f_contiguous)
+        if isinstance(a, cupy.ndarray) else getattr(a, "dtype", type(a))
+        for a in arguments
+    )  # fmt: skip
+    known = _known.setdefault(kernel, {})
+    if kinds not in known:
+        arrays = (cuda.as_cuda_array(a) if isinstance(a, cupy.ndarray) else a for a in arguments)
+        known[kinds] = kernel.compile(tuple(map(kernel.typeof_pyval, arrays)))
+    return known[kinds]
+
+
 def _on_device(argument):
-    """Return an argument as a Numba kernel takes it."""
+    """Return an argument as a CuPy array, or a number."""
     if isinstance(argument, np.ndarray) and argument.dtype.kind == "V":
-        argument = cupy.asarray(argument.view(np.uint8))
-    return cuda.as_cuda_array(argument) if isinstance(argument, cupy.ndarray) else argument
+        return map_on_device(argument)
+    return cupy.asarray(argument) if hasattr(argument, "copy_to_host") else argument
 
 
-def _packed(argument) -> list[np.ndarray]:
-    """Return the numbers of one argument, each of its own size, as Numba's kernels take them.
+def map_on_device(maps):
+    """Return tensor maps in global memory, as Numba's kernels find them, copied there once."""
+    here = cupy.cuda.Device().id, cupy.cuda.get_current_stream().ptr
+    return _map_on_device(maps.tobytes(), len(maps), *here)
 
-    An array is two unused pointers, its elements, the bytes of each, its address, its shape and its
-    strides.
+
+@lru_cache(maxsize=4096)
+def _map_on_device(bits: bytes, count: int, device: int, stream: int):
+    maps = np.frombuffer(bits, np.uint8)
+    return cupy.asarray(maps if count == 1 else maps.reshape(count, -1))
+
+
+def _packed(argument) -> np.ndarray:
+    """Return the numbers of one argument as Numba's kernels take them.
+
+    An array is two unused pointers, its elements, the bytes of each, its address (`ADDRESS`), its
+    shape and its strides, all of 8 bytes.
     """
-    if not getattr(argument, "shape", ()):
-        return [np.asarray(argument)]
-    address = argument.__cuda_array_interface__["data"][0]
-    numbers = (0, 0, argument.size, argument.dtype.itemsize, address)
-    return [np.asarray(n, np.int64) for n in (*numbers, *argument.shape, *argument.strides)]
+    if not isinstance(argument, cupy.ndarray):
+        return np.asarray(argument)
+    numbers = (0, 0, argument.size, argument.itemsize, argument.data.ptr)
+    return np.array((*numbers, *argument.shape, *argument.strides), np.int64)

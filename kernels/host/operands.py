@@ -197,6 +197,7 @@ class Operands:
         """Return a contiguous copy on the device, which `around` makes anew."""
         array = cupy.asarray(array)
         copy = cupy.ascontiguousarray(array)
+        copy = array.copy() if copy is array else copy
         self._copied.append((copy, array))
         return copy
 

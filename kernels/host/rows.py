@@ -15,6 +15,7 @@ import numpy as np
 
 from kernels.engine import cupy, on_gpu
 from kernels.host.checks import cdiv
+from kernels.host.follow import another_way
 
 __all__ = ["copy"]
 
@@ -50,6 +51,7 @@ def copy(to: Any, source: Any) -> None:
     to, source : array, shape (rows, cols)
         Arrays of CuPy's with any distance between rows; other ones are assigned.
     """
+    another_way()
     if not (on_gpu and _in_rows(to) and _in_rows(source) and to.dtype == source.dtype):
         to[...] = source
         return

@@ -165,7 +165,7 @@ def write(found: Tuned, gpu: str) -> Path:
     text = {"format": FORMAT, "gpu": gpu, "tuned": [asdict(entry) for entry in kept.values()]}
     replace_text(file, json.dumps(text, indent=1, ensure_ascii=False) + "\n")
     global _looked
-    _looked = None, 0.0, None
+    _looked = 0.0, None
     return file
 
 
@@ -187,10 +187,10 @@ def known() -> tuple[Tuned, ...]:
 Stamp = tuple[str, int, int] | None
 
 
-#: Seconds for which the file counts as unchanged: asking the system costs more than a launch.
+#: Seconds for which the file and its place count as unchanged: to look costs more than a launch.
 LOOK_AGAIN = 0.2
-#: The folder that was asked for, until when its answer holds, and the answer.
-_looked: tuple[str | None, float, Stamp] = None, 0.0, None
+#: Until when the answer holds, and the answer.
+_looked: tuple[float, Stamp] = 0.0, None
 
 
 def stamp() -> Stamp:
@@ -201,17 +201,16 @@ def stamp() -> Stamp:
     global _looked
     if not on_gpu:
         return None
-    named = os.environ.get("KERNELS_TUNED")
-    folder, until, found = _looked
-    if monotonic() < until and folder == named:
+    until, found = _looked
+    if monotonic() < until:
         return found
-    file = _file(named, device().name)
+    file = _file(os.environ.get("KERNELS_TUNED"), device().name)
     try:
         about = os.stat(file)
         found = file, about.st_mtime_ns, about.st_size
     except OSError:
         found = None
-    _looked = named, monotonic() + LOOK_AGAIN, found
+    _looked = monotonic() + LOOK_AGAIN, found
     return found
 
 

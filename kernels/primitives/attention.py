@@ -8,7 +8,7 @@ Hopper has kernels of its own, in both languages: `kernels.primitives.attention_
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -210,23 +210,28 @@ NEEDS = (8, 0)  #: the least compute capability with the counterpart's instructi
 
 
 class Heads(host.Operands):
-    """The operands Q, K, V and O, each of `heads` × `N` × `D` elements.
+    """The operands Q and O, of `heads` × `M` × `D` elements, K and V, and `lse`, `heads` × `M`.
 
-    In float32, K and V may have fewer heads than Q: `group` heads of Q share each of theirs.
+    In Numba, K and V may have fewer heads than Q: `group` heads of Q share each of theirs. In 16
+    bits they may have another number of keys, `N`, too.
     """
 
-    def __init__(self, Q, K, V, out=None, engine="numba"):
+    def __init__(self, Q, K, V, out=None, engine="numba", lse=None):
         host.check_engine(engine)
+        if lse is not None:
+            self.lse = lse
         for name, array in (("Q", Q), ("K", K), ("V", V)):
             check_format(array, name, engine)
             host.check_array(array, name, 3, FORMATS[engine])
-            same = array.shape == Q.shape or (name != "Q" and are_grouped(Q, K, V))
+            same = array.shape == Q.shape or (name != "Q" and fit(Q, K, V, engine))
             if not same or array.dtype != Q.dtype:
                 raise ValueError(
                     f"Q is {described(Q)} and {name} is {described(array)}: make them the same"
                 )
-        self.group = len(Q) // len(K) if len(Q) else 1
-        self._sizes = self.heads, self.N, self.D = Q.shape
+        self.group = len(Q) // len(K)
+        self.heads, self.M, self.D = Q.shape
+        self.N = K.shape[1]
+        self._sizes = self.heads, self.M, self.N, self.D
         if self.D not in SIZES[Q.dtype.itemsize]:
             raise ValueError(f"head size {self.D} is not supported: {WAYS_OUT[Q.dtype.itemsize]}")
         self.format, self._given = half.dtype_of(Q), out
@@ -235,11 +240,16 @@ class Heads(host.Operands):
         out = None if out is None else half.bits(out)
         super().__init__({"Q": Q, "K": K, "V": V}, out, tuple(Q.shape), engine)
 
+    @cached_property
+    def lse(self):
+        """For each query the logarithm of the sum of its exponentials, where Numba's kernels go."""
+        return self.workspace((self.heads, self.M))
+
     def cpp_arguments(self) -> tuple:
         """Return (Q, K, V, O) on the device, contiguous, each on a 16-byte boundary."""
         *inputs, _ = (cupy.asarray(array) for array in self.arguments())
         with host.memory_errors(2 * self.nbytes):
-            inputs = [x if is_aligned(x) else x.copy() for x in inputs]
+            inputs = [x if is_aligned(x) else self._copy(x) for x in inputs]
             result = cupy.asarray(self._written(lambda array: not is_aligned(array)))
         self.on_device = *inputs, result
         return self.on_device
@@ -259,11 +269,12 @@ def check_format(array, name: str, engine: str) -> None:
         )
 
 
-def are_grouped(Q, K, V) -> bool:
-    """Whether K and V have alike fewer heads than Q, in float32, and as many for each."""
+def fit(Q, K, V, engine: str) -> bool:
+    """Whether K and V are alike, and have fewer heads or another length than Q where they may."""
     return (
-        K.shape == V.shape and K.ndim == 3 and K.shape[1:] == Q.shape[1:]
-        and str(Q.dtype) == "float32" and 0 < len(K) and len(Q) % len(K) == 0
+        engine == "numba" and K.shape == V.shape and K.ndim == 3 and K.shape[2] == Q.shape[2]
+        and 0 < len(K) and len(Q) % len(K) == 0
+        and (str(Q.dtype) != "float32" or K.shape[1] == Q.shape[1])
     )  # fmt: skip
 
 
@@ -299,21 +310,32 @@ def launcher(
     operands: Heads, causal: bool, wgmma: int | None = None, **tiles: int
 ) -> Callable[[], object]:
     """Return a function that launches the kernel on checked operands."""
+    return operands.around(_launcher(operands, causal, wgmma, **tiles))
+
+
+def _launcher(
+    operands: Heads, causal: bool, wgmma: int | None, **tiles: int
+) -> Callable[[], object]:
+    """As `launcher`, on the copies of operands that need some."""
     scale, causal = np.float32(1 / math.sqrt(operands.D)), bool(causal)
+    if causal and operands.M > operands.N:
+        raise ValueError(
+            f"{operands.M} queries and {operands.N} keys: under a causal mask the last query sees"
+            " all keys, so there must be as many keys as queries, or more"
+        )
     if operands.engine == "numba":
         given = sorted(tiles) if wgmma is None else ["wgmma"]
         if given:
             raise TypeError(f"the Numba kernel has no option {given[0]!r}: use engine='cpp'")
         if operands.format != "float32":
             hopper.check_gpu(device().compute_capability, "use engine='cpp', or float32")
-            grid = launch(operands.heads, operands.N, hopper.QUERIES)
+            grid = launch(operands.heads, operands.M, hopper.QUERIES)
             return hopper.launcher(operands, causal, grid)
         kernel = make_attention(operands.D, causal, operands.group)
-        grid = launch(operands.heads, operands.N)
-        lse = operands.workspace((operands.heads, operands.N))
-        return prepared(kernel, grid, (32, QUERIES), (*operands.arguments(), lse, scale))
+        grid = launch(operands.heads, operands.M)
+        return prepared(kernel, grid, (32, QUERIES), (*operands.arguments(), operands.lse, scale))
     if takes_wgmma(wgmma, tiles):
-        grid = launch(operands.heads, operands.N, hopper.QUERIES)
+        grid = launch(operands.heads, operands.M, hopper.QUERIES)
         return hopper.launcher(operands, causal, grid)
     check_gpu(device().compute_capability)
     chosen = Tiles(**tiles)
@@ -348,32 +370,37 @@ def macros(operands: Heads, causal: bool, tiles: Tiles) -> dict[str, int]:
     return formats | tiles.macros | {"D": operands.D, "CAUSAL": int(causal)}
 
 
-def attention(Q, K, V, out=None, causal=False, engine="numba", wgmma=None, **tiles):
+def attention(Q, K, V, out=None, causal=False, engine="numba", wgmma=None, lse=False, **tiles):
     """Return O = softmax(Q·Kᵀ/√D)·V for each head.
 
     Parameters
     ----------
-    Q, K, V : array, shape (heads, N, D)
-        All heads of all sequences of a batch, one after the other; N positions, D elements each.
-        In float32 K and V may have fewer: consecutive heads of Q share one of theirs.
+    Q : array, shape (heads, M, D)
+        All heads of all sequences of a batch, one after the other; M queries, D elements each.
+    K, V : array, shape (heads, N, D)
+        In Numba they may have fewer heads: consecutive heads of Q share one of theirs. Only in
+        Numba in 16 bits may N be another number than M.
         Of float32, D from 16 to 128, in Numba; of float16 or bfloat16 (as uint16, or of ml_dtypes)
         D 64 or 128, in C++, and for Hopper in Numba. NumPy arrays are copied to the device; any
         strides.
-    out : array, shape (heads, N, D), optional
+    out : array, shape (heads, M, D), optional
         Where O goes, in the format of Q and on its side.
     causal : bool
-        Whether query i sees only keys 0 to i.
+        Whether query i sees only keys 0 to i + N - M: the last query sees all. N is at least M.
     engine : {"numba", "cpp"}
         Which kernel runs; "cpp" needs a GPU with tensor cores, from Ampere (sm_80) on.
     wgmma : {0, 1}, optional
         Whether the C++ kernel for Hopper (sm_90) runs; by default where it can.
+    lse : bool
+        Whether to return the logarithms of the sums of exponentials too; Numba's kernels have them.
     **tiles : int
         Options of the C++ kernel for any other GPU: see `Tiles`. They choose that kernel.
 
     Returns
     -------
-    array of the format of Q, shape (heads, N, D)
-        `out`, or a new array of the kind of Q.
+    array of the format of Q, shape (heads, M, D)
+        `out`, or a new array of the kind of Q. With `lse` also an array of float32 on its side,
+        shape (heads, M).
 
     Raises
     ------
@@ -381,8 +408,13 @@ def attention(Q, K, V, out=None, causal=False, engine="numba", wgmma=None, **til
         One line that names the value, the limit and the way out.
     """
     operands = Heads(Q, K, V, out, engine)
+    if lse and engine != "numba":
+        raise ValueError("the C++ kernels keep no sums of exponentials: use engine='numba'")
     launcher(operands, causal, wgmma, **tiles)()
-    return operands.result()
+    if not lse:
+        return operands.result()
+    sums = operands.lse
+    return operands.result(), cupy.asnumpy(sums) if operands._kind == "numpy" else sums
 
 
 def loads(heads: int, N: int, D: int, causal: bool = False) -> dict[str, int]:
@@ -416,7 +448,7 @@ def error_bound(Q, K, V, causal=False, unit=0.0) -> np.ndarray:
 
     Parameters
     ----------
-    Q, K, V : array, shape (heads, N, D)
+    Q, K, V : array, shapes (heads, M, D) and (heads, N, D)
         NumPy arrays of floats, as the kernel got them.
     causal : bool
     unit : float
@@ -424,7 +456,7 @@ def error_bound(Q, K, V, causal=False, unit=0.0) -> np.ndarray:
     """
     K, V = (np.repeat(array, len(Q) // len(array), axis=0) for array in (K, V))
     P, distance, size = _weights(Q, K, causal)
-    V, (N, D) = abs(np.asarray(V, np.float64)), Q.shape[1:]
+    V, (N, D) = abs(np.asarray(V, np.float64)), K.shape[1:]
     tiles = cdiv(N, KEYS)
     relative = 2.0**-24 * ((D + 4) * size + 2 * distance + 4 * tiles + N + 64)
     # An error of one weight also moves the sum that all are divided by.
@@ -437,7 +469,8 @@ def _weights(Q, K, causal):
     Q, K = np.asarray(Q, np.float64), np.asarray(K, np.float64).transpose(0, 2, 1)
     root = math.sqrt(Q.shape[2])
     scores, size = Q @ K / root, abs(Q) @ abs(K) / root
-    seen = np.tri(Q.shape[1], dtype=bool) if causal else np.True_
+    M, N = scores.shape[1:]
+    seen = np.tri(M, N, N - M, dtype=bool) if causal else np.True_
     largest = np.where(seen, scores, -np.inf).max(axis=2, keepdims=True)
     below = np.where(seen, scores - largest, -np.inf)
     P = np.exp(below)

@@ -18,10 +18,12 @@ import numpy as np
 
 from kernels import ptx
 from kernels.engine import cuda, float32, uint8, uint32, uint64
+from kernels.engine.device import device
 from kernels.engine.vector import unrolled
-from kernels.host import cpp
+from kernels.host import cdiv, cpp
 from kernels.host.follow import prepared
 from kernels.host.tma import tensor_map
+from kernels.primitives.softmax import LOWEST
 
 QUERIES = KEYS = 128  #: of a block, and of a tile of K or V
 STAGES = 2  #: tiles of K, and of V, that a block has in shared memory
@@ -33,20 +35,29 @@ THREADS = 128 * (1 + CONSUMERS)  #: a producer and two consumers, each a warpgro
 BARRIERS = 1 + 4 * STAGES
 ALL = 0xFFFFFFFF  # the lanes of a warp, a bit each
 HIDDEN = float32(-math.inf)  # the score of a key not seen
+LN2 = float32(math.log(2))
 
 
 @cache
-def make_attention_wgmma(D=128, causal=False, dtype="bfloat16", overlap=True, pingpong=True):
-    """Return the Numba kernel, launched ``(map_Q, map_K, map_V, O, N, scale)``.
+def make_attention_wgmma(
+    D=128, causal=False, dtype="bfloat16", overlap=True, pingpong=True, oblique=False
+):
+    """Return the Numba kernel, launched ``(map_Q, map_K, map_V, O, lse, M, N, shared, splits,
+    span, scale)``.
 
-    O is a matrix of heads · N rows of D elements; `scale` is that of the scores, times log2(e):
-    powers are of 2. Without `overlap` a softmax waits for all products of its warpgroup.
+    A head has M queries and N keys; `shared` heads of Q have those of one of K and V. Keys are cut
+    into `splits` of `span` each, a multiple of 128, one where a mask is causal. O is a matrix of
+    heads · splits · M rows of D elements, and `lse` gets, for each row, the logarithm of the sum of
+    its exponentials. `scale` is that of the scores, times log2(e): powers are of 2. Without
+    `overlap` a softmax waits for all products of its warpgroup; `oblique` is for a causal mask
+    whose diagonal crosses two tiles of a block: N - M is no multiple of 128.
     """
     PANELS = D // 64
     TILE = PANELS * PANEL  # bytes of K or V; Q's is as large
     RESULTS = D // 2  # of a thread
     PINGPONG = pingpong and D == 128  # products of 64 columns are over too soon
     PENDING = 1 if overlap else 0  # products that may run beside a softmax
+    START = LOWEST if oblique else HIDDEN  # oblique: the first tile may hide all keys of a query
     multiply_keys = ptx.wgmma(KEYS, dtype, transposed_B=False)
     multiply_values = ptx.wgmma(D, dtype, "registers")
     pack = ptx.cvt_rn_bf16x2 if dtype == "bfloat16" else ptx.cvt_rn_f16x2
@@ -128,7 +139,7 @@ def make_attention_wgmma(D=128, causal=False, dtype="bfloat16", overlap=True, pi
         unrolled()
 
     @cuda.jit(launch_bounds=(THREADS, 1))
-    def attention_wgmma(map_Q, map_K, map_V, O, N, scale):  # noqa: E741
+    def attention_wgmma(map_Q, map_K, map_V, O, lse, M, N, shared, splits, span, scale):  # noqa: E741
         tiles = cuda.shared.array(0, uint8, alignment=1024)
         barriers = cuda.shared.array(BARRIERS, uint64)
         sQ = ptx.shared_address(tiles)
@@ -149,7 +160,9 @@ def make_attention_wgmma(D=128, causal=False, dtype="bfloat16", overlap=True, pi
         width, within = min(GROUP, heads - head0), number - head0 * blocks
         head = head0 + within % width
         first = (blocks - 1 - within // width) * QUERIES
-        end = min(N, first + QUERIES) if causal else N
+        # The keys from `start` on. Under the mask the last query sees all, each before it one less.
+        head_Q, start = head // splits, head % splits * span
+        end = min(N, first + QUERIES + N - M) if causal else min(N - start, span)
         # The last tile comes first: it alone has keys to hide.
         last = (end - 1) // KEYS
 
@@ -166,20 +179,20 @@ def make_attention_wgmma(D=128, causal=False, dtype="bfloat16", overlap=True, pi
         if role == 0:
             ptx.setmaxnreg_dec(40)
             if tid == 0:
-                load_rows(sQ, map_Q, first, head, full_Q)
+                load_rows(sQ, map_Q, first, head_Q, full_Q)
                 # Tile n of the way goes to slot n % STAGES, on round n // STAGES of the ring.
                 # Consumers want the keys of the next tile before the values of this one.
                 for n in range(last + 2):
                     if n <= last:
                         slot, phase = n % STAGES, n // STAGES % 2
                         ptx.mbarrier_wait_parity(empty_K + 8 * slot, phase ^ 1)
-                        row, to = (last - n) * KEYS, sK + slot * TILE
-                        load_rows(to, map_K, row, head, full_K + 8 * slot)
+                        row, to = start + (last - n) * KEYS, sK + slot * TILE
+                        load_rows(to, map_K, row, head_Q // shared, full_K + 8 * slot)
                     if n > 0:
                         slot, phase = (n - 1) % STAGES, (n - 1) // STAGES % 2
                         ptx.mbarrier_wait_parity(empty_V + 8 * slot, phase ^ 1)
-                        row, to = (last - n + 1) * KEYS, sV + slot * TILE
-                        load_rows(to, map_V, row, head, full_V + 8 * slot)
+                        row, to = start + (last - n + 1) * KEYS, sV + slot * TILE
+                        load_rows(to, map_V, row, head_Q // shared, full_V + 8 * slot)
         else:
             ptx.setmaxnreg_inc(232)
             consumer, lane = role - 1, tid % 32
@@ -195,7 +208,7 @@ def make_attention_wgmma(D=128, causal=False, dtype="bfloat16", overlap=True, pi
             for i in range(RESULTS):
                 o[i] = float32(0)
             unrolled()
-            largest[0], largest[1] = HIDDEN, HIDDEN
+            largest[0], largest[1] = START, START
             total[0], total[1] = float32(0), float32(0)
 
             # Ping-pong: consumers issue products alternately, and while those of one run, the other
@@ -208,7 +221,7 @@ def make_attention_wgmma(D=128, causal=False, dtype="bfloat16", overlap=True, pi
             ptx.wgmma_wait_group(0, s, SCORES)
             if tid == 0:
                 ptx.mbarrier_arrive(empty_K)
-            hide(s, query, last * KEYS + lane % 4 * 2, N)
+            hide(s, query + N - M, last * KEYS + lane % 4 * 2, N - start)
             softmax(s, largest, total, rescale, scale)
             round_weights(p, s)
 
@@ -231,6 +244,8 @@ def make_attention_wgmma(D=128, causal=False, dtype="bfloat16", overlap=True, pi
                 ptx.wgmma_wait_group(PENDING, s, SCORES)
                 if tid == 0:
                     ptx.mbarrier_arrive(empty_K + 8 * slot)
+                if oblique and n == 1:
+                    hide(s, query + N - M, (last - 1) * KEYS + lane % 4 * 2, N)
                 softmax(s, largest, total, rescale, scale)
                 ptx.settle(s, SCORES)
                 # This phase is over already. But the compiler, which would wait for the results
@@ -252,13 +267,17 @@ def make_attention_wgmma(D=128, causal=False, dtype="bfloat16", overlap=True, pi
                 rescale[r] = float32(1) / total[r]
             unrolled()
             multiply_rows(o, rescale)
-            row = head * N + query
+            row = head * M + query
             for j in range(D // 8):
                 col = 8 * j + lane % 4 * 2
-                if query < N:
+                if query < M:
                     ptx.store_pair(O, row, col, o[4 * j], o[4 * j + 1])
-                if query + 8 < N:
+                if query + 8 < M:
                     ptx.store_pair(O, row + 8, col, o[4 * j + 2], o[4 * j + 3])
+            unrolled()
+            for r in range(2):
+                if lane % 4 == 0 and query + 8 * r < M:
+                    lse[row + 8 * r] = (largest[r] * scale) * LN2 + math.log(total[r])
             unrolled()
 
     return attention_wgmma
@@ -282,6 +301,47 @@ def shared_bytes_of(D: int) -> int:
     return 2 * D * (QUERIES + 2 * STAGES * KEYS)
 
 
+@cache
+def make_merge(dtype):
+    """Return the kernel that merges the splits of a query: a block each, a thread per element.
+
+    Launched ``(parts, sums, O, lse, M, splits)``: results and logarithms of sums of the splits, and
+    those of all keys.
+    """
+
+    @cuda.jit
+    def merge(parts, sums, O, lse, M, splits):  # noqa: E741
+        row, d = cuda.blockIdx.x, cuda.threadIdx.x
+        first = row // M * splits * M + row % M
+        largest = sums[first]
+        for part in range(1, splits):
+            largest = max(largest, sums[first + part * M])
+        total, result = float32(0), float32(0)
+        for part in range(splits):
+            weight = math.exp(sums[first + part * M] - largest)
+            total += weight
+            result += weight * parts[first + part * M, d]
+        if dtype == "bfloat16":
+            O[row, d] = ptx.cvt_rn_bf16x2(result / total, float32(0)) & uint32(0xFFFF)
+        else:
+            O[row, d] = result / total
+        if d == 0:
+            lse[row] = largest + math.log(total)
+
+    return merge
+
+
+#: Keys of a split, at the least: fewer take no less time.
+LEAST_SPAN = 512
+
+
+def splits_of(blocks: int, N: int, sms: int) -> tuple[int, int]:
+    """Return in how many parts keys are cut so that all SMs have some, and the keys of a part."""
+    wanted = max(1, min(sms // blocks, N // LEAST_SPAN))
+    span = cdiv(cdiv(N, wanted), KEYS) * KEYS
+    return cdiv(N, span), span
+
+
 def launcher(
     operands, causal: bool, grid: tuple[int, int], **options: bool
 ) -> Callable[[], object]:
@@ -291,15 +351,34 @@ def launcher(
     """
     D, asked = operands.D, shared_bytes_of(operands.D)
     *inputs, O = operands.cpp_arguments()  # noqa: E741
-    maps = [tensor_map(array, KEYS, 64, operands.format) for array in inputs]
-    N, scale = np.int32(operands.N), np.float32(math.log2(math.e) / math.sqrt(D))
-    if operands.engine == "numba":
-        kernel = make_attention_wgmma(D, causal, operands.format, **options)
-        O = O.reshape(-1, D)  # noqa: E741
-    else:
+    M, N, scale = operands.M, operands.N, np.float32(math.log2(math.e) / math.sqrt(D))
+    if operands.engine == "cpp":
         macros = {"D": D, "CAUSAL": int(causal), "HALF_C": 1}
         macros["BF16"] = int(operands.format == "bfloat16")
         kernel = cpp.load("attention_wgmma", shared_bytes=asked, arch="sm_90a", **macros)
-    launch = prepared(kernel, grid, (THREADS,), (*maps, O, N, scale), asked)
-    # Tensor maps are bare addresses: `operands` keeps the arrays that lie there.
-    return lambda held=operands: launch()
+        maps = [tensor_map(array, KEYS, 64, operands.format) for array in inputs]
+        launch = prepared(kernel, grid, (THREADS,), (*maps, O, np.int32(N), scale), asked)
+        # Tensor maps are bare addresses: `operands` keeps the arrays that lie there.
+        return lambda held=operands: launch()
+    shared = operands.group
+    if M == 1:  # sees all keys; heads that share theirs are queries of one head
+        causal, inputs[0], M, shared = False, inputs[0].reshape(-1, shared, D), shared, 1
+        grid = 1, grid[1] // operands.group
+    sms = device().sms or 1
+    splits, span = (1, cdiv(N, KEYS) * KEYS) if causal else splits_of(grid[0] * grid[1], N, sms)
+    heads = len(inputs[0]) * splits
+    maps = [tensor_map(array, KEYS, 64, operands.format) for array in inputs]
+    oblique = causal and (N - M) % KEYS != 0
+    kernel = make_attention_wgmma(D, causal, operands.format, oblique=oblique, **options)
+    results = O.reshape(-1, D), operands.lse.reshape(-1)
+    into = results
+    if splits > 1:
+        into = operands.workspace((heads * M, D)), operands.workspace((heads * M,))
+    sizes = map(np.int32, (M, N, shared, splits, span))
+    arguments = *maps, *into, *sizes, scale
+    launch = prepared(kernel, (grid[0], heads), (THREADS,), arguments, asked)
+    if splits == 1:
+        return lambda held=operands: launch()
+    rows, sizes = results[0].shape[0], map(np.int32, (M, splits))
+    merge = prepared(make_merge(operands.format), (rows,), (D,), (*into, *results, *sizes))
+    return lambda held=operands: (launch(), merge())

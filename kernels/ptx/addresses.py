@@ -10,12 +10,17 @@ __all__ = [
     "global_address",
     "ld_acquire_gpu_u32",
     "ld_global_cg_v4_f32",
+    "ld_global_u32",
     "ld_global_v4_u32",
+    "ld_shared_u32",
     "ld_shared_v4_f32",
     "shared_address",
     "st_global_cg_v4_f32",
+    "st_global_u16",
+    "st_global_u32",
     "st_global_v2_u32",
     "st_release_gpu_u32",
+    "st_shared_u32",
     "st_shared_v2_f32",
     "st_shared_v4_f32",
     "st_shared_v4_u32",
@@ -51,6 +56,11 @@ C is a contiguous matrix in global memory, `col` and its width are even. Of floa
 """
 
 
+@assembly("st.shared.u32 [<to>], <value>;")
+def st_shared_u32(to: u32, value: u32):
+    """Store a word in shared memory, on a 4-byte boundary."""
+
+
 @assembly("st.shared.v2.f32 [<to>], {<a>, <b>};")
 def st_shared_v2_f32(to: u32, a: f32, b: f32):
     """Store two neighbours in shared memory, on an 8-byte boundary."""
@@ -71,9 +81,31 @@ def ld_shared_v4_f32(source: u32):
     """Return four neighbours from shared memory, on a 16-byte boundary."""
 
 
+@assembly("ld.shared.u32 <0>, [<source>];", gives=(u32,))
+def ld_shared_u32(source: u32):
+    """Return a word from shared memory, on a 4-byte boundary: two numbers of 16 bits."""
+
+
+@assembly("ld.global.u32 <0>, [<source>];", gives=(u32,))
+def ld_global_u32(source: u64):
+    """Return a word from global memory, on a 4-byte boundary: two numbers of 16 bits."""
+
+
 @assembly("ld.global.v4.u32 {<0>, <1>, <2>, <3>}, [<source>];", gives=(u32,) * 4)
 def ld_global_v4_u32(source: u64):
     """Return four words from global memory (`global_address`), on a 16-byte boundary."""
+
+
+@assembly(
+    "{ .reg .b16 half;\n  cvt.u16.u32 half, <value>;\n  st.global.u16 [<to>], half; }",
+)
+def st_global_u16(to: u64, value: u32):
+    """Store the lower half of a word in global memory: one number of 16 bits."""
+
+
+@assembly("st.global.u32 [<to>], <value>;")
+def st_global_u32(to: u64, value: u32):
+    """Store a word in global memory, on a 4-byte boundary."""
 
 
 @assembly("st.global.v2.u32 [<to>], {<a>, <b>};")

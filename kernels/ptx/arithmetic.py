@@ -13,6 +13,7 @@ __all__ = [
     "dp4a",
     "ex2_approx",
     "float_as_uint",
+    "fma_rn_bf16x2",
     "rcp_approx",
     "redux_sync_add",
     "redux_sync_max",
@@ -43,6 +44,11 @@ def cvt_rn_bf16x2(first: f32, second: f32):
 )
 def cvt_rn_f16x2(first: f32, second: f32):
     """Return two floats rounded to float16, the first in the lower half of the word; sm_75."""
+
+
+@assembly("fma.rn.bf16x2 <0>, <a>, <b>, <c>;", gives=(u32,), least=(8, 0), memory=False)
+def fma_rn_bf16x2(a: u32, b: u32, c: u32):
+    """Return a · b + c of each half, numbers of bfloat16, rounded once; sm_80."""
 
 
 @assembly("mov.b32 <0>, <x>;", gives=(u32,), memory=False)

@@ -14,6 +14,7 @@ from kernels.ptx.operands import Literal, TensorMap, i32, u16, u32
 
 __all__ = [
     "cp_async_bulk_commit_group",
+    "cp_async_bulk_prefetch_tensor_3d",
     "cp_async_bulk_tensor_2d_load",
     "cp_async_bulk_tensor_2d_load_multicast",
     "cp_async_bulk_tensor_2d_store",
@@ -33,6 +34,11 @@ STORE = "global.shared::cta.bulk_group"
 @assembly("prefetch.tensormap [<map>];", least=(9, 0))
 def prefetch_tensormap(map: TensorMap):
     """Fetch a tensor map itself, before the first copy needs it; sm_90. One thread calls it."""
+
+
+@assembly("cp.async.bulk.prefetch.tensor.3d.L2.global.tile [<map>, {<x>, <y>, <z>}];", least=(9, 0))
+def cp_async_bulk_prefetch_tensor_3d(map: TensorMap, x: i32, y: i32, z: i32):
+    """Ask for a box to come into L2; no one waits. One thread calls it, sm_90."""
 
 
 @assembly(f"cp.async.bulk.tensor.2d.{LOAD} [<to>], [<map>, {{<x>, <y>}}], [<bar>];", least=(9, 0))

@@ -106,7 +106,9 @@ def ablation(rows: Iterable[Any], caption: str = "") -> Table:
     before: dict[int, Any] = {}
     for row in rows:
         gain = f"{row.gflops / before[row.N].gflops - 1:+.1%}" if row.N in before else None
-        lines.setdefault(row.what, []).extend((f"{row.gflops / 1000:.3g}", gain))
+        speed = row.gflops / 1000
+        cells = f"{speed:.{1 if speed < 100 else 0}f}", gain
+        lines.setdefault(row.what, []).extend(cells)
         before[row.N] = row
     heads = [head for size in before for head in (f"{size}³", "gain")]
     return Table([(what, *cells) for what, cells in lines.items()], ("added", *heads), caption)

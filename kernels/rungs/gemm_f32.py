@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 
 from kernels import host, ptx
-from kernels.engine import cuda, float32, int32, uint32, uint64
+from kernels.engine import cuda, cupy, float32, int32, uint32, uint64
 from kernels.engine.device import device
 from kernels.engine.vector import unrolled
 from kernels.host import cdiv, half, option
@@ -19,7 +19,7 @@ from kernels.host.follow import prepared
 from kernels.host.model import traffic
 from kernels.host.rung import Rung, made
 from kernels.rungs import split_k
-from kernels.rungs.gemm import GemmProduct, add_parts, epilogue_of, put_of
+from kernels.rungs.gemm import GemmProduct, epilogue_of, put_of
 
 PAD = 4  # elements between the rows of tiles, where k goes down their columns
 
@@ -88,7 +88,8 @@ def make_copy(way: str, width: int, BK: int, THREADS: int, PITCH: int):
 
 def make_gemm_f32(
     BM, BN, BK, WM, WN, TM, TN, group, split, stages,
-    way_A="along k", way_B="fours", wide_C=True, grouped=False,
+    way_A="along k", way_B="fours", wide_C=True, grouped=False, many=False,
+    parted=False,
     out_dtype="float32", activation="", bias="", adds=False,
 ):  # fmt: skip
     ACROSS, DOWN = WN // TN, WM // TM  # threads of a warp
@@ -99,6 +100,7 @@ def make_gemm_f32(
     ROWS, PENDING = stages * BK, stages - 2
     STAGE_A, STAGE_B = 4 * BK * PITCH_A, 4 * BK * PITCH_B  # bytes
     BLOCKS = max(1, 65536 // (THREADS * (256 if TM * TN > 64 else 128)))
+    AT_ONCE = max(1, 64 // (TM * TN))  # parts of K whose sums are on their way together
     copy_A = make_copy(way_A, BM, BK, THREADS, PITCH_A)
     copy_B = make_copy(way_B, BN, BK, THREADS, PITCH_B)
     biased, before, finish = epilogue_of(activation, bias, adds, out_dtype)
@@ -107,10 +109,11 @@ def make_gemm_f32(
     @cuda.jit(launch_bounds=(THREADS, BLOCKS))
     def gemm_f32(
         A, B, C, biases, table, alpha, beta, M, N, K, strips, parts,
-        A_z, A_row, A_k, B_z, B_k, B_col, C_z, C_row,
+        A_z, A_row, A_k, B_z, B_k, B_col, C_z, C_row, partials, ended,
     ):  # fmt: skip
         sA = cuda.shared.array((ROWS, PITCH_A), float32, alignment=16)
         sB = cuda.shared.array((ROWS, PITCH_B), float32, alignment=16)
+        last_part = cuda.shared.array(1, int32)
         acc = cuda.local.array((TM, TN), float32)
         # Two sets of registers: one is multiplied while the other is read for the next k.
         a = cuda.local.array((2, TM), float32)
@@ -123,21 +126,38 @@ def make_gemm_f32(
         tx = uint32(wx + lane % uint32(ACROSS) * uint32(4))
         ty = uint32(wy + lane // uint32(ACROSS) * uint32(4))
         # Part of K by part, and in each `group` strips at a time, column by column.
-        across, per = int32((N + BN - 1) // BN), int32((M + BM - 1) // BM)
-        tiles = int32(strips * across)
-        part, number = int32(cuda.blockIdx.x // tiles), int32(cuda.blockIdx.x % tiles)
-        top = int32(number // (group * across) * group)
-        height, inner = int32(min(group, strips - top)), int32(number % (group * across))
-        strip, col0 = int32(top + inner % height), int32(inner // height * BN)
+        # Divisions are of uint32: of int64 each would take a hundred instructions.
+        across = uint32(uint32(N + BN - 1) // uint32(BN))
+        per = uint32(uint32(M + BM - 1) // uint32(BM))
+        tiles, number = uint32(strips * across), uint32(cuda.blockIdx.x)
+        part = uint32(0)
+        if parted:
+            part = uint32(number // tiles)
+            number = uint32(number - part * tiles)
+        a_group = uint32(uint32(group) * across)
+        top = uint32(number // a_group)
+        inner = uint32(number - top * a_group)
+        top = uint32(top * uint32(group))
+        height = min(uint32(group), uint32(strips - top))
+        right = uint32(inner // height)
+        strip = int32(top + inner - right * height)
+        col0 = int32(right * uint32(BN))
         if grouped:
             row0, end, z_B = int32(table[strip, 0]), int32(table[strip, 1]), int32(table[strip, 2])
-            z_A, layer = int32(0), part
+            z_A, layer = int32(0), int32(0)
         else:
-            row0, end, z_B = int32(strip % per * BM), int32(M), int32(strip // per)
-            z_A, layer = z_B, int32(z_B + part * (strips // per))
-        steps = (K - 1) // BK + 1
-        begin = int32(steps * part // parts * BK)
-        last = int32(min(steps * (part + 1) // parts * BK, K))
+            z_B = int32(uint32(strip) // per) if many else int32(0)
+            row0, end = int32((strip - z_B * per) * BM), int32(M)
+            z_A, layer = z_B, z_B
+        begin, last = int32(0), int32(K)
+        if parted:
+            steps = uint32(uint32(K + BK - 1) // uint32(BK))
+            each = uint32(steps // uint32(parts))
+            rest = uint32(steps - each * parts)
+            first_step = uint32(each * part + min(part, rest))
+            begin = int32(first_step * uint32(BK))
+            each = uint32(each + (uint32(1) if part < rest else uint32(0)))
+            last = int32(min(begin + each * uint32(BK), K))
         left = int32(last - begin)  # steps of k that no copy has been started for
 
         rows, cols = int32(end - row0), int32(N - col0)
@@ -217,29 +237,77 @@ def make_gemm_f32(
                         acc[i, j] += a[half, i] * b[half, j]
             unrolled()  # the loop over k
 
-        for j in range(TN):
-            # The registers of B are free: they take the bias.
-            b[0, j] = biased(biases, int32(col0 + tx + j // 4 * 4 * ACROSS + j % 4), N)
-        unrolled()
-        for i in range(TM):
-            row = int32(row0 + ty + i // 4 * 4 * DOWN + i % 4)
-            for j in range(0, TN, 4):
-                col = int32(col0 + tx + j * ACROSS)
-                for n in range(4):
-                    before_it = before(C, layer, row, col + n, end, N)
-                    acc[i, j + n] = finish(acc[i, j + n], alpha, beta, b[0, j + n], before_it)
-                    if not wide_C:
-                        if row < end and col + n < N:
-                            put(C, layer, row, col + n, acc[i, j + n])
-                if wide_C:
-                    if row < end and col < N:
-                        place = uint64(layer) * uint64(C_z) + uint64(row) * uint64(C_row)
-                        to = ptx.global_address(C) + uint64(4) * (place + uint64(col))
-                        ptx.st_global_cg_v4_f32(
-                            to, acc[i, j], acc[i, j + 1], acc[i, j + 2], acc[i, j + 3]
-                        )
+        # Of several parts of K each leaves its sums in memory, as they lie in registers. The one
+        # that comes last adds all, always in the same order.
+        ends = True
+        if parted:
+            a_part = uint64(tiles) * uint64(4 * BM * BN)  # bytes
+            first = ptx.global_address(partials) + uint64(number) * uint64(4 * BM * BN)
+            first += uint64(uint32(16) * t)
+            place = first + uint64(part) * a_part
+            for i in range(TM):
+                for j in range(0, TN, 4):
+                    ptx.st_global_cg_v4_f32(
+                        place, acc[i, j], acc[i, j + 1], acc[i, j + 2], acc[i, j + 3]
+                    )
+                    place += uint64(16 * THREADS)
+                unrolled()
             unrolled()
-        unrolled()  # so that each element of acc is a register
+            cuda.threadfence()
+            cuda.syncthreads()
+            if t == 0:
+                # From the last it goes back to 0, for the next launch.
+                last_part[0] = cuda.atomic.inc(ended, number, uint32(parts - 1)) == parts - 1
+            cuda.syncthreads()
+            ends = last_part[0] != 0
+            if ends:
+                cuda.threadfence()
+                for i in range(TM):
+                    for j in range(TN):
+                        acc[i, j] = float32(0)
+                    unrolled()
+                unrolled()
+                for p in range(int32(0), parts, int32(AT_ONCE)):
+                    for q in range(AT_ONCE):
+                        there = AT_ONCE == 1 or p + q < parts
+                        place = first + (uint64(q) * a_part if there else uint64(0))
+                        for i in range(TM):
+                            for j in range(0, TN, 4):
+                                s0, s1, s2, s3 = ptx.ld_global_cg_v4_f32(place)
+                                acc[i, j] += s0 if there else float32(0)
+                                acc[i, j + 1] += s1 if there else float32(0)
+                                acc[i, j + 2] += s2 if there else float32(0)
+                                acc[i, j + 3] += s3 if there else float32(0)
+                                place += uint64(16 * THREADS)
+                            unrolled()
+                        unrolled()
+                    unrolled()
+                    first += uint64(AT_ONCE) * a_part
+
+        if ends:
+            for j in range(TN):
+                # The registers of B are free: they take the bias.
+                b[0, j] = biased(biases, int32(col0 + tx + j // 4 * 4 * ACROSS + j % 4), N)
+            unrolled()
+            for i in range(TM):
+                row = int32(row0 + ty + i // 4 * 4 * DOWN + i % 4)
+                for j in range(0, TN, 4):
+                    col = int32(col0 + tx + j * ACROSS)
+                    for n in range(4):
+                        before_it = before(C, layer, row, col + n, end, N)
+                        acc[i, j + n] = finish(acc[i, j + n], alpha, beta, b[0, j + n], before_it)
+                        if not wide_C:
+                            if row < end and col + n < N:
+                                put(C, layer, row, col + n, acc[i, j + n])
+                    if wide_C:
+                        if row < end and col < N:
+                            place = uint64(layer) * uint64(C_z) + uint64(row) * uint64(C_row)
+                            to = ptx.global_address(C) + uint64(4) * (place + uint64(col))
+                            ptx.st_global_cg_v4_f32(
+                                to, acc[i, j], acc[i, j + 1], acc[i, j + 2], acc[i, j + 3]
+                            )
+                unrolled()
+            unrolled()  # so that each element of acc is a register
 
     return gemm_f32
 
@@ -332,38 +400,29 @@ class GemmF32(Rung):
         split = min(options.split, cdiv(product.K, options.BK))
         rows, strips = product.strips(options.BM)
         grid = host.check_grid(strips * cdiv(product.N, options.BN) * split)
-        formats, scales, to = product.formats, product.scales, C
-        if split > 1:
-            to = product.workspace((split * product.batch, product.M, product.N))
-            scales = np.float32(1), np.float32(0)
-            formats = {"out_dtype": "float32", "activation": "", "bias": "", "adds": False}
+        tiles = strips * cdiv(product.N, options.BN)
+        sums = split * tiles * options.BM * options.BN if split > 1 else 1
+        left, ended = product.workspace((sums,)), cupy.zeros(tiles, np.uint32)
         (A_z, A_row, A_k), (B_z, B_k, B_col), (C_z, C_row, C_col) = (
             tuple(
                 0 if n == 1 else stride // 4 for n, stride in zip(x.shape, x.strides, strict=True)
             )
-            for x in (A, B, to)
+            for x in (A, B, C)
         )
-        wide_C = host.address(to) % 16 == 0 == C_z % 4 == C_row % 4 and to.shape[2] % 4 == 0
+        wide_C = C.itemsize == 4 and C_col == 1 and C.shape[2] % 4 == 0
+        wide_C = wide_C and host.address(C) % 16 == 0 == C_z % 4 == C_row % 4
         kernel = made(
             self.make, replace(options, split=1),
             way_A=way_of(A_k, A_row, A_z, A, product.sizes is None),
-            way_B=way_of(B_k, B_col, B_z, B), wide_C=wide_C and C_col == 1,
-            grouped=product.sizes is not None, **formats,
+            way_B=way_of(B_k, B_col, B_z, B), wide_C=wide_C, grouped=product.sizes is not None,
+            many=product.batch > 1, parted=split > 1, **product.formats,
         )  # fmt: skip
         steps = (np.int64(n) for n in (A_z, A_row, A_k, B_z, B_k, B_col, C_z, C_row))
         sizes = half.int32s(product.M, product.N, product.K, strips, split)
-        arguments = A, B, to, bias, rows, *scales, *sizes, *steps
+        arguments = A, B, C, bias, rows, *product.scales, *sizes, *steps, left, ended
         launch = prepared(kernel, grid, options.block_dim, arguments)
-        launch.held = product, rows
-        if split == 1:
-            return launch
-        add = add_parts(product, to, split)
-
-        def both() -> None:
-            launch()
-            add()
-
-        return both
+        launch.held = product, rows, left, ended
+        return launch
 
 
 RUNG = GemmF32(

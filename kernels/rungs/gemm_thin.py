@@ -19,29 +19,10 @@ from kernels.host.follow import prepared
 from kernels.host.model import traffic
 from kernels.host.rung import Rung, made
 from kernels.rungs import split_k
-from kernels.rungs.gemm import GemmProduct, epilogue_of, put_of, reader
+from kernels.rungs.gemm import GemmProduct, epilogue_of, pair_of, put_of, reader
 
 WARPS, WARP = 8, 32
 THREADS = WARPS * WARP
-
-
-@cache
-def pair_of(dtype: str):
-    """The function of kernels that makes two float32 of a word of 16-bit numbers."""
-    if dtype == "float16":
-
-        @cuda.jit(device=True)
-        def pair(word):
-            return ptx.cvt_f32_f16x2(word)
-
-    else:
-
-        @cuda.jit(device=True)
-        def pair(word):
-            low = ptx.uint_as_float(uint32(word << uint32(16)))
-            return low, ptx.uint_as_float(uint32(word & uint32(0xFFFF0000)))
-
-    return pair
 
 
 @cache

@@ -153,10 +153,9 @@ def choose_general(
     for place, (rung, engine, options) in enumerate(
         general_kernels.versions(dtype, M, N, K, max(1, batch), gpu)
     ):
-        # No rung of the ladder has an epilogue, no thin kernel groups, and one takes too long here;
-        # it stores number by number where rows of C begin on no 16-byte boundary.
+        # No rung of the ladder has an epilogue, no thin kernel groups, and one takes too long here.
         left_out = ("stream_k",) * bool(batch) + ("gemm_thin",) * grouped
-        left_out += ("gemm_f16",) * (not on_gpu or (not batch and bool(N % 8 or K % 8)))
+        left_out += ("gemm_f16",) * (not on_gpu)
         if rung.name in left_out:
             continue
         try:
@@ -433,13 +432,17 @@ def kept(A, B, out, engine: str, epilogue: Epilogue) -> Callable[[], object] | N
     stream = cupy.cuda.get_current_stream().ptr
     if stream and cupy.cuda.runtime.streamIsCapturing(stream):
         return None  # a graph outlives what is kept here: for graphs there is `plan`
-    arrays = (A, B, out) if epilogue.bias is None else (A, B, out, epilogue.bias)
+    bias = epilogue.bias
+    # Written out: a loop over the arrays would cost a sixth of the call.
     key = (
-        *[x for a in arrays for x in (a.data.ptr, a.shape, a.strides, a.dtype)],
+        A.data.ptr, A.shape, A.strides, A.dtype, B.data.ptr, B.shape, B.strides, B.dtype,
+        out.data.ptr, out.shape, out.strides, out.dtype,
+        None if bias is None else (bias.data.ptr, bias.shape, bias.strides, bias.dtype),
         epilogue.activation, epilogue.alpha, epilogue.beta, engine, stream, tuned.stamp(),
     )  # fmt: skip
     launch = _plans.get(key)
     if launch is None:
+        arrays = (A, B, out) if bias is None else (A, B, out, bias)
         pool = cupy.get_default_memory_pool()
         before = pool.used_bytes()
         A, B, out, *bias = (

@@ -31,15 +31,22 @@ class Pace:
     fill : float
         How soon that is: with n blocks on it, an SM goes at ``rate · (1 - exp(-fill · n))``.
     memory : float
-        Share of the data sheet's bandwidth at which matrices come, where all SMs ask for them.
+        Share of the data sheet's bandwidth at which matrices come, where enough SMs ask for them.
     start : float
         Microseconds of a launch that does next to nothing.
     slow : float
         How much longer a multiply-add takes where rows begin on no 16-byte boundaries.
     parts, part : float
-        Microseconds more where K is cut into parts, and for each of them.
+        Microseconds more where K is cut into parts, for each block that an SM computes one after
+        the other, and for each part.
     loads : float
         Of the thin kernel: what an element of the long operand costs, in multiply-adds.
+    reach : float
+        How many SMs' share of the bandwidth one can have.
+    late : float
+        Microseconds more until the first tile has come, where rows begin on no such boundaries.
+    each : float
+        Microseconds of a block before and after its multiply-adds.
     """
 
     rate: float
@@ -50,23 +57,27 @@ class Pace:
     parts: float
     part: float = 0.0
     loads: float = 0.0
+    reach: float = 1.0
+    late: float = 0.0
+    each: float = 0.0
 
 
 #: By rung, bytes of a number, and tiles (BM, BN, cluster); of the thin kernel instead of these by
 #: whether numbers that lie side by side are steps of k, and PER.
 PACES: dict[tuple, Pace] = {
-    ("gemm_f16", 2, 64, 64, 1): Pace(392, 5.39, 0.579, 4.39, 1.11, 6.47, 0.242, 0),
-    ("gemm_f16", 2, 64, 128, 1): Pace(548, 6.1, 0.655, 1.25, 1.11, 9.52, 0.352, 0),
-    ("gemm_f16", 2, 64, 256, 1): Pace(752, 6.82, 0.92, 0.34, 1.11, 14.1, 0.413, 0),
-    ("gemm_f16", 2, 128, 128, 1): Pace(999, 5.68, 1.11, 4.3, 1.11, 12.7, 0.0521, 0),
-    ("gemm_f16", 2, 128, 256, 1): Pace(1340, 6.01, 1.11, 5.29, 1.11, 8.64, 0.896, 0),
-    ("gemm_f16", 2, 128, 256, 2): Pace(1440, 6.07, 1.11, 7.19, 1.11, 6.89, 0.861, 0),
-    ("gemm_f32", 4, 16, 128, 1): Pace(64.8, 3.63, 0.72, 7.3, 1.27, 3.85, 0.081, 0),
-    ("gemm_f32", 4, 32, 64, 1): Pace(65.7, 2.12, 1.11, 7.7, 1.32, 2.97, 0.0663, 0),
-    ("gemm_f32", 4, 64, 64, 1): Pace(70.7, 2.11, 1.11, 8.97, 1.12, 2.69, 0.0688, 0),
-    ("gemm_f32", 4, 128, 16, 1): Pace(44.6, 3.44, 0.457, 7.82, 1.17, 4.44, 0.082, 0),
-    ("gemm_f32", 4, 128, 128, 1): Pace(104, 5.97, 0.523, 14.2, 1.16, 1.79, 0.109, 0),
-    ("gemm_f32", 4, 128, 256, 1): Pace(107, 7.11, 0.431, 18.8, 1.23, 1.62, 0.159, 0),
+    ("gemm_f16", 2, 64, 64, 1): Pace(622, 8, 0.675, 6.67, 3.99, 1.63, 0.169, 0, 4, 2.54, 0.852),
+    ("gemm_f16", 2, 64, 128, 1): Pace(1090, 8, 0.771, 6.47, 5.94, 2.07, 0.473, 0, 4, 2.74, 1.27),
+    ("gemm_f16", 2, 64, 256, 1): Pace(1440, 8, 0.816, 3.19, 8, 3.75, 0.829, 0, 4, 1, 3.12),
+    ("gemm_f16", 2, 128, 64, 1): Pace(951, 8, 0.654, 6.6, 5.02, 2.12, 0.31, 0, 4, 2.7, 1.41),
+    ("gemm_f16", 2, 128, 128, 1): Pace(1570, 8, 0.728, 4.72, 5.66, 3.03, 0.819, 0, 4, 3.94, 2.73),
+    ("gemm_f16", 2, 128, 256, 1): Pace(1970, 8, 0.807, 0.3, 8, 4.24, 1.76, 0, 4, 1, 7.34),
+    ("gemm_f16", 2, 128, 256, 2): Pace(1930, 8, 0.813, 0.3, 8, 4.77, 1.73, 0, 4, 1, 7.11),
+    ("gemm_f32", 4, 16, 128, 1): Pace(66.9, 1.4, 0.90, 6.24, 1.13, 0.32, 0.09, 0, 3.14, 1.76, 0.99),
+    ("gemm_f32", 4, 32, 64, 1): Pace(66.8, 1.49, 1.11, 6.25, 1.16, 0.13, 0.09, 0, 0.92, 1.3, 0.989),
+    ("gemm_f32", 4, 64, 64, 1): Pace(78.2, 1.88, 0.811, 5.15, 1.1, 0, 0.14, 0, 4, 3.13, 2.36),
+    ("gemm_f32", 4, 128, 16, 1): Pace(48, 2.16, 0.52, 6, 1.17, 0, 0.0945, 0, 2.1, 1.7, 1.14),
+    ("gemm_f32", 4, 128, 128, 1): Pace(96, 3.41, 0.271, 3.38, 1.07, 0, 0.533, 0, 4, 5.69, 6.31),
+    ("gemm_f32", 4, 128, 256, 1): Pace(97.4, 8, 0.258, 0.3, 1.05, 6.63, 0.776, 0, 4, 15, 8),
     ("gemm_thin", 2, False, 2): Pace(18.7, 5.72, 1.01, 14.7, 1.19, 5.8, 0, 2.36),
     ("gemm_thin", 2, False, 4): Pace(20.1, 6.46, 0.938, 9.32, 1.31, 11.7, 0, 1.89),
     ("gemm_thin", 2, False, 8): Pace(15.5, 5.02, 0.705, 4.31, 3.77, 16.5, 0, 0.0398),
@@ -84,7 +95,7 @@ PACES: dict[tuple, Pace] = {
 #: Rows or columns, at most, of a product that is thin.
 THIN = 8
 #: Copies of rows to 16-byte boundaries: seconds of one, and share of the bandwidth.
-COPY, COPYING = 4.5e-6, 0.4
+COPY, COPYING = 4.5e-6, 0.55
 
 
 def versions(dtype: str, M: int, N: int, K: int, batch: int, gpu: Gpu) -> Iterator[tuple]:
@@ -104,7 +115,7 @@ def versions(dtype: str, M: int, N: int, K: int, batch: int, gpu: Gpu) -> Iterat
         for tiles in rung.chosen("numba"):
             BM, BN, BK = rung.Options(**tiles).block_tile
             blocks = batch * cdiv(M, BM) * cdiv(N, BN)
-            for split in _splits(blocks, K // (4 * BK), gpu):
+            for split in _splits(blocks, K // (2 * BK), gpu):
                 yield rung, "numba", tiles | {"split": split}
     rung = LADDER["stream_k"]
     if size == 2 and batch == 1 and not rung.missing(dtype):
@@ -113,7 +124,7 @@ def versions(dtype: str, M: int, N: int, K: int, batch: int, gpu: Gpu) -> Iterat
 
 def _splits(blocks: int, most: int, gpu: Gpu) -> list[int]:
     """As many parts of K as SMs have room for, and some between."""
-    wanted = {1, 2, 4, *(rounds * gpu.sms // blocks for rounds in (1, 2, 3, 4))}
+    wanted = {1, 2, 4, 8, *(rounds * gpu.sms // blocks for rounds in (1, 2, 3, 4))}
     return sorted(n for n in wanted if 1 <= n <= max(1, most))
 
 
@@ -136,34 +147,42 @@ def seconds(
     """About how long a kernel takes for `batch` products of matrices that lie by rows."""
     size, split = _size(dtype), options.get("split", 1)
     chunk = 16 // size
-    even = K % chunk == N % chunk == 0
-    copies = bool(K % chunk) + bool(N % chunk) if size == 2 else 0
+    odd_A, odd_B = K % chunk > 0, N % chunk > 0
+    odd, copied, left = float(odd_A or odd_B), 0, 0.0
     if rung.name == "gemm_thin":
         pace = PACES[rung.name, size, N < M, options["PER"]]
         T, rows = _strip(options, size, M, N)
         few, many = sorted((M, N))
         blocks = batch * cdiv(many, rows) * cdiv(few, T) * split
         work = rows * (T + pace.loads) * cdiv(K, split)
-        even, copies = (K if N < M else N) % chunk == 0, 0
+        odd, left = float(odd_A if N < M else odd_B), 8 * batch * M * N * split / gpu.bandwidth
     elif rung.name == "stream_k":  # every SM has as much of the work
         pace, blocks = PACES[rung.name,], gpu.sms
         work = cdiv(M, 128) * 128 * cdiv(N, 256) * 256 * K / blocks
+        copied = 1
     else:
         BM, BN, _ = rung.Options(**options).block_tile
         cluster = options.get("cluster", 1)
         pace = PACES[rung.name, size, BM, BN, cluster]
         blocks = batch * cdiv(M, BM * cluster) * cluster * cdiv(N, BN) * split
         work = BM * BN * cdiv(K, split)
-        copies = copies if rung.name == "gemm_f16" else 0
+        if size == 2:
+            odd = (BM * odd_A + BN * odd_B) / (BM + BN)  # of a block's elements
+            copied = batch > 1 or not rung.Options(**options).moves
+    if copied:
+        odd = 0.0
     own = cdiv(blocks, gpu.sms)  # blocks of the busiest SM
     rate = pace.rate * 1e6 * gpu.boost_mhz * (1 - exp(-pace.fill * min(own, 8)))
-    compute = own * work / rate * (1 if even or copies else pace.slow)
+    compute = own * work / rate * (1 + (pace.slow - 1) * odd)
     moved = size * batch * (M * K + K * N + M * N)
-    memory = moved / (pace.memory * gpu.bandwidth * min(1, blocks / gpu.sms))
-    found = (compute**3 + memory**3) ** (1 / 3) + 1e-6 * pace.start
+    memory = moved / (pace.memory * gpu.bandwidth * min(1, pace.reach * blocks / gpu.sms))
+    found = (compute**3 + memory**3) ** (1 / 3)
+    found += 1e-6 * (pace.start + pace.late * (odd > 0) + own * pace.each)
     if split > 1:
-        found += 1e-6 * (pace.parts + split * pace.part) + 8 * batch * M * N * split / gpu.bandwidth
-    if copies:
-        copied = M * K * bool(K % chunk) + K * N * bool(N % chunk)
-        found += batch * (COPY * copies + 2 * size * copied / (COPYING * gpu.bandwidth))
+        apart = 1 if rung.name == "gemm_thin" else own
+        found += 1e-6 * (apart * pace.parts + split * pace.part) + left
+    if copied and (odd_A or odd_B):
+        elements = M * K * odd_A + K * N * odd_B
+        found += batch * COPY * (odd_A + odd_B)
+        found += 2 * size * batch * elements / (COPYING * gpu.bandwidth)
     return found

@@ -143,13 +143,18 @@ def store_shared(count: int, dtype=np.float32):
     return store
 
 
-def load_shared(run, n, m, source):
-    """``ld_shared_v4_f32(source)``."""
-    source = spread(run, source).astype(np.int64)
-    on = access(run, n, m, "reads", source, 16, "a load")
-    raw = np.full((len(source), 16), 0xFF, np.uint8)
-    raw[on] = here(run).block.memory[source[on][:, None] + np.arange(16)]
-    return tuple(raw.view(np.float32)[:, k].reshape(run.lanes.shape) for k in range(4))
+def load_shared(count: int, dtype=np.uint32):
+    """``ld_shared_v4_f32(source)`` and its like."""
+
+    def load(run, n, m, source):
+        source = spread(run, source).astype(np.int64)
+        on = access(run, n, m, "reads", source, 4 * count, "a load")
+        raw = np.full((len(source), 4 * count), 0xFF, np.uint8)
+        raw[on] = here(run).block.memory[source[on][:, None] + np.arange(4 * count)]
+        given = tuple(raw.view(dtype)[:, k].reshape(run.lanes.shape) for k in range(count))
+        return given if count > 1 else given[0]
+
+    return load
 
 
 def load_global(count: int, dtype=np.uint32, acquires=False):
@@ -173,11 +178,12 @@ def store_global(dtype=np.uint32, releases=False):
 
     def store(run, n, m, to, *parts):
         to, on = spread(run, to), active(run, m)
-        found = global_cells(run, n, m, to, on, 4 * len(parts), "store", releases)
+        width = np.dtype(dtype).itemsize * len(parts)
+        found = global_cells(run, n, m, to, on, width, "store", releases)
         if found is not None:
             raw, starts = found
             data = np.stack([spread(run, v).astype(dtype) for v in parts], 1)[on]
-            raw[starts[on][:, None] + np.arange(4 * len(parts))] = data.view(np.uint8)
+            raw[starts[on][:, None] + np.arange(width)] = data.view(np.uint8)
 
     return store
 
@@ -186,13 +192,18 @@ FUNCTIONS = {
     "global_address": global_address,
     "shared_address": shared_address,
     "store_pair": store_pair,
+    "st_global_u16": store_global(np.uint16),
+    "st_global_u32": store_global(),
     "st_global_v2_u32": store_global(),
     "st_global_cg_v4_f32": store_global(np.float32),
     "st_release_gpu_u32": store_global(releases=True),
     "st_shared_v2_f32": store_shared(2),
     "st_shared_v4_f32": store_shared(4),
     "st_shared_v4_u32": store_shared(4, np.uint32),
-    "ld_shared_v4_f32": load_shared,
+    "st_shared_u32": store_shared(1, np.uint32),
+    "ld_shared_u32": load_shared(1),
+    "ld_shared_v4_f32": load_shared(4, np.float32),
+    "ld_global_u32": load_global(1),
     "ld_global_v4_u32": load_global(4),
     "ld_global_cg_v4_f32": load_global(4, np.float32),
     "ld_acquire_gpu_u32": load_global(1, acquires=True),

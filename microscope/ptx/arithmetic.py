@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .. import bfloat16 as numbers
 from .. import values
 from ..sites import WARP
 
@@ -91,6 +92,18 @@ def uint_as_float(run, n, m, bits):
     return np.asarray(bits, np.uint32).view(np.float32)[()]
 
 
+def fma_bf16x2(run, n, m, a, b, c):
+    """``fma_rn_bf16x2(a, b, c)``."""
+    if run.tracer is not None:
+        run.tracer.count_flops("bfloat16", 4 * m.n, n.lineno)
+    words = [np.asarray(word, np.uint32) for word in (a, b, c)]
+    lower = [(word << np.uint32(16)).view(np.float32) for word in words]
+    upper = [(word & np.uint32(0xFFFF0000)).view(np.float32) for word in words]
+    # float64 holds the product, and the sum nearly always.
+    found = [bfloat16(numbers.rounded(a.astype(np.float64) * b + c)) for a, b, c in (lower, upper)]
+    return (found[0] | found[1] << np.uint32(16))[()]
+
+
 FUNCTIONS = {
     "cvt_f32_f16x2": halves,
     "cvt_rn_bf16x2": pair(bfloat16),
@@ -102,5 +115,6 @@ FUNCTIONS = {
     "ex2_approx": ex2,
     "rcp_approx": rcp,
     "float_as_uint": float_as_uint,
+    "fma_rn_bf16x2": fma_bf16x2,
     "uint_as_float": uint_as_float,
 }

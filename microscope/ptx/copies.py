@@ -13,6 +13,7 @@ from . import barriers
 from .addresses import global_cells
 from .blocks import Block, Warp, access, active, chosen, here, spread
 from .clocks import Event, words_of
+from .tensor_maps import BYTES as MAP_BYTES
 from .tensor_maps import ITEM, MapBuffer
 
 CHUNK = 16  # bytes that a swizzle keeps together
@@ -134,20 +135,29 @@ def _asked(run, n, m, map_, address, x, y, z=None) -> tuple | None:
             "the whole box: let one thread ask, as in if tid == 0"
         )
         cluster.problem(Kind.BYTES, n.lineno, message, block.number, warp.thread(int(on[1])))
+    if buffer.several:
+        buffer = buffer.several[int(spread(run, map_.offset)[on[0]]) // MAP_BYTES]
     start = [int(spread(run, v)[on[0]]) for v in (z, y, x) if v is not None]
     if len(start) != len(buffer.map.box):
         message = f"{ast.unparse(n)}: a map of {len(buffer.map.box)} axes takes as many indices"
         cluster.problem(Kind.DESCRIPTOR, n.lineno, message, block.number)
         return None
+    if start[-1] * ITEM[buffer.map.dtype] % CHUNK:
+        message = (
+            f"{ast.unparse(n)}: the box starts at column {start[-1]}, on no 16-byte boundary of "
+            f"its row: let x be a multiple of {CHUNK // ITEM[buffer.map.dtype]}"
+        )
+        cluster.problem(Kind.MISALIGNED, n.lineno, message, block.number, warp.thread(int(on[0])))
+        return None
     place = int(spread(run, address)[on[0]])
     wanted = 128 if buffer.map.swizzle else CHUNK
     repeat = buffer.map.swizzle * 8
     thread = warp.thread(int(on[0]))
-    if place % wanted or not block.has(place, buffer.box_bytes):
+    if place % wanted or not block.has(place, buffer.reach):
         bad = "starts on no 128-byte boundary" if place % wanted else "lies outside"
         kind = Kind.MISALIGNED if place % wanted else Kind.OUT_OF_BOUNDS
         message = (
-            f"the box of {buffer.box_bytes} bytes at shared address {place} {bad}: the block has "
+            f"the box of {buffer.reach} bytes at shared address {place} {bad}: the block has "
             f"bytes {block.start} to {block.end}"
         )
         cluster.problem(kind, n.lineno, message, block.number, thread)
@@ -373,5 +383,6 @@ FUNCTIONS = {
     "cp_async_bulk_commit_group": commit_stores,
     "cp_async_bulk_wait_group": wait_stores,
     "cp_async_bulk_wait_group_read": wait_stores,
+    "cp_async_bulk_prefetch_tensor_3d": nothing,
     "prefetch_tensormap": nothing,
 }

@@ -69,24 +69,47 @@ class TensorMap:
 
 @dataclass(eq=False)
 class MapBuffer(Buffer):
-    """The 128 bytes of a tensor map; `of` is the matrix as the launch has it."""
+    """The 128 bytes of a tensor map; `of` is the matrix as the launch has it.
+
+    Of several maps it holds 128 bytes for each, and `several` are their buffers.
+    """
 
     of: Array | None = None
     map: TensorMap | None = None
+    several: tuple[MapBuffer, ...] = ()
 
     @property
     def box_bytes(self) -> int:
         """Bytes of a box, those outside the matrix included."""
         return int(np.prod(self.map.box)) * ITEM[self.map.dtype]
 
+    @property
+    def reach(self) -> int:
+        """Bytes of shared memory that a box lies in: rows keep the pitch of the swizzle."""
+        row = self.map.box[-1] * ITEM[self.map.dtype]
+        return self.box_bytes // row * max(row, self.map.swizzle)
+
 
 def is_map(a) -> bool:
-    """Say whether an argument is a tensor map that says what it is of."""
+    """Say whether an argument is a tensor map that says what it is of, or a tuple of them."""
+    if isinstance(a, tuple):
+        return bool(a) and all(map(is_map, a))
     return all(hasattr(a, name) for name in ("array", "box", "swizzle", "dtype"))
 
 
-def argument(a, name: str, of: Array) -> Array:
-    """A tensor map as a kernel has it; `of` is its matrix as the launch has it."""
+def argument(a, name: str, of) -> Array:
+    """A tensor map as a kernel has it; ``of(array)`` is its matrix as the launch has it.
+
+    Several are an array of as many rows: ``maps[j]`` is one of them.
+    """
+    if isinstance(a, tuple):
+        several = tuple(argument(each, name, of).buffer for each in a)
+        shape, flat = (len(a), BYTES), np.zeros(len(a) * BYTES, np.uint8)
+        buffer = MapBuffer(
+            name, "global", flat.dtype, flat.size, flat, 0, shape, (BYTES, 1), several=several
+        )
+        return Array(buffer, 0, shape, (BYTES, 1))
+    of = of(a.array)
     if not isinstance(of, Array):
         raise KernelError(f"argument {name} is a tensor map of {type(of).__name__}: give an array")
     flat = np.zeros(BYTES, np.uint8)

@@ -138,8 +138,11 @@ def test_attention_for_hopper_spills_nothing_and_serializes_nothing(D, causal):
     assert hopper.shared_bytes_of(D) <= 226 * 1024, "a block has 227 KB, and barriers take some"
 
 
-@pytest.mark.parametrize("D, causal, dtype", [(128, True, "bfloat16"), (64, False, "float16")])
-def test_attention_for_hopper_in_numba_spills_nothing(D, causal, dtype):
+@pytest.mark.parametrize(
+    "D, causal, dtype, oblique",
+    [(128, True, "bfloat16", False), (128, True, "bfloat16", True), (64, False, "float16", False)],
+)
+def test_attention_for_hopper_in_numba_spills_nothing(D, causal, dtype, oblique):
     """Linked as numba-cuda does it on a GPU: the linker sees the whole program."""
     core = pytest.importorskip("cuda.core")
     from numba import cuda
@@ -148,8 +151,10 @@ def test_attention_for_hopper_in_numba_spills_nothing(D, causal, dtype):
     map_of = types.Array(types.uint8, 1, "C")
     result = types.Array(types.uint16 if dtype == "bfloat16" else types.float16, 2, "C")
     code, _ = cuda.compile(
-        with_numba(hopper.make_attention_wgmma(D, causal, dtype)),
-        types.void(map_of, map_of, map_of, result, types.int32, types.float32),
+        with_numba(hopper.make_attention_wgmma(D, causal, dtype, oblique=oblique)),
+        types.void(
+            map_of, map_of, map_of, result, types.float32[::1], *[types.int32] * 5, types.float32
+        ),
         device=False, abi="numba", cc=(9, 0, "a"), output="ltoir",
         launch_bounds=(hopper.THREADS, 1),
     )  # fmt: skip

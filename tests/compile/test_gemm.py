@@ -21,6 +21,13 @@ CASES = [
     (F16, (9, 0, "a"), {}, {"down_A": True, "down_B": False}, ("multicast", "3d.global")),
     (F16, (9, 0, "a"), {"BM": 64, "cluster": 1},
      {"grouped": True, "by_tma": False, "activation": "silu", "bias": "bfloat16"}, ("wgmma",)),
+    (F16, (9, 0, "a"), {"BN": 128, "cluster": 1}, {"odd_A": True, "odd_B": True, "parted": True},
+     ("wgmma", "ld.shared.u32", "atom.global.inc")),
+    (F16, (9, 0, "a"), {"BM": 64, "BN": 64, "cluster": 1},
+     {"odd_B": True, "dtype": "float16", "out_dtype": "float16", "by_tma": False}, ("wgmma",)),
+    (F16, (9, 0, "a"), {}, {"adds": True, "pairs": True, "out_dtype": "bfloat16"},
+     ("ld.global.u32",)),
+    (F32, (8, 0), {"BN": 128, "WN": 32, "TN": 8}, {"parted": True}, ("atom.global.inc",)),
     (F32, (8, 0), {}, {"way_A": "fours", "way_B": "along k"}, ("cp.async.cg", "st.global.cg.v4")),
     (F32, (8, 0), dict(BM=16, BN=128, BK=16, WM=16, WN=32, TM=4, TN=4),
      {"grouped": True, "activation": "gelu", "bias": "float32", "adds": True}, ("cp.async.ca",)),
@@ -36,25 +43,31 @@ CASES = [
 FORMATS = {"float32": types.float32, "float16": types.float16, "bfloat16": types.uint16}
 
 
-def signature_of(rung, bias, dtype="float32"):
-    """The types of a kernel's arguments, C in float32."""
-    A = types.Array(FORMATS[dtype], 3, "A")
-    A = types.Array(types.uint8, 1, "C") if rung is F16 else A
-    C = types.Array(types.float32, 3, "A")
-    biases = types.Array(types.uint16 if bias == "bfloat16" else types.float32, 1, "C")
+def signature_of(rung, how):
+    """The types of a kernel's arguments."""
+    A = types.Array(FORMATS[how.get("dtype", "float32")], 3, "A")
+    B, C = A, types.Array(FORMATS[how.get("out_dtype", "float32")], 3, "A")
+    if rung is F16:  # tensor maps
+        A, B, maps = (
+            types.Array(types.uint8, 1 + how.get(odd, False), "C") for odd in ("odd_A", "odd_B", "")
+        )
+    biases = types.Array(FORMATS[how.get("bias") or "float32"], 1, "C")
     table, scales = types.Array(types.int32, 2, "C"), [types.float32] * 2
+    left = types.Array(types.float32, 4 if rung is THIN else 1, "C")
+    ended = types.Array(types.uint32, 1, "C")
     if rung is F16:
-        return types.void(A, A, A, C, biases, table, *scales, *[types.int32] * 7)
+        numbers = [*scales, *[types.int32] * 9]
+        return types.void(A, B, maps, C, biases, table, *numbers, left, ended)
     if rung is THIN:
-        left, ended = types.Array(types.float32, 4, "C"), types.Array(types.uint32, 1, "C")
-        return types.void(A, A, C, biases, left, ended, *scales, *[types.int32] * 6)
-    return types.void(A, A, C, biases, table, *scales, *[types.int32] * 5, *[types.int64] * 8)
+        return types.void(A, B, C, biases, left, ended, *scales, *[types.int32] * 6)
+    numbers = [*scales, *[types.int32] * 5, *[types.int64] * 8]
+    return types.void(A, B, C, biases, table, *numbers, left, ended)
 
 
 @pytest.mark.parametrize("rung, capability, options, how, expected", CASES)
 def test_it_compiles_and_nothing_spills(rung, capability, options, how, expected):
     kernel = rung.make(**rung.Options(**options).values, **how)
-    signature = signature_of(rung, how.get("bias", ""), how.get("dtype", "float32"))
+    signature = signature_of(rung, how)
     ptx = compile_kernel(kernel, capability=capability, signature=signature)
     for instruction in expected:
         assert instruction in ptx, instruction

@@ -15,10 +15,11 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
 from kernels import LADDER, cupy, on_gpu  # noqa: E402
 from kernels.basics.files import ROOT  # noqa: E402
-from kernels.frameworks.pytorch import attention, matmul  # noqa: E402
+from kernels.frameworks.pytorch import attention, attention_lse, matmul  # noqa: E402
 from kernels.lab import cdiv  # noqa: E402
 from kernels.lab.pages import path_of  # noqa: E402
 
+OPERATORS = torch.ops.tile_by_tile
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
 
 
@@ -34,6 +35,11 @@ def eighths(request):
         return whole.to(request.param).requires_grad_()
 
     return make
+
+
+def keeps_the_rules(operator, *arguments):
+    """Whether PyTorch finds nothing amiss with an operator."""
+    return set(torch.library.opcheck(operator.default, arguments).values()) == {"SUCCESS"}
 
 
 @pytest.mark.parametrize("rung", ("naive", "tiled", "warp_tiled"))
@@ -78,8 +84,7 @@ def test_a_gradient_that_nobody_asks_for_is_not_computed(eighths):
 
 
 def test_it_keeps_the_rules_of_operators(eighths):
-    found = torch.library.opcheck(matmul, (eighths(5, 7), eighths(7, 3)))
-    assert set(found.values()) == {"SUCCESS"}
+    assert keeps_the_rules(OPERATORS.matmul, eighths(5, 7), eighths(7, 3))
 
 
 @pytest.mark.parametrize("backend", ("aot_eager", pytest.param("inductor", marks=pytest.mark.gpu)))
@@ -185,6 +190,21 @@ def test_a_cuda_graph_records_every_size(rung, size, dtype):
 
 
 @pytest.mark.gpu
+@pytest.mark.parametrize("dtype", (torch.float32, torch.bfloat16))
+@pytest.mark.parametrize("size", (64, 333))
+def test_a_kept_launch_follows_its_tensors(dtype, size):
+    """By rows or columns, aligned or not, with operands that are one and operands that aren't."""
+    held = []
+    for place in (0, 8, 3, 16, 0, 1):
+        room = torch.randint(-2, 3, (2, size * size + 16), device="cuda").to(dtype)
+        A, B = (x[place : place + size * size].view(size, size) for x in room)
+        held.append(room)
+        for left, right in ((A, B), (A, B.t()), (A.t(), B), (A, A), (B, A)):
+            known = (left.float() @ right.float()).to(dtype)
+            assert torch.equal(matmul(left, right), known)
+
+
+@pytest.mark.gpu
 def test_it_runs_on_the_current_stream():
     A = torch.zeros(2048, 2048, device="cuda")
     stream = torch.cuda.Stream()
@@ -214,7 +234,7 @@ def test_16_bits_are_added_in_float32_and_rounded_once(eighths, dtype):
     assert C.dtype == dtype and torch.equal(C, (A.float() @ B.float().t()).to(dtype))
     C.sum().backward()
     assert A.grad.dtype == dtype and torch.equal(A.grad, torch.ones_like(C) @ B.detach())
-    assert set(torch.library.opcheck(matmul, (A, B.t())).values()) == {"SUCCESS"}
+    assert keeps_the_rules(OPERATORS.matmul, A, B.t())
 
 
 def test_8_bits_give_bfloat16_and_no_gradient():
@@ -250,7 +270,38 @@ def test_attention_and_its_gradients_are_pytorchs(device, causal, shared):
     gradients = torch.autograd.grad(found, (Q, K, V), G)
     for one, other in zip(gradients, torch.autograd.grad(expected, again, G.double()), strict=True):
         assert torch.allclose(one.double(), other, atol=1e-4)
-    assert set(torch.library.opcheck(attention, (Q, K, V)).values()) == {"SUCCESS"}
+    assert keeps_the_rules(OPERATORS.attention_lse, Q, K, V)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_attention_tells_the_logarithms_of_its_sums(device):
+    if device == "cpu" and on_gpu:
+        pytest.skip("on a GPU the Numba kernels are compiled: nothing runs on the CPU")
+    Q, K, V = (heads((2, 2, 37, 16), device, seed=seed).detach() for seed in (3, 4, 5))
+    found, sums = attention_lse(Q, K, V)
+    assert torch.equal(found, attention(Q, K, V))
+    assert torch.allclose(sums, (Q @ K.mT / 4).logsumexp(-1), atol=1e-4)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not on_gpu or torch.cuda.get_device_capability()[0] != 9, reason="Hopper's")
+@pytest.mark.parametrize("dtype", (torch.float16, torch.bfloat16))
+@pytest.mark.parametrize("M, N, causal", [(1, 3000, True), (130, 700, True), (128, 4097, False)])
+def test_attention_takes_other_lengths_and_shared_heads(dtype, M, N, causal):
+    """Few queries: the keys are cut, and their parts merged."""
+    for D in (64, 128):
+        Q, K, V = (
+            heads((2, 8, M, D), "cuda", dtype),
+            *(heads((2, 2, N, D), "cuda", dtype, seed) for seed in (4, 5)),
+        )
+        found, sums = attention_lse(Q.detach(), K.detach(), V.detach(), causal)
+        k, v = (x.float().repeat_interleave(4, 1) for x in (K, V))
+        scores = Q.float() @ k.mT / D**0.5
+        seen = torch.ones(M, N, device="cuda")
+        seen = seen.tril(N - M) if causal else seen
+        scores = scores.masked_fill(seen == 0, float("-inf"))
+        assert (found.float() - scores.softmax(-1) @ v).abs().max() < 2**-6
+        assert (sums - scores.logsumexp(-1)).abs().max() < 1e-3
 
 
 @pytest.mark.gpu

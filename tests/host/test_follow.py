@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from kernels import on_gpu
-from kernels.host import follow
+from kernels.host import follow, movable
 from kernels.host.follow import follower, prepared
+from kernels.host.movable import Movable, prepared_and_launched
 
 pytestmark = pytest.mark.skipif(
     on_gpu or not find_spec("cuda"), reason="about machines with CUDA's packages and no GPU"
@@ -23,19 +24,28 @@ def launches(monkeypatch):
 
     noted = SimpleNamespace(calls=[], status=driver.CUresult.CUDA_SUCCESS, stream=7)
 
-    def launch(config, function, parameters, extra):
-        if config.numAttrs:
-            (told,) = config.attrs
-            assert "PROGRAMMATIC_STREAM_SERIALIZATION" in told.id.name
-            assert told.value.programmaticStreamSerializationAllowed == 1
-        noted.calls.append((config, int(function), parameters, int(config.hStream)))
+    def close(config, function, parameters, extra):
+        (told,) = config.attrs
+        assert config.numAttrs == 1 and "PROGRAMMATIC_STREAM_SERIALIZATION" in told.id.name
+        assert told.value.programmaticStreamSerializationAllowed == 1
+        grid = config.gridDimX, config.gridDimY, config.gridDimZ
+        block = config.blockDimX, config.blockDimY, config.blockDimZ
+        asked = int(function), grid, block, config.sharedMemBytes, int(config.hStream), parameters
+        noted.calls.append((*asked, follower))
         return (noted.status,)
+
+    def plain(function, gx, gy, gz, bx, by, bz, shared_bytes, stream, parameters, extra):
+        asked = function, (gx, gy, gz), (bx, by, bz), shared_bytes, stream, parameters
+        noted.calls.append((*asked, prepared))
+        if noted.status:
+            raise RuntimeError(f"{noted.status.name}: invalid argument")
 
     streams = SimpleNamespace(
         get_current_stream=lambda: SimpleNamespace(ptr=noted.stream),
         Device=lambda: SimpleNamespace(id=0),
+        driver=SimpleNamespace(launchKernel=plain),
     )
-    monkeypatch.setattr(driver, "cuLaunchKernelEx", launch)
+    monkeypatch.setattr(driver, "cuLaunchKernelEx", close)
     monkeypatch.setattr(follow, "cupy", SimpleNamespace(ndarray=Resident, cuda=streams))
     return noted
 
@@ -54,11 +64,8 @@ def test_the_driver_finds_every_argument_where_it_is_told_to_look(launches, way)
     encoded = np.arange(16, dtype=np.uint64).view("V128")
     launch = way(KERNEL, (6,), (384,), (encoded, Resident(), np.int32(-5)), 1024)
     launch()
-    config, function, parameters, stream = launches.calls[0]
-    assert (config.gridDimX, config.gridDimY, config.gridDimZ) == (6, 1, 1)
-    assert (config.blockDimX, config.blockDimY, config.blockDimZ) == (384, 1, 1)
-    assert (config.sharedMemBytes, function, stream) == (1024, 4096, 7)
-    assert config.numAttrs == (way is follower)
+    *asked, parameters, how = launches.calls[0]
+    assert asked == [4096, (6, 1, 1), (384, 1, 1), 1024, 7] and how is way
     at = (ctypes.c_uint64 * 3).from_address(parameters)
     assert ctypes.string_at(at[0], 128) == encoded.tobytes()
     assert ctypes.c_uint64.from_address(at[1]).value == 0x7F0000001000
@@ -83,9 +90,10 @@ class OfNumba:
         return self.compiled
 
 
-class Matrix(SimpleNamespace):
-    shape, strides, size, dtype = (3, 5), (40, 4), 15, np.dtype(np.float32)
-    __cuda_array_interface__ = {"data": (0x7F0000002000, False)}  # noqa: RUF012
+class Matrix(Resident):
+    shape, strides, size, dtype, itemsize, ndim = (3, 5), (40, 4), 15, np.dtype(np.float32), 4, 2
+    flags = SimpleNamespace(c_contiguous=False, f_contiguous=False)
+    data = SimpleNamespace(ptr=0x7F0000002000)
 
 
 @pytest.mark.parametrize("shared_bytes", [0, 200_000])
@@ -98,15 +106,15 @@ def test_a_numba_kernel_finds_each_argument_as_it_takes_it(launches, monkeypatch
 
     launches.told = None
     monkeypatch.setattr(follow, "on_gpu", True)
+    monkeypatch.setattr(follow, "cuda", SimpleNamespace(as_cuda_array=lambda array: array))
     monkeypatch.setattr(driver, "cuKernelSetAttribute", told)
     kernel = OfNumba()
     arguments = Matrix(), np.int32(-5), np.float32(1.5)
     launch = prepared(kernel, (2, 3), (32, 8), arguments, shared_bytes)
     launch()
     assert kernel.types == (Matrix, np.int32, np.float32)
-    config, function, parameters, _ = launches.calls[0]
-    assert (config.gridDimY, config.blockDimY, config.sharedMemBytes) == (3, 8, shared_bytes)
-    assert function == 8192
+    *asked, parameters, _ = launches.calls[0]
+    assert asked == [8192, (2, 3, 1), (32, 8, 1), shared_bytes, 7]
     most = "CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES"
     assert launches.told == ((most, shared_bytes, 8192) if shared_bytes else None)
     at = (ctypes.c_uint64 * 11).from_address(parameters)
@@ -116,17 +124,111 @@ def test_a_numba_kernel_finds_each_argument_as_it_takes_it(launches, monkeypatch
     assert ctypes.c_float.from_address(at[10]).value == 1.5
 
 
-def test_each_launch_goes_to_the_stream_of_its_moment(launches):
-    launch = follower(KERNEL, (2, 3), (32, 4), ())
+@pytest.mark.parametrize("way", [follower, prepared])
+def test_each_launch_goes_to_the_stream_of_its_moment(launches, way):
+    launch = way(KERNEL, (2, 3), (32, 4), ())
     launch()
     launches.stream = 8
     launch()
-    assert [stream for *_, stream in launches.calls] == [7, 8]
+    assert [stream for *_, stream, _, _ in launches.calls] == [7, 8]
 
 
-def test_a_launch_that_fails_says_why(launches):
+@pytest.mark.parametrize("way", [follower, prepared])
+def test_a_launch_that_fails_says_why(launches, way):
     from cuda.bindings import driver
 
     launches.status = driver.CUresult.CUDA_ERROR_INVALID_VALUE
     with pytest.raises(RuntimeError, match=r"^product was not launched \(CUDA_ERROR_INVALID_VALUE"):
-        follower(KERNEL, (1,), (1,), ())()
+        way(KERNEL, (1,), (1,), ())()
+
+
+# ------------------------------------------------------------------------------ elsewhere
+
+
+class Block(Resident):
+    """An array of some bytes at an address."""
+
+    flags = SimpleNamespace(c_contiguous=True, f_contiguous=False)
+    dtype, itemsize, ndim = np.dtype(np.uint8), 1, 2
+
+    def __init__(self, place, shape=(4, 32)):
+        self.data, self.shape = SimpleNamespace(ptr=place), shape
+        self.strides, self.size = (shape[1], 1), shape[0] * shape[1]
+
+
+class Map(np.ndarray):
+    """A tensor map whose bytes are its address."""
+
+    @classmethod
+    def at(cls, place):
+        made = np.zeros(16, np.uint64)
+        made[0] = place
+        made = made.view("V128").view(cls)
+        made.place = place
+        return made
+
+    def moved(self, by):
+        return Map.at(self.place + by)
+
+
+def test_arguments_follow_their_arrays(launches, monkeypatch):
+    """Addresses, those within an array, and tensor maps; what is no array's stays."""
+
+    def seen():
+        at = (ctypes.c_uint64 * 4).from_address(launches.calls[-1][-2])
+        return [ctypes.c_uint64.from_address(each).value for each in at]
+
+    def make(A, B):
+        arguments = A, Map.at(B.data.ptr), Block(A.data.ptr + 64, (2, 32)), Block(0x9000)
+        return prepared(KERNEL, (1,), (32,), arguments)
+
+    launch = prepared_and_launched(make, [Block(0x1000), Block(0x2000)])
+    assert isinstance(launch, Movable) and seen() == [0x1000, 0x2000, 0x1040, 0x9000]
+    launch((0x5000, 0x2000))
+    assert seen() == [0x5000, 0x2000, 0x5040, 0x9000]
+    launch((0x6000, 0x7000))
+    assert seen() == [0x6000, 0x7000, 0x6040, 0x9000]
+    launch((0x1000, 0x2000))
+    assert seen() == [0x1000, 0x2000, 0x1040, 0x9000]
+
+
+def test_numba_finds_moved_arrays_and_maps_in_global_memory(launches, monkeypatch):
+    monkeypatch.setattr(follow, "on_gpu", True)
+    monkeypatch.setattr(follow, "cuda", SimpleNamespace(as_cuda_array=lambda array: array))
+    places = {}
+
+    def on_device(maps):
+        place = places.setdefault(maps.tobytes(), 0x10000 + 256 * len(places))
+        return Block(place, (1, 128))
+
+    monkeypatch.setattr(follow, "map_on_device", on_device)
+    monkeypatch.setattr(movable, "map_on_device", on_device)
+
+    def seen():
+        at = (ctypes.c_uint64 * 18).from_address(launches.calls[-1][-2])
+        return [ctypes.c_uint64.from_address(at[n]).value for n in (4, 13)]
+
+    def make(A):
+        return prepared(OfNumba(), (1,), (32,), (A, Map.at(A.data.ptr)))
+
+    launch = prepared_and_launched(make, [Block(0x1000)])
+    assert seen() == [0x1000, 0x10000]
+    launch((0x3000,))
+    assert seen() == [0x3000, 0x10100]
+    launch((0x1000,))
+    assert seen() == [0x1000, 0x10000]
+
+
+@pytest.mark.parametrize(
+    "makes",
+    [
+        lambda A, B: prepared(KERNEL, (1,), (1,), (A,)),  # B is read through a copy
+        lambda A, B: prepared(KERNEL, (1,), (1,), (A, B, Block(A.data.ptr + 48, (1, 1)))),
+        lambda A, B: [prepared(KERNEL, (1,), (1,), (A, B)), follow.another_way()][0],
+    ],
+)
+def test_what_is_not_clear_stays_where_it_is(launches, makes):
+    launch = prepared_and_launched(makes, [Block(0x1000), Block(0x1020)])
+    assert not isinstance(launch, Movable)
+    launch()
+    assert len(launches.calls) == 2

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kernels.host import half
+from kernels.host import cdiv, half
 from kernels.primitives import attention_wgmma as hopper
 from kernels.primitives.attention import error_bound, exact
 from microscope import TensorMap, trace
@@ -24,20 +24,46 @@ def inputs(heads, N, D, dtype, seed=0):
 # ------------------------------------------------------------------------------ in Python
 
 
-def traced(kernel, heads: int, N: int, D: int, causal: bool, dtype: str):
+def traced(kernel, heads: int, N: int, D: int, causal: bool, dtype: str, M=0, shared=1, splits=1):
     """What the interpreter reports, and whether the result is as near as rounding allows."""
-    given = inputs(heads, N, D, dtype)
+    Q, K, V = inputs(heads, N, D, dtype)
+    given = Q[:, -(M or N) :].copy(), *(x[: heads // shared] for x in (K, V))
+    M = given[0].shape[1]
     maps = [TensorMap(x, (1, hopper.KEYS, 64), dtype) for x in given]
-    out = np.zeros((heads * N, D), given[0].dtype)
+    rows, span = heads * splits * M, cdiv(cdiv(N, splits), hopper.KEYS) * hopper.KEYS
+    out, lse = (
+        np.zeros((rows, D), Q.dtype if splits == 1 else np.float32),
+        np.zeros(rows, np.float32),
+    )
     scale = np.float32(math.log2(math.e) / math.sqrt(D))
     seen = trace(
-        kernel, (-(-N // hopper.QUERIES), heads), hopper.THREADS, *maps, out, np.int32(N), scale,
-        shared_bytes=hopper.shared_bytes_of(D),
+        kernel, (-(-M // hopper.QUERIES), heads * splits), hopper.THREADS, *maps, out, lse,
+        *map(np.int32, (M, N, shared, splits, span)), scale, shared_bytes=hopper.shared_bytes_of(D),
     )  # fmt: skip
     known = [half.floats(x) for x in given]
-    found = half.floats(seen.outputs["O"]).reshape(heads, N, D)
+    outputs = seen.outputs
+    if splits > 1:
+        merged = np.zeros((heads * M, D), Q.dtype), np.zeros(heads * M, np.float32)
+        outputs = trace(
+            hopper.make_merge(dtype), heads * M, D, outputs["O"], outputs["lse"], *merged,
+            *map(np.int32, (M, splits)),
+        ).outputs  # fmt: skip
+    found = half.floats(outputs["O"]).reshape(heads, M, D)
     bound = error_bound(*known, causal, unit=UNITS[dtype])
-    return seen.problems, bool(np.all(abs(found - exact(*known, causal)) <= bound))
+    right = np.all(abs(found - exact(*known, causal)) <= bound)
+    sums = log_sums(*known[:2], causal)
+    right &= np.allclose(outputs["lse"].reshape(heads, M), sums, rtol=0, atol=1e-4)
+    return seen.problems, bool(right)
+
+
+def log_sums(Q, K, causal: bool) -> np.ndarray:
+    """The logarithm of the sum of exponentials of each query's scores."""
+    K = K.astype(np.float64).repeat(len(Q) // len(K), axis=0)
+    scores = Q.astype(np.float64) @ K.transpose(0, 2, 1) / math.sqrt(Q.shape[2])
+    M, N = scores.shape[1:]
+    scores = np.where(np.tri(M, N, N - M) if causal else True, scores, -np.inf)
+    largest = scores.max(axis=2, keepdims=True)
+    return (largest + np.log(np.exp(scores - largest).sum(axis=2, keepdims=True)))[..., 0]
 
 
 @pytest.mark.parametrize(
@@ -47,6 +73,27 @@ def traced(kernel, heads: int, N: int, D: int, causal: bool, dtype: str):
 def test_in_python_it_is_right_and_sound(heads, N, D, causal, dtype):
     kernel = hopper.make_attention_wgmma(D, causal, dtype)
     assert traced(kernel, heads, N, D, causal, dtype) == ([], True)
+
+
+@pytest.mark.parametrize("M, N, causal", [(1, 200, True), (130, 259, True), (70, 130, False)])
+def test_keys_may_be_shared_and_more_than_queries(M, N, causal):
+    kernel = hopper.make_attention_wgmma(64, causal, oblique=causal)
+    assert traced(kernel, 2, N, 64, causal, "bfloat16", M, shared=2) == ([], True)
+
+
+@pytest.mark.parametrize("dtype", ("bfloat16", "float16"))
+def test_parts_of_the_keys_are_merged(dtype):
+    kernel = hopper.make_attention_wgmma(64, False, dtype)
+    assert traced(kernel, 2, 300, 64, False, dtype, 3, shared=2, splits=3) == ([], True)
+
+
+def test_keys_are_cut_where_there_are_fewer_blocks_than_multiprocessors():
+    assert hopper.splits_of(8, 32768, 132) == (16, 2048)
+    assert hopper.splits_of(200, 32768, 132) == (1, 32768)
+    assert hopper.splits_of(1, 600, 132) == (1, 640)
+    for blocks, N in ((1, 5000), (3, 8191), (60, 4097)):
+        splits, span = hopper.splits_of(blocks, N, 132)
+        assert (splits - 1) * span < N <= splits * span and splits * blocks <= 132
 
 
 def test_without_overlap_it_is_right_and_sound():

@@ -78,3 +78,16 @@ def test_every_fault_was_one_line_and_left_nothing():
     for row in rows:
         assert row.said and "\n" not in row.said
         assert row.left_processes == row.left_bytes == 0
+
+
+def test_reads_are_measured_against_the_fastest_read():
+    def record(**tables):
+        rows = {name: [records.Row(row) for row in each] for name, each in tables.items()}
+        return records.Record("x", tables=rows)
+
+    copy = {"what": "copy", "bytes_per_second": 3.0}
+    assert record(bandwidth=[copy]).reading() == ("copy", 3.0)
+    read = {"what": "read", "bytes_per_second": 2.9}
+    assert record(bandwidth=[copy, read]).reading() == ("read", 2.9)
+    sums = [{"what": "tree", "bytes_per_second": 1.0}, {"what": "several", "bytes_per_second": 3.1}]
+    assert record(bandwidth=[copy, read], sums=sums).reading() == ("read", 3.1)

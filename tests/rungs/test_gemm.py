@@ -97,6 +97,41 @@ def test_parts_of_k_batches_and_groups(dtype, split):
         assert np.array_equal(product(rows, B, dtype, None, None, sizes, layout, **tiles), expected)
 
 
+def within(array, row, col, pitch):
+    """The array as a part of a wider one, and all of that one: its rows start anywhere."""
+    rows, cols = array.shape[-2:]
+    around = np.full((*array.shape[:-2], rows + 8, pitch), 7, array.dtype)
+    part = around[..., row : row + rows, col : col + cols]
+    part[...] = array
+    return part, around
+
+
+@pytest.mark.parametrize("dtype, held", [("bfloat16", "bfloat16"), ("float16", "float32")])
+@pytest.mark.parametrize("batch", ((), (2,)))
+def test_rows_of_16_bits_that_start_anywhere_are_not_copied(dtype, held, batch):
+    """Fewer than eight rows, parts of K, one odd operand, and nothing beside C is written."""
+    tiles = [
+        dict(BM=64, BN=64, cluster=1, split=2),
+        dict(BM=128, BN=64, cluster=1),
+        dict(BM=64, BN=128, cluster=1),
+    ]
+    shapes = [(3, 71, 9), (66, 5, 130), (130, 75, 72)]
+    for (M, N, K), options, pitch in zip(shapes, tiles, (201, 204, 206), strict=True):
+        A, B, C = whole(40, *batch, M, K), whole(41, *batch, K, N), whole(42, *batch, M, N)
+        (left, _), (right, _) = (within(half.cast(x, dtype), 1, 3, pitch) for x in (A, B))
+        out, around = within(half.cast(C, held), 2, 1, pitch)
+        before = around.copy()
+        operands = GemmProduct(left, right, out, Epilogue(None, "relu", 1.0, 2.0))
+        rung = GENERAL["gemm_f16"]
+        launch = rung.launcher(operands, rung.Options(**options))
+        assert batch or not operands._copied
+        operands.around(launch)()
+        expected = half.cast(np.maximum(A @ B + 2 * C, 0), held)
+        assert np.array_equal(half.floats(operands.result()), half.floats(expected)), (M, N, K)
+        out[...] = before[..., 2 : 2 + M, 1 : 1 + N]
+        assert np.array_equal(around, before)
+
+
 @pytest.mark.parametrize("dtype", ("float32", "float16", "bfloat16"))
 @pytest.mark.parametrize("layout", ("NN", "NT", "TN", "TT"))
 def test_a_thin_product_of_either_side(layout, dtype):

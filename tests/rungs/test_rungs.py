@@ -336,6 +336,43 @@ def test_out_may_not_be_an_input():
         LADDER["naive"].matmul(square, square.copy(), out=square)
 
 
+IN_NUMBA = [name for name, rung in LADDER.items() if rung.in_microscope]
+
+
+@pytest.mark.parametrize("name", IN_NUMBA)
+def test_every_rung_refuses_bad_input_in_one_line_and_writes_nothing(name):
+    """Wrong in format, shape, size or place, and an output that is an input in part."""
+    out = cupy.full((8, 8), 7, np.float32)
+    square = cupy.asarray(np.ones((8, 8), np.float32))
+    wide = cupy.asarray(np.ones((8, 12), np.float32))
+    for bad in (
+        (square.astype(np.float64), square), (square, square.astype(np.int32)), (square[0], square),
+        (square[:0], square), (square[:, :0], square[:0]), (square[:, :7], square),
+        (cupy.asnumpy(square), square), ([[1.0]], square), (square, square, out[:7]),
+        (square, square, out.astype(np.float16)), (square, square, np.zeros((8, 8), np.float32)),
+        (wide[:, :8], square, wide[:, 4:]), (square, wide[:, :8], wide[:, 1:9]),
+    ):  # fmt: skip
+        before = [cupy.asnumpy(x).copy() for x in (out, square, wide)]
+        with pytest.raises((TypeError, ValueError)) as caught:
+            LADDER[name].matmul(*bad, *(out,) * (len(bad) == 2))
+        assert "\n" not in str(caught.value)
+        after = [cupy.asnumpy(x) for x in (out, square, wide)]
+        assert all(map(np.array_equal, before, after)), bad
+
+
+@pytest.mark.parametrize("name", IN_NUMBA)
+def test_nan_and_infinity_stay_in_their_rows_and_columns(name):
+    """Also at the edges, where tiles reach beyond a matrix: a zero there must not meet them."""
+    A, B = oracle.inputs(37, 29, 19)
+    A[1, 18], A[36, 0], A[5, 3], B[18, 28] = np.nan, np.inf, -np.inf, np.inf
+    with np.errstate(invalid="ignore"):
+        known = (A[:, :, None] * B).sum(axis=1)
+    found = cupy.asnumpy(LADDER[name].matmul(cupy.asarray(A), cupy.asarray(B)))
+    odd = ~np.isfinite(known)
+    assert odd.sum() > 100 and np.array_equal(~np.isfinite(found), odd)
+    assert np.array_equal(found[odd], known[odd], equal_nan=True)
+
+
 @pytest.mark.parametrize("M, N", ((0, 5), (5, -1), ("100", 5), (2.5, 5)))
 def test_bad_sizes_of_a_launch_or_a_model(M, N):
     for rung in LADDER.values():

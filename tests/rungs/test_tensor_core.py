@@ -103,7 +103,7 @@ def test_a_tensor_map_of_one_row_does_not_ask_how_far_the_next_would_be(monkeypa
     row = np.zeros((4, 20), np.float16)[:1, :16]
     assert row.flags.c_contiguous and row.strides[0] == 40
     monkeypatch.setattr(tma, "on_gpu", True)
-    monkeypatch.setattr(tma, "encoded", lambda address, shape, apart, tile, dtype: np.array(apart))
+    monkeypatch.setattr(tma, "encoded", lambda address, shape, apart, *_: np.array(apart))
     array = SimpleNamespace(
         data=SimpleNamespace(ptr=0), shape=row.shape, strides=row.strides, itemsize=row.itemsize
     )

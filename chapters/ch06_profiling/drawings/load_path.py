@@ -1,4 +1,4 @@
-"""The way of a load through the GPU, and how busy each unit on it is."""
+"""The path of a load through the GPU, and how busy each unit on it is."""
 
 from __future__ import annotations
 

@@ -20,8 +20,9 @@ def rungs(
     *,
     climbed: Collection[str],
     peak: float | None = None,
+    key: bool = False,
 ) -> Figure:
-    """Recorded speeds as bars, the first rung on top; a key where they differ in language.
+    """Recorded speeds as bars, the first rung on top.
 
     Parameters
     ----------
@@ -33,6 +34,8 @@ def rungs(
         Those drawn in full colour.
     peak : float, optional
         FLOP/s of the arithmetic units, drawn as a line.
+    key : bool
+        Whether to say which language a bar's colour stands for.
     """
     if not rows:
         return empty("Nothing is recorded yet.")
@@ -52,9 +55,9 @@ def rungs(
     if peak:
         ax.axvline(peak / 1e9, color=INK, linewidth=1.2, linestyle="--")
         ax.text(peak / 1e9 - 0.01 * longest, 0, "FP32 peak", va="center", ha="right", fontsize=9)
-    if len(engines) > 1:
-        key = [Patch(**style[engine], label=ENGINE_TITLES[engine]) for engine in engines]
-        fig.legend(handles=key, ncols=len(key), loc="outside lower right", fontsize=9)
+    if key:
+        handles = [Patch(**style[engine], label=ENGINE_TITLES[engine]) for engine in engines]
+        fig.legend(handles=handles, ncols=len(handles), loc="outside lower right", fontsize=9)
     ax.set_yticks(range(len(rows)), [titles.get(row["rung"], row["rung"]) for row in rows])
     ax.invert_yaxis()
     ax.set_xlim(0, 1.08 * longest)

@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from kernels.engine import cupy, on_gpu
+from kernels.host import e4m3, half
 from kernels.measure import ncu, probes
 from kernels.measure.bench.step import Step, Tables
 from kernels.measure.timing import time as time_launch
-from kernels.primitives import matvec, matvec_int4, reduction, scan
+from kernels.primitives import matvec, matvec_int4, reduction, scan, weight_only
 
 ENGINES = ("numba", "cpp")
 #: Numbers of the vectors, even and odd; a scan's check takes ten times the memory of its vector.
@@ -182,6 +183,43 @@ def int4_cases(shapes: tuple[tuple[int, int], ...] = SHAPES[:3]) -> Iterator[Pri
             )  # fmt: skip
 
 
+def weight_cases(shapes: tuple[tuple[int, int], ...] = SHAPES[1:3]) -> Iterator[Primitive]:
+    """Products with weights of 4 and 8 bits on tensor cores, for several rows of bfloat16."""
+    for N, K in shapes:
+        words = cupy.random.default_rng(1).integers(0, 2**32, (N, K // 8), dtype=np.uint32)
+        numbers = e4m3.rounded(_random(N, K))
+        for bits, weights, scales in (
+            (4, words, abs(_random(N, K // matvec_int4.GROUP))), (8, numbers, abs(_random(N))),
+        ):  # fmt: skip
+            for M in (1, 8, 16, 64):
+                X, Y = half.bfloat16(_random(M, K)), cupy.empty((M, N), np.uint16)
+                nbytes = weights.nbytes + scales.nbytes + X.nbytes + Y.nbytes
+                yield Primitive(
+                    {"what": f"{bits} bits", "engine": "numba", "M": M, "N": N, "K": K}, nbytes,
+                    weight_only.Weights(weights, scales, X, Y).launcher(),
+                    _error_of_weights(weights, scales, X, Y),
+                )  # fmt: skip
+
+
+def _error_of_weights(weights: Any, scales: Any, X: Any, Y: Any) -> Callable[..., float]:
+    """As `_error`, for the first rows of W; results are rounded to bfloat16."""
+    rows = 512
+    if weights.dtype == np.uint32:
+        W = matvec_int4.dequantise(cupy.asnumpy(weights[:rows]), cupy.asnumpy(scales[:rows]))
+    else:
+        W = cupy.asnumpy(e4m3.floats(weights[:rows]) * scales[:rows, None])
+    W, x = cupy.asarray(W, np.float64), half.floats(X).astype(np.float64)
+
+    def error(launch: Callable[[], object]) -> float:
+        Y.fill(0x7FC0)  # NaN
+        launch()
+        known, depth = x @ W.T, X.shape[1] + 16
+        bound = 2.0**-8 * abs(known) + depth * U * (abs(x) @ abs(W.T))
+        return float((abs(half.floats(Y[:, :rows]) - known) / bound).max())
+
+    return error
+
+
 def _gemv(W: Any, x: Any, y: Any) -> Callable[[], object]:
     return lambda: cupy.dot(W, x, out=y)
 
@@ -229,6 +267,7 @@ TABLES: dict[str, Callable[[], Iterator[Primitive]]] = {
     "scans": scan_cases,
     "matvecs": product_cases,
     "int4": int4_cases,
+    "weights": weight_cases,
 }
 
 

@@ -12,6 +12,7 @@ SMALL = {
     "scans": lambda: bench.scan_cases((2500, 77)),
     "matvecs": lambda: bench.product_cases(((33, 64), (40, 37)), (1, 3, 8)),
     "int4": lambda: bench.int4_cases(((33, 128), (8, 384))),
+    "weights": lambda: bench.weight_cases(((40, 128),)),
 }
 
 
@@ -44,7 +45,7 @@ def test_every_row_is_right_and_of_its_own(table):
         assert row["bytes_per_second"] == row["bytes"] / 0.5
         assert row["share_of_copy"] == round(row["bytes"] / 0.5 / 1e5, 4)
     assert {row["engine"] for row in rows} >= (
-        {"numba"} if table == "int4" else {"numba", "library"}
+        {"numba"} if table in ("int4", "weights") else {"numba", "library"}
     )
 
 

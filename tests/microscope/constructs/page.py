@@ -32,7 +32,7 @@ of the blocks, and were right in 50 of 50 where other threads had. Numba's examp
 *Sessionize* are of the second kind: they run there, and are refused here.
 
 A thread's stack has 1024 bytes on a GPU. Compiled for an H100, a call of `fib` takes 56 of them,
-and one of a smaller function 32: that one was right 20 deep on the GPU, and ended with an error 50
+and one of a smaller function 32: that one was right 30 deep on the GPU, and ended with an error 32
 deep. The interpreter refuses more than 32.
 
 {summary}

@@ -801,16 +801,17 @@ class Writer:
     def tile(self) -> None:
         """A box of a matrix that TMA loads, one of its elements, and perhaps a box that it stores.
 
-        Boxes may lie partly or wholly outside.
+        Boxes may lie partly or wholly outside, and begin at a multiple of 16 bytes of their row.
         """
         name, bar, v, n = self.fresh("box"), self.fresh("bar"), self.fresh("v"), self.block_threads
         kind = self.pick(MAPS)
         size, rows = np.dtype(TYPES[kind]).itemsize, self.pick((1, 3, 8, 16))
-        columns = self.pick((16, 32, 64, 128)) // size
+        columns, step = 128 // size, 16 // size
         of = (self.pick((5, 17, 40)), 16 // size * self.pick((1, 3, 9)))
         of = (*((self.pick((1, 3)),) if self.chance(0.3) else ()), *of)
         self.maps.append(f"map_{kind}_{'x'.join(map(str, of))}_{rows}x{columns}_{self.counter}")
-        at = [f"int32({self.integer(1)} % {x + 8} - 4)" for x in (of[-1], of[-2])]
+        at = [f"int32(({self.integer(1)} % {of[-1] // step + 3} - 2) * {step})"]
+        at += [f"int32({self.integer(1)} % {of[-2] + 8} - 4)"]
         at += [f"int32({self.integer(1)} % {of[0]})"] * (len(of) - 2)
         count, there = rows * columns, f"ptx.shared_address({name})"
         self.line(f"{name} = cuda.shared.array({count}, {self.type_name(kind)}, alignment=1024)")
@@ -842,7 +843,7 @@ class Writer:
         self.line("ptx.fence_proxy_async()")
         self.line("cuda.syncthreads()")
         with self.body("if t == 0:"):
-            x, y = self.pick((0, 0, 1, -2, columns)), f"i // {n} * {rows}"
+            x, y = self.pick((0, 0, step, -step, columns)), f"i // {n} * {rows}"
             to = f"{self.maps[-1]}, int32({x}), int32({y})"
             self.line(f"ptx.cp_async_bulk_tensor_2d_store({to}, {there})")
             self.line("ptx.cp_async_bulk_commit_group()")

@@ -90,6 +90,34 @@ def test_a_tensor_map_refuses_what_the_driver_does(arguments, message):
         TensorMap(np.zeros((128, 128), np.float32), *arguments)
 
 
+@pytest.mark.parametrize("x, problems", [(8, []), (12, [Kind.MISALIGNED])])
+def test_a_box_of_one_of_several_maps_starts_on_a_16_byte_boundary(x, problems):
+    @cuda.jit
+    def kernel(maps, out, x):
+        tile = cuda.shared.array(64, np.uint16, alignment=128)
+        barriers = cuda.shared.array(1, np.uint64)
+        bar, t = ptx.shared_address(barriers), cuda.threadIdx.x
+        if t == 0:
+            ptx.mbarrier_init(bar, 1)
+            ptx.fence_mbarrier_init()
+            ptx.mbarrier_arrive_expect_tx(bar, 128)
+            place = ptx.shared_address(tile)
+            ptx.cp_async_bulk_tensor_2d_load(place, maps[cuda.blockIdx.x], x, 2, bar)
+        cuda.syncthreads()
+        if x % 8 == 0:
+            ptx.mbarrier_wait_parity(bar, 0)
+        out[cuda.blockIdx.x, t] = tile[t]
+
+    numbers = [np.arange(64, dtype=np.uint16).reshape(4, 16) + 100 * n for n in range(2)]
+    maps = tuple(TensorMap(a, (8, 8), "bfloat16", swizzle=0) for a in numbers)
+    seen = trace(kernel, 2, 64, maps, np.zeros((2, 64), np.uint16), x)
+    kinds = [p.kind for p in seen.problems if p.kind != Kind.UNINITIALISED]
+    assert kinds[:1] == problems  # what never comes is missed, too
+    if not problems:
+        expected = [np.pad(a[2:, 8:], ((0, 6), (0, 0))).reshape(-1) for a in numbers]
+        np.testing.assert_array_equal(seen.outputs["out"], expected)
+
+
 def test_registers_that_a_block_does_not_have_are_waited_for_in_vain():
     source = KERNELS.read_text(encoding="utf-8")
     greedy = source.replace("(32, 160) if CONSUMERS == 3", "(40, 232) if CONSUMERS == 3")

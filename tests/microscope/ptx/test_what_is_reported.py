@@ -124,6 +124,31 @@ def test_a_cluster_that_ends_while_a_block_still_delivers(landing, words):
     assert re.search(words, delivered.message) and "block (1, 0, 0)" in delivered.message
 
 
+def test_a_box_of_narrow_rows_takes_the_pitch_of_the_swizzle():
+    A = np.zeros((40, 64), np.float32)
+    box = lambda columns: TensorMap(A, (8, columns), "float32")  # noqa: E731
+    assert not trace(loads, 1, 32, box(32), np.int32(1024), shared_bytes=1024).problems
+    narrow, *_ = trace(loads, 1, 32, box(8), np.int32(256), shared_bytes=256).problems
+    assert narrow.kind == Kind.OUT_OF_BOUNDS  # an H100: illegal address
+    assert "the box of 1024 bytes at shared address" in narrow.message
+
+
+@cuda.jit
+def loads(map_A, size):
+    """A box that one thread asks for, and all wait for."""
+    box = cuda.shared.array(0, float32, alignment=1024)
+    bars = cuda.shared.array(1, uint64)
+    at, bar = ptx.shared_address(box), ptx.shared_address(bars)
+    if cuda.threadIdx.x == 0:
+        ptx.mbarrier_init(bar, 1)
+        ptx.fence_mbarrier_init()
+    cuda.syncthreads()
+    if cuda.threadIdx.x == 0:
+        ptx.mbarrier_arrive_expect_tx(bar, size)
+        ptx.cp_async_bulk_tensor_2d_load(at, map_A, 0, 0, bar)
+    ptx.mbarrier_wait_parity(bar, 0)
+
+
 clusters_of_two = ptx.cluster_dims(2)
 
 
