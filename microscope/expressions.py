@@ -100,7 +100,11 @@ class Expressions(ABC):
             try:
                 v = self.frame.code.outer(n.id)
             except KeyError:
-                raise KernelError(f"line {n.lineno}: the name {n.id!r} is not defined") from None
+                told = f"line {n.lineno}: the name {n.id!r} is not defined"
+                owner = self.frame.code.function.__globals__.get("cuda")
+                if names.is_cuda(owner) and hasattr(owner, n.id):
+                    told += f": did you mean cuda.{n.id}?"
+                raise KernelError(told) from None
         else:
             owner = self.constant(n.value)
             if isinstance(owner, values.Parts) and n.attr in owner.kind.names:

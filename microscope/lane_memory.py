@@ -116,9 +116,14 @@ class LaneMemory(Memory):
             called = ast.unparse(n.func).rpartition(".")[2]
             op = {"load4": "reads", "store4": "writes"}.get(called.partition("_")[0], "updates")
         inside = ", ".join(str(e) for e in element)
+        cure = "guard the access with an if"
+        if a.buffer.space == "shared" and isinstance(n, ast.Subscript):
+            parts = n.slice.elts if isinstance(n.slice, ast.Tuple) else [n.slice]
+            if len(parts) == len(element):
+                cure = _how_far(shape, element, parts)
         message = (
-            f"thread {thread} of block {block} {op} {a.name}[{inside}], "
-            f"outside its shape {shape}: guard the access with an if"
+            f"thread {thread} of block {block} {op} {a.name}[{inside}], outside its shape {shape}: "
+            f"{cure}"
         )
         problem = Problem(
             Kind.OUT_OF_BOUNDS,
@@ -328,6 +333,13 @@ def _constant_negative(n) -> bool:
     index = n.slice if isinstance(n, ast.Subscript) else n.args[1] if len(n.args) > 1 else None
     parts = index.elts if isinstance(index, ast.Tuple) else [index]
     return any(isinstance(p, ast.Constant) and p.value < 0 for p in parts)
+
+
+def _how_far(shape: tuple, element: tuple, parts: list[ast.expr]) -> str:
+    """Which index goes past the end of a tile: an if would hide a loop that is too long."""
+    axis = next(i for i, size in enumerate(shape) if not 0 <= element[i] < size)
+    words = ("rows", "columns") if len(shape) == 2 else ("elements",) * len(shape)
+    return f"it has only {shape[axis]} {words[axis]}: how far does {ast.unparse(parts[axis])} run?"
 
 
 def _plain(shape, position, lanes: Lanes) -> tuple[int, ...]:

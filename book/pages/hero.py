@@ -40,7 +40,7 @@ STEPS = (
     Step(
         "swapped",
         "numba",
-        "Swapped",
+        "Naive, uncoalesced",
         "row = uint32(cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x)",
         "row",
         "Neighbouring threads read down a column of A: one load needs 32 pieces of memory.",

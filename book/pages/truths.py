@@ -8,7 +8,7 @@ searched, so that no number is typed twice.
 - ``number``: `find` has a group for the figure. The answer is divided by what `over` finds, if that
   is given; ``percent = true`` turns this share into per cent. With ``sum = true``, all that `find`
   finds is added up; with ``largest = true``, the largest of it counts. ``least`` is the least
-  possible guess, 0 if not given.
+  possible guess, 0 if not given. ``computed = true`` says that a record doesn't hold the answer.
 - ``choice``: `options` has a pattern for each answer. The one that is found is right.
 - ``sketch``: `points` has a pattern like `find` for each place along the axis, and `top` is the
   height of the axis.
@@ -157,6 +157,7 @@ def asked(entry: dict[str, Any], cells: dict[str, Any], default: str) -> Field:
         unit=entry.get("unit", ""),
         cell=name,
         answer=answer(kind, entry, text_of(cell)),
-        recorded="nbval-ignore-output" in cell["metadata"].get("tags", []),
+        recorded=not entry.get("computed")
+        and "nbval-ignore-output" in cell["metadata"].get("tags", []),
         said=entry,
     )

@@ -422,6 +422,7 @@ def test_a_sound_kernel_raises_no_alarm(schedule):
         ("a[0, 0] = 1", r"line 2: a has 1 axes, got 2 indices: a\[0, 0\]"),
         ("a[0.5] = 1", r"line 2: an index must be an integer, not float64: a\[0.5\]"),
         ("a[0] = b", "line 2: the name 'b' is not defined"),
+        ("syncthreads()", "the name 'syncthreads' is not defined: did you mean cuda.syncthreads?"),
         ("a[0] = np.zeros(3)", "line 2: a kernel cannot call np.zeros"),
         ("a[0] = open('x')", "line 2: a kernel cannot call open"),
         ("a[0] = cuda.no_such_thing(1)", "line 2: cuda.no_such_thing is not known"),

@@ -16,6 +16,8 @@ export class Cell {
     this.coloured = [...this.code.childNodes];
     this.text = this.code.textContent.replace(/\n$/, "");
     this.source = this.text;
+    this.marked = []; // lines
+    this.bands = [];
     this.marking = new Set(); // cells that hold a line which this one's messages name
   }
 
@@ -38,7 +40,7 @@ export class Cell {
       });
       this.code.hidden = true;
       this.code.after(this.editor.element);
-      this.mark(this.marked);
+      this.mark(...this.marked);
     }
     this.editor.focus();
   }
@@ -101,17 +103,21 @@ export class Cell {
     this.way.title = way === "undo" ? "Bring your text back" : "The page’s own text for this cell";
   }
 
-  /** Mark a line of the text; without one, none. */
-  mark(line) {
-    this.marked = line;
-    this.band?.remove();
-    if (this.editor) return this.editor.mark(line);
-    if (!line) return null;
-    this.band = make("span", { className: "engine-band", textContent: line });
-    this.band.setAttribute("aria-hidden", "true");
+  /** Mark these lines of the text, and no others. */
+  mark(...lines) {
+    this.marked = lines;
+    for (const band of this.bands) band.remove();
+    this.editor?.mark(...lines);
+    this.bands = this.editor ? [] : lines.map((line) => this.band(line));
+    this.code.after(...this.bands);
+  }
+
+  band(line) {
+    const band = make("span", { className: "engine-band", textContent: line });
+    band.setAttribute("aria-hidden", "true");
     const { top, height } = this.box(line);
-    Object.assign(this.band.style, { top: `${top}px`, height: `${height}px` });
-    return this.code.after(this.band);
+    Object.assign(band.style, { top: `${top}px`, height: `${height}px` });
+    return band;
   }
 
   /** Where a line stands in the listing: it may be broken, on a narrow screen. */

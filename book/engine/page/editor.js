@@ -93,13 +93,12 @@ export function edit(text, { label, changed, run, leave }) {
     element: view.dom,
     focus: () => view.contentDOM.focus({ preventScroll: true }),
     write: (other) => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: other } }),
-    /** Mark a line; without one, none. */
-    mark(number) {
-      const line = number && number <= view.state.doc.lines ? view.state.doc.line(number) : null;
-      const found = line
-        ? Decoration.set([Decoration.line({ class: "engine-line" }).range(line.from)])
-        : Decoration.none;
-      view.dispatch({ effects: MARK.of(found) });
+    /** Mark lines. */
+    mark(...numbers) {
+      const { doc } = view.state;
+      const lines = numbers.filter((number) => number <= doc.lines).map((number) => doc.line(number).from);
+      const found = lines.map((from) => Decoration.line({ class: "engine-line" }).range(from));
+      view.dispatch({ effects: MARK.of(Decoration.set(found, true)) });
     },
     /** Select a line, in view. */
     select(number) {

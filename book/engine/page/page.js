@@ -82,7 +82,7 @@ export class Page {
   mark = (from, number, line) => {
     const cell = this.cells[number - 1];
     if (!cell) return;
-    cell.mark(line);
+    cell.mark(...(from.marking.has(cell) ? cell.marked : []), line);
     from.marking.add(cell);
   };
 

@@ -94,7 +94,7 @@ def check(name: str, answer=None, **options) -> Result:
     started = result.kind not in NO_TRY and not _is_start(name, answer)
     if started:
         if not result.right:
-            hint, number = HINTS.get(result.kind), 0
+            hint, number = result.findings[0].hint or HINTS.get(result.kind), 0
             if not hint:
                 number = GIVEN[name] = min(GIVEN[name] + 1, 3)
                 hint = (*named(name).hints[:2], LAST)[number - 1]

@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from microscope import Kind as Seen
-from microscope import Trace
+from microscope import Problem, Trace
 
 from .exercise import FINE, MULTIPLE, SQUARE, Trial
 from .kinds import RANK, Kind
 from .limits import LONG_LOOPS, LOOPS
-from .looking import agree, look, name_in, outputs, sound, store_line, told
+from .looking import agree, look, name_in, outputs, sound, source, store_line, told
 from .result import Finding
 
 #: What the microscope calls a problem, and what a learner is told.
@@ -34,6 +34,7 @@ KINDS = {
     Seen.OVERWRITTEN: Kind.OVERWRITTEN,
 }
 ALONE = "one thread stores one element after the other while the rest of its warp waits"
+TILE = "A tile is a part of a matrix. What does this index run over: one tile, or a whole row?"
 STOPS = {Kind.SHARED_LIMIT, Kind.BLOCK_LIMIT, Kind.ENDLESS}
 
 
@@ -95,8 +96,30 @@ def problems(trial: Trial, seen: Trace) -> Iterator[Finding]:
         many = "" if problem.count == 1 else f" ({problem.count} in all)"
         edge = kind is Kind.OUT_OF_BOUNDS and array is not None and array.space == "global"
         finding = told(kind, f"{problem.message}{many}", trial, seen, problem.line)
-        found.append(replace(finding, edge=edge))
+        hint = _beyond(trial, seen, problem) if kind is Kind.OUT_OF_BOUNDS and array else ""
+        other = problem.other_line
+        found.append(
+            replace(
+                finding, edge=edge, other_line=other, other_source=source(seen, other), hint=hint
+            )
+        )
     yield from sorted(found, key=lambda f: RANK[f.kind])
+
+
+def _beyond(trial: Trial, seen: Trace, problem: Problem) -> str:
+    """The hint on an index outside a tile, or of a tile beyond the length of the sums."""
+    array = seen.arrays[problem.array]
+    if array.space != "global":
+        return TILE if len(array.shape) == 2 else ""
+    ends = {n for i, n in zip(problem.element, array.shape, strict=False) if not 0 <= i < n}
+    sizes = {n for want in trial.expected.values() for n in want.shape}
+    into = [s for s in seen.sites if s.space == "shared" and s.op == "store"]
+    if ends & sizes or all(site.line != problem.line for site in into):
+        return ""
+    return (
+        f"The last tile reaches past the end of {problem.array}, along K. Where nothing is left to"
+        " load, which number adds nothing to a sum?"
+    )
 
 
 def lone(trial: Trial, seen: Trace) -> Finding | None:
@@ -190,6 +213,12 @@ def _suspected(trial: Trial, seen: Trace) -> Finding | None:
 
 def _line_of(at: str, trial: Trial, seen: Trace) -> int | None:
     """The line where a mistake is, as `Suspect` names it."""
+    if at == "turned":  # a store that runs down the tile's columns, unless it's the read
+        stores = (s for s in seen.sites if s.space == "shared" and s.op == "store")
+        down = next((s.line for s in stores if s.conflicts), None)
+        if down is not None:
+            return down
+        at = "sum"
     if at == "sum":
         return max(seen.work.flops_by_line, key=seen.work.flops_by_line.get, default=None)
     if at not in trial.arguments:

@@ -47,8 +47,8 @@ class Suspect:
         What the learner did, as far as the result tells.
     result : ndarray
     at : str
-        Where: at the first load of an input, by its name; in the "sum"; or where the result is
-        stored.
+        Where: at the first load of an input, by its name; in the "sum"; where a tile is "turned",
+        as it is stored or as it is read; or where the result is stored.
     """
 
     kind: Kind

@@ -65,9 +65,13 @@ def store_line(trial: Trial, seen: Trace, name: str) -> int | None:
 
 def told(kind: Kind, message: str, trial: Trial, seen: Trace, line: int | None = None) -> Finding:
     """A finding of a launch, with the source of its line and the sizes."""
+    return Finding(kind, message, line, source(seen, line), place(trial))
+
+
+def source(seen: Trace, line: int | None) -> str:
+    """The text of a line, by the number that Python gives it."""
     offset = -1 if line is None else line - seen.first_line
-    source = seen.source[offset].strip() if 0 <= offset < len(seen.source) else ""
-    return Finding(kind, message, line, source, place(trial))
+    return seen.source[offset].strip() if 0 <= offset < len(seen.source) else ""
 
 
 def place(trial: Trial) -> str:

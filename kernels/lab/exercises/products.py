@@ -17,6 +17,9 @@ SHAPES = (
     (32, 64, 96, MULTIPLE),
 )
 
+#: How the sentence on a tile begins that is stored at [tx, ty], or read so.
+TURNED = "every tile of"
+
 
 def product_trials(
     block=(16, 16),
@@ -70,6 +73,7 @@ def _suspects(A, B, depth, begin):
             for kind, sentence, product in wrong_products(A, B, step):
                 if product.shape == (A.shape[0], B.shape[1]):
                     at = "" if kind is Kind.TRANSPOSED else "sum"
+                    at = "turned" if sentence.startswith(TURNED) else at
                     yield Suspect(kind, sentence, product, at)
         if begin:
             for kind, at, sentence, product in wrong_tiles(A, B, depth, begin):
@@ -101,9 +105,9 @@ def wrong_products(A, B, depth: int) -> Iterator[tuple[Kind, str, np.ndarray]]:
         often = f"every element is exactly {steps} times too large: each step adds all of K"
         yield Kind.WRONG, often, steps * (A @ B)
     if depth > 1:
-        turned = "every tile of {} lies transposed: row ty, column tx belongs at [ty, tx]"
-        yield Kind.SWAPPED, turned.format("A"), _turned(A, depth)[: len(A), :K] @ B
-        yield Kind.SWAPPED, turned.format("B"), A @ _turned(B, depth)[:K, : B.shape[1]]
+        place = "lies transposed: row ty, column tx belongs at [ty, tx]"
+        yield Kind.SWAPPED, f"{TURNED} A {place}", _turned(A, depth)[: len(A), :K] @ B
+        yield Kind.SWAPPED, f"{TURNED} B {place}", A @ _turned(B, depth)[:K, : B.shape[1]]
     yield Kind.WRONG, "every element has the wrong sign", -(A @ B)
     yield Kind.WRONG, "every element is one too large: a sum starts at 0", A @ B + 1
 

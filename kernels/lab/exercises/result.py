@@ -28,6 +28,10 @@ class Finding:
         The sizes at which it happened.
     edge : bool
         Of an access out of bounds: of a matrix, which a guard may cure, not of a tile.
+    other_line, other_source : int or None, str
+        Of a race: the line of the other access.
+    hint : str
+        What says more of this one than the hint for its kind.
     """
 
     kind: Kind
@@ -36,6 +40,9 @@ class Finding:
     source: str = ""
     where: str = ""
     edge: bool = False
+    other_line: int | None = None
+    other_source: str = ""
+    hint: str = ""
 
 
 @dataclass(frozen=True)
@@ -115,8 +122,11 @@ class Result:
         if self.right and self.tried:
             rows.append(("tried", self.tried))
         for finding in self.findings[:1]:
-            if finding.line is not None:
-                rows.append(("line", ": ".join(filter(None, (str(finding.line), finding.source)))))
+            places = {finding.line: finding.source, finding.other_line: finding.other_source}
+            places.pop(None, None)
+            rows += [
+                ("line", f"{line}: {text}" if text else f"{line}") for line, text in places.items()
+            ]
             rows.append(("what", finding.message))
             if finding.where:
                 rows.append(("where", finding.where))

@@ -189,6 +189,8 @@ def test_a_failed_try_without_a_known_cause_gives_one_more_hint(monkeypatch):
     [
         ("tx, ty = cuda.threadIdx.x, cuda.threadIdx.y", "ty, tx = cuda.threadIdx.x, cuda.threadIdx"
          ".y", Kind.SWAPPED, "sA[ty, tx] = A", "tx goes with col, ty with row"),
+        ("sA[ty, tx] =", "sA[tx, ty] =", Kind.SWAPPED, "sA[tx, ty] =", "tile of A lies transposed"),
+        ("sA[ty, k]", "sA[k, ty]", Kind.SWAPPED, "acc +=", "every tile of A lies transposed"),
         ("sA[ty, k]", "sA[tx, k]", Kind.SWAPPED, "acc +=", "row tx is read"),
         ("sB[k, tx]", "sA[k, tx]", Kind.WRONG_OPERAND, "acc +=", "sB is filled, and never read"),
         ("B[kb, col] if", "A[kb, col] if", Kind.WRONG_OPERAND, "= A[row", "B is never read"),
@@ -205,6 +207,31 @@ def test_the_cause_is_named_at_its_line_and_the_hint_follows_it(old, new, kind, 
         assert line in result.findings[0].source
         assert result.hint == checking.HINTS[kind] and result.hint_number == 0
         assert f"data-line='{result.line}'" in result._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kind", "said", "hint"),
+    [
+        (" and ka < K", "", Kind.MISSING_GUARD, "reads A[0, 23]", "past the end of A"),
+        ("kb < K and ", "", Kind.MISSING_GUARD, "reads B[23, 0]", "past the end of B"),
+        ("row < M and ka", "ka", Kind.MISSING_GUARD, "reads A[37, 0]", "The grid covers more"),
+        ("in range(T)", "in range(K)", Kind.OUT_OF_BOUNDS, "only 16 columns: how far does k run?",
+         "one tile, or a whole row?"),
+    ],
+)  # fmt: skip
+def test_the_hint_on_an_index_beyond_its_array_knows_which_end_it_is(old, new, kind, said, hint):
+    result = check("tiled", EXERCISES["tiled"].solution_text.replace(old, new))
+    assert result.kind is kind and said in result.findings[0].message
+    assert hint in result.hint
+
+
+def test_a_missing_barrier_is_shown_at_both_of_its_lines():
+    solution = EXERCISES["tiled"].solution_text
+    barrier = "cuda.syncthreads()\n        for"
+    result = judge("tiled", solution.replace(barrier, "for"))
+    assert result.kind is Kind.MISSING_BARRIER and result._repr_html_().count("data-line=") == 2
+    text = str(result)
+    assert "sB[ty, tx] = B" in text and "acc += sA" in text
 
 
 def test_loads_down_a_column_are_over_the_budget():
