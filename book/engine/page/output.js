@@ -62,13 +62,17 @@ function wayTo(from, cell, line, { goTo, mark }) {
   return way;
 }
 
-/** The grader names a line and its text: the nearest cell above that has it there is meant. */
+/** The grader names lines and their text: the nearest cell above that has them there is meant. */
 function leadToLines(from, box, context) {
+  const lines = {}; // by cell
   for (const place of box.querySelectorAll("[data-line]")) {
     const line = Number(place.dataset.line);
     const code = place.querySelector("code");
     const cell = context.holding(line, code?.textContent, from);
-    if (cell) place.replaceChildren(wayTo(from, cell, line, context), " ", code);
+    if (!cell) continue;
+    place.replaceChildren(wayTo(from, cell, line, context), " ", code);
+    lines[cell] = [...(lines[cell] ?? []), line];
+    context.mark(from, cell, ...lines[cell]);
   }
 }
 

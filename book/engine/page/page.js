@@ -76,13 +76,13 @@ export class Page {
     return this.cells.find((cell) => cell.element === element);
   }
 
-  /** What led to a line of a cell; `mark` marks it there until `from` runs again. */
+  /** What led to a line of a cell; `mark` marks lines there until `from` runs again. */
   goTo = (number, line) => this.cells[number - 1]?.goTo(line);
 
-  mark = (from, number, line) => {
+  mark = (from, number, ...lines) => {
     const cell = this.cells[number - 1];
     if (!cell) return;
-    cell.mark(...(from.marking.has(cell) ? cell.marked : []), line);
+    cell.mark(...lines);
     from.marking.add(cell);
   };
 

@@ -148,8 +148,17 @@ def test_a_line_that_a_message_names_is_marked_in_the_listing(opened, bare_book)
     write(page, 4, "1")
     run(page, 4)
     assert not band.count()
+    write(page, 4, TWO_LINES)
+    run(page, 4)
+    assert band.all_inner_texts() == ["1", "2"]
+    assert cell(page, 4).locator(".engine-line-of").all_inner_texts() == ["Line 1", "Line 2"]
 
 
+TWO_LINES = """class Race:
+    def _repr_html_(self):
+        rows = (1, "def half(n):"), (2, "return n / 0")
+        return "".join(f"<p data-line='{n}'>{n}: <code>{text}</code></p>" for n, text in rows)
+Race()"""
 SOLVE = """class exercises:
     def check(name):
         return exercises()
