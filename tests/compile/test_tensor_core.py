@@ -125,6 +125,13 @@ ONE_OF_EACH = list(
 BETWEEN = [(rung, "sm_90a", options, "bfloat16", "float32") for _, rung, options in STEPS]
 
 
+def told(case):
+    """What a case is called; the same in every process of the tests."""
+    rung, arch, options, dtype, _ = case
+    chosen = (f"{name}{value}" for name, value in options.items())
+    return "-".join([rung.name, arch, dtype, *chosen])
+
+
 @pytest.fixture
 def numba_kernel(request):
     """A Numba kernel for tensor cores, the GPU it is for, its rung, and its arguments' types."""
@@ -155,7 +162,7 @@ def capability(arch: str) -> tuple:
     return (int(major), int(minor), kind) if kind else (int(major), int(minor))
 
 
-@pytest.mark.parametrize("numba_kernel", ONE_OF_EACH, indirect=True, ids=str)
+@pytest.mark.parametrize("numba_kernel", ONE_OF_EACH, indirect=True, ids=told)
 def test_numba_has_the_instructions_of_tensor_cores(numba_kernel):
     kernel, arch, name, signature = numba_kernel
     ptx = compile_kernel(kernel, capability=capability(arch), signature=signature)
@@ -171,7 +178,7 @@ def test_numba_has_the_instructions_of_tensor_cores(numba_kernel):
 
 
 @pytest.mark.sampled(2)
-@pytest.mark.parametrize("numba_kernel", NUMBA + BETWEEN, indirect=True, ids=str)
+@pytest.mark.parametrize("numba_kernel", NUMBA + BETWEEN, indirect=True, ids=told)
 def test_numba_spills_nothing_and_its_products_overlap(numba_kernel):
     """Linked as numba-cuda does it on a GPU: the linker sees the whole program."""
     kernel, arch, name, signature = numba_kernel
