@@ -25,8 +25,6 @@ class Roofline(Widget):
         FLOP per byte that the reading is taken at.
     counted : {"asked", "compulsory"}
         Which bytes the points stand for: those the threads ask for, or those that must move once.
-    rungs : tuple of str
-        Whose points to show; by default, those of all.
 
     Attributes
     ----------
@@ -42,12 +40,12 @@ class Roofline(Widget):
     counted = t.Enum(("asked", "compulsory"), "asked").tag(sync=True)
     gpus = t.Dict().tag(sync=True)
 
-    def __init__(self, rungs: tuple[str, ...] = (), **settings: Any) -> None:
+    def __init__(self, **settings: Any) -> None:
         default = records.load().sheet if records.names() else "h200"
-        super().__init__(**{"gpu": default} | self.of_records(rungs) | settings)
+        super().__init__(**{"gpu": default} | self.of_records() | settings)
 
     @classmethod
-    def of_records(cls, rungs: tuple[str, ...] = ()) -> dict[str, Any]:
+    def of_records(cls) -> dict[str, Any]:
         gpus: dict[str, dict[str, Any]] = {
             name: {
                 "name": sheet.name,
@@ -62,12 +60,12 @@ class Roofline(Widget):
             shown = gpus.setdefault(name, {"name": record.provenance["gpu"], "roofs": []})
             if record.tables.get("bandwidth"):
                 shown["roofs"].append(plain(vars(roofline.recorded(record))))
-            shown["points"] = points(record, rungs)
+            shown["points"] = points(record)
             shown["source"] = record.caption()
         return {"gpus": gpus}
 
 
-def points(record: records.Record, rungs: tuple[str, ...] = ()) -> list[dict[str, Any]]:
+def points(record: records.Record) -> list[dict[str, Any]]:
     """The recorded rungs: label, engine, FLOP/s, and FLOP per byte asked for and compulsory."""
     from kernels.lab.plots import rung_label  # and with it Matplotlib: when there is a record
     from kernels.rungs.order import LADDER
@@ -76,8 +74,6 @@ def points(record: records.Record, rungs: tuple[str, ...] = ()) -> list[dict[str
     size = SIZE if SIZE in sizes else max(sizes, default=SIZE)
     found = []
     for row in record.ladder(M=size):
-        if rungs and row.rung not in rungs:
-            continue
         library = row.engine == "library"
         model = LADDER["naive" if library else row.rung].model(
             row.M, row.N, row.K, **({} if library else row.options)
