@@ -87,7 +87,8 @@ def cp_async_bulk_tensor_3d_load_multicast(
 def cp_async_bulk_tensor_2d_store(map: TensorMap, x: i32, y: i32, source: u32):
     """Store a box from shared memory at column `x`, row `y`; sm_90. One thread calls it.
 
-    What ordinary stores wrote to the box is seen only after `fence_proxy_async` and a barrier.
+    What lies beyond the last column or row is dropped; a box may not start before the first. What
+    ordinary stores wrote to the box is seen only after `fence_proxy_async` and a barrier.
     """
 
 

@@ -240,6 +240,14 @@ def store(run, n, m, map_, *rest):
     if asked is None:
         return
     buffer, place, first, thread = asked
+    if min(first) < 0:  # CUDA C++ Programming Guide, on TMA; an H100: illegal instruction
+        axis = "xyz"[first[::-1].index(min(first))]
+        message = (
+            f"{ast.unparse(n)}: the box starts at {axis} = {min(first)}, before the matrix: a GPU "
+            "loads such a box but does not store it"
+        )
+        warp.block.cluster.problem(Kind.OUT_OF_BOUNDS, n.lineno, message, warp.block.number, thread)
+        return
     queue = warp.stores
     event = Event("the bulk store", n.lineno, warp.block.number, thread, True, reads=True)
     event.swizzle = buffer.map.swizzle

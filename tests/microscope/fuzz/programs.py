@@ -801,7 +801,8 @@ class Writer:
     def tile(self) -> None:
         """A box of a matrix that TMA loads, one of its elements, and perhaps a box that it stores.
 
-        Boxes may lie partly or wholly outside, and begin at a multiple of 16 bytes of their row.
+        Boxes may lie partly or wholly outside, and begin at a multiple of 16 bytes of their row;
+        those that are stored begin at no negative index.
         """
         name, bar, v, n = self.fresh("box"), self.fresh("bar"), self.fresh("v"), self.block_threads
         kind = self.pick(MAPS)
@@ -843,7 +844,7 @@ class Writer:
         self.line("ptx.fence_proxy_async()")
         self.line("cuda.syncthreads()")
         with self.body("if t == 0:"):
-            x, y = self.pick((0, 0, step, -step, columns)), f"i // {n} * {rows}"
+            x, y = self.pick((0, 0, step, columns)), f"i // {n} * {rows}"
             to = f"{self.maps[-1]}, int32({x}), int32({y})"
             self.line(f"ptx.cp_async_bulk_tensor_2d_store({to}, {there})")
             self.line("ptx.cp_async_bulk_commit_group()")

@@ -149,6 +149,37 @@ def loads(map_A, size):
     ptx.mbarrier_wait_parity(bar, 0)
 
 
+@pytest.mark.parametrize(
+    ("x", "y", "words"), [(-4, 0, "x = -4"), (4, -1, "y = -1"), (32, 9, ""), (4, 7, "")]
+)
+def test_a_stored_box_may_start_past_the_matrix_but_not_before_it(x, y, words):
+    C = np.full((8, 32), 7, np.float32)
+    map_C = TensorMap(C, (8, 32), "float32")
+    seen = trace(stores, 1, 32, map_C, np.int32(x), np.int32(y), shared_bytes=1024)
+    if not words:
+        inside = np.mgrid[:8, :32] >= np.array([y, x])[:, None, None]
+        assert not seen.problems
+        assert (seen.outputs["map_C"] == np.where(inside.all(0), 0, 7)).all()
+        return
+    (before,) = seen.problems  # an H100: illegal instruction
+    assert before.kind == Kind.OUT_OF_BOUNDS and words in before.message
+    assert (seen.outputs["map_C"] == 7).all()
+
+
+@cuda.jit
+def stores(map_C, x, y):
+    """A box of zeros that one thread has stored."""
+    box = cuda.shared.array(0, float32, alignment=1024)
+    for k in range(cuda.threadIdx.x, 256, 32):
+        box[k] = 0
+    ptx.fence_proxy_async()
+    cuda.syncthreads()
+    if cuda.threadIdx.x == 0:
+        ptx.cp_async_bulk_tensor_2d_store(map_C, x, y, ptx.shared_address(box))
+        ptx.cp_async_bulk_commit_group()
+        ptx.cp_async_bulk_wait_group(0)
+
+
 clusters_of_two = ptx.cluster_dims(2)
 
 
