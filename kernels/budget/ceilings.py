@@ -2,7 +2,7 @@
 
 One warp's FMA is 32 multiply-adds; M·N·K / 32 of them make a product. `Counts` says what a kernel
 does for each of them, `Limits` what one SM delivers in each cycle. Their quotients are ceilings: in
-cycles of one SM per FMA, none of them can be beaten. The highest is what the kernel waits for.
+cycles of one SM per FMA, none of them can be beaten: the highest is the bound.
 
 >>> budget = Budget(Counts(instructions=25.03, wavefronts=2.0, fp32=1), Limits(fp32=4, dram=18.4))
 >>> budget.verdict, round(budget.cycles, 3)

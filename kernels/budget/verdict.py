@@ -16,6 +16,8 @@ from kernels.rungs.order import LADDER
 __all__ = ["UNITS", "lines", "sentence", "waiting"]
 
 WIDTH = 78  #: of a line on a page
+#: A kernel waits for its highest ceiling from this share of its cycles on; below, for more.
+FULL = 0.9
 
 #: What a kernel waits for, and what it needs of it for one FMA of a warp.
 NEEDS = {
@@ -57,7 +59,7 @@ def lines(budget: Budget) -> list[tuple[str, str, str, str]]:
 
 
 def sentence(budget: Budget, measured: float | None = None, rest: str = "", who: str = "It") -> str:
-    """What a kernel waits for, and how much of its time that explains.
+    """A kernel's highest ceiling, how much of its time that explains, and whether it waits for it.
 
     Parameters
     ----------
@@ -69,13 +71,16 @@ def sentence(budget: Budget, measured: float | None = None, rest: str = "", who:
     who : str
         What the kernel is called.
     """
+    reached = None if measured is None else budget.reached(measured)
+    full = reached is not None and reached >= FULL
     told = (
-        f"{who} waits for {NEEDS[budget.verdict].format(budget.counts)} {budget.cycles:.3g} cycles"
+        f"{who} {'waits for' if full else 'has its highest ceiling in'} "
+        f"{NEEDS[budget.verdict].format(budget.counts)} {budget.cycles:.3g} cycles"
     )
     if measured is None:
         return f"{told} of an SM at least."
-    told += f" of the {measured:.3g} that an SM spends on it ({percent(budget.reached(measured))})."
-    if rest and budget.reached(measured) < 0.9:
+    told += f" of the {measured:.3g} that an SM spends on it ({percent(reached)})."
+    if rest and not full:
         told += f" For the rest, its warps wait most for {STALL_WORDS[rest]}."
     return told
 

@@ -49,7 +49,7 @@ def test_a_rung(capsys):
     assert code == 0
     assert out.startswith("Naive, CUDA C++ block=32, 2048×2048×2048, H200 SXM\n")
     assert "  L1 and shared memory  2 wavefronts" in out
-    assert "77 % explained" in out and "It waits for L1 and shared memory" in out
+    assert "77 % explained" in out and "It has its highest ceiling in L1 and shared memory" in out
     assert "Predicted: 2." in out and "Recorded: 2." in out
 
 
