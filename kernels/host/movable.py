@@ -1,8 +1,8 @@
 """Launches that are prepared once for arrays of some shapes, wherever these lie at a call.
 
-A framework's tensors lie elsewhere at nearly every step. To prepare a launch takes the host a
-hundred times as long as to make it, and all that follows from where its arrays lie is their
-addresses, in the arguments and in tensor maps: these are written anew.
+A framework's tensors lie elsewhere at nearly every step. Preparing a launch takes the host far
+longer than making it, and all that depends on where its arrays lie is their addresses, in the
+arguments and in tensor maps: these are written anew.
 """
 
 from __future__ import annotations

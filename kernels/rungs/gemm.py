@@ -1,7 +1,7 @@
 """The general product: C = act(alpha·A·B + beta·C + bias), in any layout, one or many at once.
 
 What the kernels of both number formats share: their operands, what follows the sums before they are
-stored (the *epilogue*), and the second launch that adds the parts of K.
+stored (the *epilogue*), and the launch of its own that this takes behind another rung.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from kernels.host import cdiv, half
 from kernels.host.follow import prepared
 from kernels.host.options import either
 
-__all__ = ["ACTIVATIONS", "Epilogue", "GemmProduct", "add_parts", "epilogue_of", "put_of"]
+__all__ = ["ACTIVATIONS", "Epilogue", "GemmProduct", "apply", "epilogue_of", "put_of"]
 
 #: What may be applied to every element of C, by name.
 ACTIVATIONS = ("", "relu", "gelu", "silu")
@@ -363,13 +363,13 @@ ROWS, COLS = 8, 32
 
 
 @cache
-def make_add_parts(**formats):
-    """The second launch: it adds the parts of K, always in the same order, and stores C."""
+def make_apply(**formats):
+    """The epilogue as a kernel: it takes finished sums, and stores C."""
     biased, before, finish = epilogue_of(**formats)
     put = put_of(formats["out_dtype"])
 
     @cuda.jit
-    def add_parts(parts, C, bias, alpha, beta, split):
+    def apply(sums, C, bias, alpha, beta):
         col = uint32(cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x)
         M, N, batch = uint32(C.shape[1]), uint32(C.shape[2]), uint32(C.shape[0])
         first = uint32(cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y)
@@ -377,18 +377,15 @@ def make_add_parts(**formats):
             b = biased(bias, col, N)
             for place in range(first, uint32(batch * M), uint32(cuda.gridDim.y * cuda.blockDim.y)):
                 z, row = uint32(place // M), uint32(place % M)
-                x = parts[z, row, col]
-                for part in range(uint32(1), uint32(split)):
-                    x += parts[uint32(part * batch + z), row, col]
                 c = before(C, z, row, col, M, N)
-                put(C, z, row, col, finish(x, alpha, beta, b, c))
+                put(C, z, row, col, finish(sums[z, row, col], alpha, beta, b, c))
 
-    return add_parts
+    return apply
 
 
-def add_parts(product: GemmProduct, parts, split: int):
-    """Return the launch that adds `split` parts, (split · batch, M, N) in float32, into C."""
+def apply(product: GemmProduct, sums):
+    """Return the launch that makes C of its sums, (batch, M, N) in float32."""
     _, _, bias, C = product.arrays
     grid = cdiv(product.N, COLS), min(65535, cdiv(product.batch * product.M, ROWS))
-    arguments = parts, C, bias, *product.scales, np.int32(split)
-    return prepared(make_add_parts(**product.formats), grid, (COLS, ROWS), arguments)
+    arguments = sums, C, bias, *product.scales
+    return prepared(make_apply(**product.formats), grid, (COLS, ROWS), arguments)

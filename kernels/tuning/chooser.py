@@ -25,7 +25,7 @@ from kernels.engine.device import device
 from kernels.host import check_sizes, half, tuned
 from kernels.host.plans import Plans, unowned
 from kernels.host.rung import ENGINE_TITLES, Rung, Values
-from kernels.rungs.gemm import Epilogue, GemmProduct, add_parts
+from kernels.rungs.gemm import Epilogue, GemmProduct, apply
 from kernels.rungs.order import GENERAL, LADDER
 from kernels.tuning import general as general_kernels
 from kernels.tuning.predict import predict
@@ -414,7 +414,7 @@ def prepared_general(A, B, out, epilogue: Epilogue, sizes, engine: str):
     sums = operands.workspace((1, M, N))
     rung = VERSIONS[found.rung]
     multiply = rung.prepare(left[0], right[0], sums[0], found.engine, strided=True, **found.options)
-    follow = add_parts(operands, sums, 1)
+    follow = apply(operands, sums)
 
     def both() -> None:
         multiply()

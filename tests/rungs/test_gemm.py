@@ -11,7 +11,7 @@ import pytest
 import kernels
 from kernels.engine import cupy, on_gpu
 from kernels.host import half
-from kernels.rungs.gemm import ACTIVATIONS, Epilogue, GemmProduct
+from kernels.rungs.gemm import ACTIVATIONS, Epilogue, GemmProduct, apply
 from kernels.rungs.order import GENERAL
 
 pytestmark = pytest.mark.skipif(on_gpu, reason="is about the interpreter")
@@ -130,6 +130,17 @@ def test_rows_of_16_bits_that_start_anywhere_are_not_copied(dtype, held, batch):
         assert np.array_equal(half.floats(operands.result()), half.floats(expected)), (M, N, K)
         out[...] = before[..., 2 : 2 + M, 1 : 1 + N]
         assert np.array_equal(around, before)
+
+
+@pytest.mark.parametrize("dtype", ("float32", "bfloat16"))
+def test_an_epilogue_is_a_launch_of_its_own_behind_another_rung(dtype):
+    A, B, C = whole(43, 9, 20), whole(44, 20, 35), whole(45, 9, 35)
+    bias = whole(46, 35)
+    given = [half.cast(x, dtype) for x in (A, B, C)]
+    operands = GemmProduct(*given, Epilogue(half.cast(bias, dtype), "relu", 2.0, 3.0))
+    apply(operands, (A @ B)[None])()
+    expected = half.cast(np.maximum(2 * (A @ B) + 3 * C + bias, 0), dtype)
+    assert np.array_equal(half.floats(operands.result()), half.floats(expected))
 
 
 @pytest.mark.parametrize("dtype", ("float32", "float16", "bfloat16"))
