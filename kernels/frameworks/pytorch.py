@@ -25,7 +25,7 @@ from kernels.host import tuned
 from kernels.host.movable import Movable, prepared_and_launched
 from kernels.host.plans import Plans, unowned
 from kernels.primitives import attention as fused
-from kernels.primitives import attention_backward
+from kernels.primitives import attention_backward, attention_backward_wgmma
 from kernels.rungs.order import LADDER
 from kernels.tuning import chooser
 
@@ -72,6 +72,8 @@ def matmul(A: torch.Tensor, B: torch.Tensor, rung: str = "") -> torch.Tensor:
     LookupError, TypeError, ValueError, RuntimeError
         One line that names the value and the way out.
     """
+    if _at_once(A, B):
+        return _with_gradients(A, B, rung)
     return torch.ops.tile_by_tile.matmul(A, B, rung)
 
 
@@ -169,13 +171,26 @@ def _with_gradients(A: torch.Tensor, B: torch.Tensor, rung: str = "") -> torch.T
 
 
 def _below_autograd(A: torch.Tensor, B: torch.Tensor, rung: str) -> torch.Tensor:
-    """A·B by whatever comes next: at once by a kernel, where nobody watches or transforms."""
-    plain = type(A) in PLAIN and type(B) in PLAIN and A.is_cuda
-    if plain and not torch._C._len_torch_dispatch_stack():
-        if torch._C._functorch.peek_interpreter_stack() is None:
-            return _on_gpu(A, B, rung)
+    """A·B by whatever comes next."""
+    if _at_once(A, B):
+        return _on_gpu(A, B, rung)
     with torch._C._AutoDispatchBelowAutograd():
         return torch.ops.tile_by_tile.matmul(A, B, rung)
+
+
+def _at_once(*tensors: torch.Tensor) -> bool:
+    """Whether a kernel may be launched without PyTorch's dispatcher: nobody watches or transforms.
+
+    The dispatcher takes as long as the rest of a call.
+    """
+    for tensor in tensors:
+        if type(tensor) not in PLAIN or not tensor.is_cuda:
+            return False
+    return not (
+        torch._C._len_torch_dispatch_stack()
+        or torch._C._functorch.peek_interpreter_stack()
+        or torch.compiler.is_compiling()
+    )
 
 
 #: Tensors that are what they seem; others stand for something.
@@ -204,7 +219,9 @@ def _launch(
     stream = torch._C._cuda_getCurrentRawStream(device)
     places = tuple([tensor.data_ptr() for tensor in tensors])
     # Besides, whether 16 bytes may be read at once, and which tensors are one.
-    key = kind, stream, tuple([at & 15 for at in places]), tuple(map(places.index, places))
+    low = [at & 15 for at in places]
+    usual = not any(low) and len(set(places)) == len(places)
+    key = kind, stream, None if usual else (*low, *map(places.index, places))
     launch = _kept.get(key)
     if launch is None:
         launch = _fixed.get((key, places))
@@ -301,8 +318,8 @@ def attention(
     Returns
     -------
     torch.Tensor of the format and shape of Q
-        On the same device. It has gradients for Q, K and V where M = N, which are computed in
-        float32.
+        On the same device. It has gradients for Q, K and V: in 16 bits on Hopper, elsewhere in
+        float32 and where M = N.
 
     Raises
     ------
@@ -312,7 +329,6 @@ def attention(
     return attention_lse(Q, K, V, causal)[0]
 
 
-@torch.library.custom_op("tile_by_tile::attention_lse", mutates_args=())
 def attention_lse(
     Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, causal: bool = False
 ) -> tuple[torch.Tensor, torch.Tensor]:
@@ -321,15 +337,27 @@ def attention_lse(
     The latter is float32 of shape (…, heads, M) and has no gradient: with it, attentions over parts
     of the keys can be merged.
     """
-    _check_heads(Q, K, V, causal)
-    out = torch.empty_like(Q, memory_format=torch.contiguous_format)
-    lse = Q.new_empty(Q.shape[:-1], dtype=torch.float32)
+    if _at_once(Q, K, V):
+        return _heads_with_gradients(Q, K, V, causal)
+    return torch.ops.tile_by_tile.attention_lse(Q, K, V, causal)
+
+
+def _heads_on_cpu(
+    Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, causal: bool = False
+) -> tuple[torch.Tensor, torch.Tensor]:
+    out, lse = _shape_of_heads(Q, K, V, causal)
+    arrays = (x.float().numpy() for x in _rows_of_heads(Q, K, V))
+    found = fused.attention(*arrays, causal=causal, lse=True)
+    for to, array in zip((out, lse), found, strict=True):
+        to.copy_(torch.from_numpy(array).view(to.shape))
+    return out, lse
+
+
+def _heads_on_gpu(
+    Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, causal: bool = False
+) -> tuple[torch.Tensor, torch.Tensor]:
+    out, lse = _shape_of_heads(Q, K, V, causal)
     q, k, v = _rows_of_heads(Q, K, V)
-    if not Q.is_cuda:
-        found = fused.attention(*(x.float().numpy() for x in (q, k, v)), causal=causal, lse=True)
-        for to, array in zip((out, lse), found, strict=True):
-            to.copy_(torch.from_numpy(array).view(to.shape))
-        return out, lse
     engine = "numba" if _in_numba(Q) else "cpp"
     if engine == "cpp":
         lse.fill_(float("nan"))  # that kernel keeps none
@@ -343,7 +371,6 @@ def attention_lse(
     return out, lse
 
 
-@attention_lse.register_fake
 def _shape_of_heads(
     Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, causal: bool = False
 ) -> tuple[torch.Tensor, torch.Tensor]:
@@ -352,63 +379,120 @@ def _shape_of_heads(
     return out, Q.new_empty(Q.shape[:-1], dtype=torch.float32)
 
 
-_library.define("attention(Tensor Q, Tensor K, Tensor V, bool causal=False) -> Tensor")
-_library.impl("attention", attention, "CompositeImplicitAutograd")
+class _Heads(torch.autograd.Function):
+    """Attention, and its gradients."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, causal: bool
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        out, lse = _heads_below_autograd(Q, K, V, causal)
+        ctx.causal = causal
+        ctx.save_for_backward(Q, K, V, out, lse)
+        ctx.mark_non_differentiable(lse)
+        return out, lse
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, G: torch.Tensor, _: Any) -> tuple[torch.Tensor | None, ...]:
+        """With G the gradient of the result."""
+        given = *ctx.saved_tensors, G, ctx.causal
+        if _at_once(*given[:-1]):
+            return *_gradients_on_gpu(*given), None
+        return *torch.ops.tile_by_tile.attention_backward(*given), None
 
 
-@torch.library.custom_op("tile_by_tile::attention_backward", mutates_args=())
-def _attention_backward(
-    Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, G: torch.Tensor, causal: bool
-) -> torch.Tensor:
-    """The gradients of Q, K and V, in float32, one after the other; as many heads of each."""
-    arrays = [x.detach().float().contiguous() for x in (Q, K, V, G)]
-    if not Q.is_cuda:
-        found = attention_backward.gradients(*(x.numpy() for x in arrays), causal=causal)
-        return torch.from_numpy(found)
-    found = Q.new_empty((3, *Q.shape), dtype=torch.float32)
+def _heads_with_gradients(
+    Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, causal: bool = False
+) -> tuple[torch.Tensor, torch.Tensor]:
+    if torch.is_grad_enabled() and (Q.requires_grad or K.requires_grad or V.requires_grad):
+        return _Heads.apply(Q, K, V, causal)
+    return _heads_below_autograd(Q, K, V, causal)
+
+
+def _heads_below_autograd(
+    Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, causal: bool
+) -> tuple[torch.Tensor, torch.Tensor]:
+    if _at_once(Q, K, V):
+        return _heads_on_gpu(Q, K, V, causal)
+    with torch._C._AutoDispatchBelowAutograd():
+        return torch.ops.tile_by_tile.attention_lse(Q, K, V, causal)
+
+
+#: Q, K, V, the result, the logarithms of its sums, and the result's gradient.
+Saved = tuple[torch.Tensor, ...]
+
+
+def _gradients_on_gpu(*given: Any) -> Saved:
+    Q, K, V, out, lse, G, causal = given
+    if Q.dtype == torch.float32 or not _in_numba(Q):
+        return _gradients_in_float32(*given)
+    operands = [x.contiguous().view(-1, *x.shape[-2:]) for x in (Q, K, V, G, out)]
+    found = [torch.empty_like(x) for x in operands[:3]]
+    sums = lse.view(operands[0].shape[:-1]), torch.empty_like(lse).view(operands[0].shape[:-1])
 
     def make(*arrays: Any) -> Callable[[], object]:
-        operands = attention_backward.Gradients(*arrays[:-1], out=arrays[-1])
-        return operands.launcher(causal)
+        return attention_backward_wgmma.launcher(*arrays, causal)
 
-    _launch(("backward", causal, Q.shape), (*arrays, found), make)
-    return found
-
-
-@_attention_backward.register_fake
-def _shape_of_gradients(
-    Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, G: torch.Tensor, causal: bool
-) -> torch.Tensor:
-    return Q.new_empty((3, *Q.shape), dtype=torch.float32)
+    kind = "gradients", causal, Q.dtype, operands[0].shape, operands[1].shape
+    _launch(kind, (*operands, *sums, *found), make)
+    return tuple(x.view(of.shape) for x, of in zip(found, (Q, K, V), strict=True))
 
 
-def _remember_heads(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor, ...]) -> None:
-    Q, K, V, ctx.causal = inputs
-    ctx.mark_non_differentiable(output[1])
-    ctx.save_for_backward(Q, K, V)
-
-
-def _gradients_of_heads(ctx: Any, G: torch.Tensor, _: Any) -> tuple[torch.Tensor | None, ...]:
-    """Heads that share K and V add up their gradients."""
-    Q, K, V = ctx.saved_tensors
+def _gradients_in_float32(*given: Any) -> Saved:
+    """The gradients of Q, K and V, by kernels that take as many heads of each."""
+    Q, K, V, _, _, G, causal = given
     if Q.shape[-2] != K.shape[-2]:
         raise ValueError(
-            f"{Q.shape[-2]} queries and {K.shape[-2]} keys: gradients need as many keys as queries"
+            f"{Q.shape[-2]} queries and {K.shape[-2]} keys: here gradients need as many keys as"
+            " queries; in 16 bits on Hopper they don't"
         )
     q, k, v = _rows_of_heads(Q, K, V, alike=True)
-    of_Q, of_K, of_V = torch.ops.tile_by_tile.attention_backward(
-        q, k, v, G.reshape(q.shape), ctx.causal
-    )
-    shared = (*K.shape[:-2], -1, *K.shape[-2:])
+    arrays = [x.detach().float().contiguous() for x in (q, k, v, G.reshape(q.shape))]
+    if Q.is_cuda:
+        found = q.new_empty((3, *q.shape), dtype=torch.float32)
+
+        def make(*arrays: Any) -> Callable[[], object]:
+            operands = attention_backward.Gradients(*arrays[:-1], out=arrays[-1])
+            return operands.launcher(causal)
+
+        _launch(("backward", causal, q.shape), (*arrays, found), make)
+    else:
+        gradients = attention_backward.gradients(*(x.numpy() for x in arrays), causal=causal)
+        found = torch.from_numpy(gradients)
+    of_Q, of_K, of_V = found
+    shared = (*K.shape[:-2], -1, *K.shape[-2:])  # heads that share K and V add up their gradients
     return (
-        of_Q.view(Q.shape).to(Q.dtype),
+        of_Q.view(Q.shape).to(Q.dtype, copy=True),
         of_K.view(shared).sum(-3).to(K.dtype),
         of_V.view(shared).sum(-3).to(V.dtype),
-        None,
     )
 
 
-attention_lse.register_autograd(_gradients_of_heads, setup_context=_remember_heads)
+def _shape_of_gradients(*given: Any) -> Saved:
+    return tuple(torch.empty_like(x, memory_format=torch.contiguous_format) for x in given[:3])
+
+
+for _schema, _shapes, _does in (
+    (
+        "attention_lse(Tensor Q, Tensor K, Tensor V, bool causal=False) -> (Tensor, Tensor)",
+        _shape_of_heads,
+        {"CPU": _heads_on_cpu, "CUDA": _heads_on_gpu, "Autograd": _heads_with_gradients},
+    ),
+    (
+        "attention_backward(Tensor Q, Tensor K, Tensor V, Tensor O, Tensor lse, Tensor dO,"
+        " bool causal) -> (Tensor, Tensor, Tensor)",
+        _shape_of_gradients,
+        {"CPU": _gradients_in_float32, "CUDA": _gradients_on_gpu},
+    ),
+):
+    _library.define(_schema)
+    _name = _schema.partition("(")[0]
+    torch.library.register_fake(f"tile_by_tile::{_name}", _shapes)
+    for _where, _function in _does.items():
+        _library.impl(_name, _function, _where)
+_library.define("attention(Tensor Q, Tensor K, Tensor V, bool causal=False) -> Tensor")
+_library.impl("attention", attention, "CompositeImplicitAutograd")
 
 
 def _rows_of_heads(
@@ -418,7 +502,7 @@ def _rows_of_heads(
     each = Q.shape[-3] // K.shape[-3]
     if each > 1 and (alike or Q.is_cuda and not _in_numba(Q)):
         K, V = (x.repeat_interleave(each, dim=-3) for x in (K, V))
-    return [x.detach().reshape(-1, *x.shape[-2:]).contiguous() for x in (Q, K, V)]
+    return [x.detach().contiguous().view(-1, *x.shape[-2:]) for x in (Q, K, V)]
 
 
 def _in_numba(Q: torch.Tensor) -> bool:

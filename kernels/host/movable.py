@@ -11,13 +11,15 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from kernels.host.follow import ADDRESS, Noted, map_on_device, taking_notes
 
 __all__ = ["Movable", "prepared_and_launched"]
 
 Places = tuple[int, ...]
+
+
+#: Maps of one argument that are kept, for places where its matrix has been.
+MOST = 256
 
 
 class Movable:
@@ -27,46 +29,33 @@ class Movable:
     prepared for. It belongs to one stream, as its workspaces do.
     """
 
-    __slots__ = ("arrays", "held", "launch", "lock", "maps", "now", "start")
+    __slots__ = ("launch", "lock", "moves", "now", "start")
 
     def __init__(self, launch: Callable[[], object], start: Places) -> None:
         self.launch, self.start, self.now = launch, start, start
-        self.arrays: list[list[tuple]] = [[] for _ in start]  # (numbers, which, address) of each
-        self.maps: list[list[tuple]] = [[] for _ in start]  # (maps, launch, number) of each
-        self.held: dict[Any, Any] = {}  # maps that arguments point to
+        #: For each array what writes its arguments anew, so many bytes from where they began.
+        self.moves: list[list[Callable[[int], None]]] = [[] for _ in start]
         self.lock = threading.Lock()
 
     def __call__(self, places: Places) -> None:
         """Launch it on arrays at these addresses."""
         with self.lock:  # nobody else writes addresses between ours and the launch
             if places != self.now:
-                self._move(places)
+                for place, now, start, moves in zip(
+                    places, self.now, self.start, self.moves, strict=True
+                ):
+                    if place != now:
+                        for move in moves:
+                            move(place - start)
+                self.now = places
             self.launch()
-
-    def _move(self, places: Places) -> None:
-        for i, place in enumerate(places):
-            if place != self.now[i]:
-                by = place - self.start[i]
-                for numbers, which, address in self.arrays[i]:
-                    numbers[which] = address + by
-                for maps, noted, number in self.maps[i]:
-                    moved = maps.moved(by)
-                    if noted.of_numba:
-                        moved = map_on_device(moved)
-                        noted.values[number][ADDRESS] = moved.data.ptr
-                    else:
-                        noted.pointers[number] = moved.__array_interface__["data"][0]
-                    self.held[id(noted), number] = moved
-        self.now = places
 
     def knows(self, noted: Noted, ends: Sequence[int]) -> bool:
         """Learn which arguments of a launch lie in which array; False where it is not clear."""
         for number, argument in enumerate(noted.given):
-            mapped = hasattr(argument, "moved")
             if not getattr(argument, "shape", ()):
                 continue  # a number
-            if isinstance(argument, np.ndarray) and not mapped:
-                return False  # several maps, of rows that start anywhere
+            mapped = hasattr(argument, "moved")
             place = argument.place if mapped else argument.data.ptr
             within = [i for i, at in enumerate(self.start) if at == place] or [
                 i for i, at in enumerate(self.start) if at < place < ends[i]
@@ -74,12 +63,41 @@ class Movable:
             if len(within) > 1 and len({self.start[i] for i in within}) > 1:
                 return False
             for i in within[:1]:
-                if mapped:
-                    self.maps[i].append((argument, noted, number))
-                else:
-                    numbers = noted.values[number].reshape(-1)
-                    self.arrays[i].append((numbers, ADDRESS * noted.of_numba, place))
+                move = _maps_moved if mapped else _array_moved
+                self.moves[i].append(move(noted, number, argument if mapped else place))
         return True
+
+
+def _array_moved(noted: Noted, number: int, place: int) -> Callable[[int], None]:
+    numbers, which = noted.values[number].reshape(-1), ADDRESS * noted.of_numba
+
+    def move(by: int) -> None:
+        numbers[which] = place + by
+
+    return move
+
+
+def _maps_moved(noted: Noted, number: int, maps: Any) -> Callable[[int], None]:
+    pointers, which = noted.pointers, number
+    if noted.of_numba:  # finds maps in global memory
+        pointers, which = noted.values[number], ADDRESS
+    known: dict[int, tuple[int, Any]] = {}  # by where they are: their address, and what keeps them
+
+    def move(by: int) -> None:
+        found = known.get(by)
+        if found is None:
+            if len(known) == MOST:
+                known.clear()
+            moved = maps.moved(by)
+            if noted.of_numba:
+                moved = map_on_device(moved)
+                found = moved.data.ptr, moved
+            else:
+                found = moved.__array_interface__["data"][0], moved
+            known[by] = found
+        pointers[which] = found[0]
+
+    return move
 
 
 def prepared_and_launched(
@@ -107,7 +125,7 @@ def prepared_and_launched(
     if None in noted or not all(moving.knows(one, ends) for one in noted):
         return launch
     # Of arrays at one place the first one stands for all.
-    found = {at for i, at in enumerate(start) if moving.arrays[i] or moving.maps[i]}
+    found = {at for at, moves in zip(start, moving.moves, strict=True) if moves}
     return moving if found == set(start) else launch
 
 

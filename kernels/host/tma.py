@@ -79,9 +79,14 @@ class Encoded(np.ndarray):
 
 
 class Several(np.ndarray):
-    """The bytes of several tensor maps, one after the other."""
+    """The bytes of several tensor maps, one after the other, and where their matrix begins."""
 
     of: tuple
+    place: int
+
+    def moved(self, by: int) -> np.ndarray:
+        """Return the maps of a matrix that lies so many bytes away, a multiple of 16."""
+        return np.concatenate([one.moved(by) for one in self.of])
 
     def in_microscope(self) -> tuple[TensorMap, ...]:
         """Return what the microscope takes for them."""
@@ -133,7 +138,7 @@ def tensor_maps(array, dtype: str):
     if not on_gpu:
         return tuple(made), np.int32(shifts)
     maps = np.concatenate(made).view(Several)
-    maps.of = tuple(made)
+    maps.of, maps.place = tuple(made), first
     return maps, np.int32(shifts)
 
 
