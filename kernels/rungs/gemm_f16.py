@@ -515,7 +515,7 @@ def make_gemm_f16(
 @dataclass(frozen=True)
 class Options(host.Options):
     BM: int = option(128, (64, 128), "rows of C that a block computes", only=True)
-    BN: int = option(256, (64, 128, 256), "columns of C that a block computes", only=True)
+    BN: int = option(256, (64, 128, 192, 256), "columns of C that a block computes", only=True)
     group: int = option(8, (4, 8, 16), "strips of C that are computed together, to share L2")
     cluster: int = option(2, (1, 2), "blocks that share the columns of B", only=True)
     split: int = option(1, (1, 2, 4, 8), "parts of K, each for blocks of its own")
@@ -524,6 +524,8 @@ class Options(host.Options):
 
     def check(self):
         host.check_group(self.group, "group")
+        if self.BN == 192 and self.cluster == 2:
+            raise ValueError("BN=192 is three panels, which two blocks can't share: use cluster=1")
 
     @property
     def block_dim(self):
@@ -687,6 +689,7 @@ RUNG = GemmF16(
         "numba": (
             {},
             {"cluster": 1},
+            {"BN": 192, "cluster": 1},
             {"BN": 128, "cluster": 1},
             {"BN": 64, "cluster": 1},
             {"BM": 64, "BN": 256, "cluster": 1},

@@ -37,6 +37,7 @@ TILES = [
     ("bfloat16", {}),
     ("float16", dict(BN=128, cluster=1)),
     ("bfloat16", dict(BM=64, cluster=1)),
+    ("bfloat16", dict(BN=192, cluster=1)),
     ("bfloat16", dict(BM=64, BN=128, cluster=2)),
 ]
 
@@ -287,6 +288,7 @@ def test_a_group_that_cannot_be_is_one_line(A, B, sizes, told):
     [
         ("gemm_f16", {"BM": 96}, "not written for BM=96: use 64 or 128"),
         ("gemm_f16", {"cluster": 4}, "not written for cluster=4: use 1 or 2"),
+        ("gemm_f16", {"BN": 192}, "BN=192 is three panels, which two blocks can't share: use clus"),
         ("gemm_f32", {"WM": 32}, "32×64 has no 32 thread tiles of 8×16"),
         ("gemm_f32", {"BM": 96}, "a tile of 96×256 has no whole warp tiles of 64×64"),
         ("gemm_f32", {"stages": 1}, "stages=1 leaves nothing to copy ahead"),
