@@ -123,7 +123,7 @@ class _Kind:
 
 
 #: The kinds met so far, by all that they depend on.
-_kinds: dict[Hashable, _Kind] = {}
+_kinds: dict[Hashable, Any] = {}
 NOT_TURNED = False, False, False
 
 
@@ -139,21 +139,26 @@ def _on_gpu(
         rung, turned, tuned.stamp(), A.get_device(), B.get_device(), A.dtype, B.dtype,
         A.shape, A.stride(), B.shape, B.stride(),
     )  # fmt: skip
-    kind = _kinds.get(key)
-    if kind is None:
-        if len(_kinds) >= _kept.most:
-            _kinds.clear()
-        kind = _kinds[key] = _Kind(A, B, rung, turned)
-    if A.get_device() == torch._C._cuda_getDevice():
-        C = _empty(kind.shape, kind.strides, kind.dtype)
-    else:
-        C = A.new_empty_strided(kind.shape, kind.strides, dtype=kind.dtype)
+    kind = _kinds.get(key) or _known(key, _Kind(A, B, rung, turned))
+    C = _empty(A, kind.shape, kind.strides, kind.dtype)
     _launch(kind, (A, B, C), kind.make)
     return C
 
 
-#: How the code allocates that PyTorch's own compiler writes: in half the time of ``torch.empty``.
-_empty = torch._C._dynamo.guards._empty_strided_cuda
+def _known(key: Hashable, kind: Any) -> Any:
+    if len(_kinds) >= _kept.most:
+        _kinds.clear()
+    _kinds[key] = kind
+    return kind
+
+
+def _empty(
+    beside: torch.Tensor, shape: tuple[int, ...], strides: tuple[int, ...], dtype: torch.dtype
+) -> torch.Tensor:
+    """A new tensor beside another one: as the code of PyTorch's compiler makes it, at once."""
+    if beside.get_device() == torch._C._cuda_getDevice():
+        return torch._C._dynamo.guards._empty_strided_cuda(shape, strides, dtype)
+    return beside.new_empty_strided(shape, strides, dtype=dtype)
 
 
 class _Product(torch.autograd.Function):
@@ -383,30 +388,102 @@ def _heads_on_cpu(
     return out, lse
 
 
+class _Attended:
+    """Attention of one shape, layout and format, checked once: what launches have in common."""
+
+    __slots__ = ("abreast", "causal", "copied", "each", "engine", "gradients", "like", "lse", "out")
+
+    def __init__(self, Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, causal: bool) -> None:
+        _check_heads(Q, K, V, causal)
+        self.engine = "numba" if _in_numba(Q) else "cpp"
+        self.gradients = Q.dtype != torch.float32 and self.engine == "numba"  # in 16 bits
+        # Heads of a row side by side are taken as they lie where they keep all of the GPU busy.
+        side = self.gradients and Q.dim() == 4 and Q.shape[:2].numel() * Q.shape[2] >= WORTH
+        side = side and all(map(_side_by_side, (Q, K, V)))
+        self.abreast = Q.shape[1] if side else 1
+        self.copied = not side and not all(x.is_contiguous() for x in (Q, K, V))
+        self.each = Q.shape[-3] // K.shape[-3]
+        self.causal = causal
+        self.out, self.lse = (
+            (tuple(x.shape), x.stride(), x.dtype) for x in _shape_of_heads(Q, K, V, causal)
+        )
+        self.like = [(tuple(x.shape), torch.empty_like(x).stride(), x.dtype) for x in (Q, K, V)]
+
+    def rows(self, array: Any) -> Any:
+        """A CuPy array of heads × rows × D, or of rows that hold heads side by side."""
+        if self.abreast > 1:
+            return array.transpose(0, 2, 1, 3).reshape(*array.shape[::2], -1)
+        return array.reshape(-1, *array.shape[-2:])
+
+    def make(self, *arrays: Any) -> Callable[[], object]:
+        """Return the launch on CuPy arrays Q, K, V, O and the logarithms of the sums."""
+        *operands, O, sums = arrays  # noqa: E741
+        given = *map(self.rows, (*operands, O)), sums.reshape(-1, sums.shape[-1])
+        if self.abreast > 1:
+            return fused.launcher(fused.HeadsAbreast(*given, O.shape[-1]), self.causal)
+        *given, sums = given
+        return fused.launcher(fused.Heads(*given, self.engine, sums), self.causal)
+
+    def make_gradients(self, *arrays: Any) -> Callable[[], object]:
+        """Return the launch on CuPy arrays Q, K, V, dO, O, two of sums, dQ, dK and dV."""
+        sums = (x.reshape(-1, x.shape[-1]) for x in arrays[5:7])
+        given = *map(self.rows, arrays[:5]), *sums, *map(self.rows, arrays[7:])
+        return attention_backward_wgmma.launcher(*given, self.causal, self.abreast)
+
+    def lying(self, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        """The tensors as the kernels take them."""
+        if self.abreast > 1:
+            return tuple(
+                x if _side_by_side(x) and not x.data_ptr() & 15
+                else x.transpose(1, 2).clone(memory_format=torch.contiguous_format).transpose(1, 2)
+                for x in tensors
+            )  # fmt: skip
+        return tuple(x.contiguous() for x in tensors)
+
+
+#: Queries of all heads from which heads side by side are taken as they lie.
+WORTH = 128 * 64
+
+
+def _side_by_side(x: torch.Tensor) -> bool:
+    """Whether the heads of (batch, heads, rows, D) lie side by side, rows on 16-byte boundaries."""
+    batch, head, row, near = x.stride()
+    D = x.shape[3]
+    return near == 1 and head == D and row >= x.shape[1] * D and not (batch | row) % 8
+
+
+def _attended(Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, causal: bool) -> _Attended:
+    key = (
+        causal, tuned.stamp(), Q.get_device(), K.get_device(), V.get_device(), Q.dtype, K.dtype,
+        V.dtype, Q.shape, Q.stride(), K.shape, K.stride(), V.shape, V.stride(),
+    )  # fmt: skip
+    return _kinds.get(key) or _known(key, _Attended(Q, K, V, causal))
+
+
 def _heads_on_gpu(
     Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, causal: bool = False
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    out, lse = _shape_of_heads(Q, K, V, causal)
-    q, k, v = _rows_of_heads(Q, K, V)
-    engine = "numba" if _in_numba(Q) else "cpp"
-    if engine == "cpp":
+    kind = _attended(Q, K, V, causal)
+    out, lse = _empty(Q, *kind.out), _empty(Q, *kind.lse)
+    if kind.engine == "cpp":
         lse.fill_(float("nan"))  # that kernel keeps none
-
-    def make(*arrays: Any) -> Callable[[], object]:
-        *operands, sums = arrays
-        return fused.launcher(fused.Heads(*operands, engine, sums), causal)
-
-    kind = causal, tuned.stamp(), Q.dtype, q.shape, k.shape
-    _launch(kind, (q, k, v, out.view(q.shape), lse.view(q.shape[:-1])), make)
-    return out, lse
+        if kind.each > 1:  # and takes as many heads of each
+            K, V = (x.repeat_interleave(kind.each, dim=-3) for x in (K, V))
+    if kind.copied or (Q.data_ptr() | K.data_ptr() | V.data_ptr()) & 15:
+        Q, K, V = kind.lying(Q, K, V)
+    if kind.abreast > 1 or out.is_contiguous():
+        _launch(kind, (Q, K, V, out, lse), kind.make)
+        return out, lse
+    near = torch.empty_like(out, memory_format=torch.contiguous_format)
+    _launch(kind, (Q, K, V, near, lse), kind.make)
+    return out.copy_(near), lse
 
 
 def _shape_of_heads(
     Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, causal: bool = False
 ) -> tuple[torch.Tensor, torch.Tensor]:
     _check_heads(Q, K, V, causal)
-    out = torch.empty_like(Q, memory_format=torch.contiguous_format)
-    return out, Q.new_empty(Q.shape[:-1], dtype=torch.float32)
+    return torch.empty_like(Q), Q.new_empty(Q.shape[:-1], dtype=torch.float32)
 
 
 class _Heads(torch.autograd.Function):
@@ -455,18 +532,18 @@ Saved = tuple[torch.Tensor, ...]
 
 def _gradients_on_gpu(*given: Any) -> Saved:
     Q, K, V, out, lse, G, causal = given
-    if Q.dtype == torch.float32 or not _in_numba(Q):
+    kind = _attended(Q, K, V, causal)
+    if not kind.gradients:
         return _gradients_in_float32(*given)
-    operands = [x.contiguous().view(-1, *x.shape[-2:]) for x in (Q, K, V, G, out)]
-    found = [torch.empty_like(x) for x in operands[:3]]
-    sums = lse.view(operands[0].shape[:-1]), torch.empty_like(lse).view(operands[0].shape[:-1])
-
-    def make(*arrays: Any) -> Callable[[], object]:
-        return attention_backward_wgmma.launcher(*arrays, causal)
-
-    kind = "gradients", causal, Q.dtype, operands[0].shape, operands[1].shape
-    _launch(kind, (*operands, *sums, *found), make)
-    return tuple(x.view(of.shape) for x, of in zip(found, (Q, K, V), strict=True))
+    operands = kind.lying(Q, K, V, G, out)
+    found = [_empty(Q, *like) for like in kind.like]
+    near = found if kind.abreast > 1 else [x.contiguous() for x in found]
+    tensors = *operands, lse, _empty(Q, *kind.lse), *near
+    _launch((kind, "gradients"), tensors, kind.make_gradients)
+    for to, x in zip(found, near, strict=True):
+        if to is not x:
+            to.copy_(x)
+    return tuple(found)
 
 
 def _gradients_in_float32(*given: Any) -> Saved:
@@ -490,17 +567,13 @@ def _gradients_in_float32(*given: Any) -> Saved:
     else:
         gradients = attention_backward.gradients(*(x.numpy() for x in arrays), causal=causal)
         found = torch.from_numpy(gradients)
-    of_Q, of_K, of_V = found
     shared = (*K.shape[:-2], -1, *K.shape[-2:])  # heads that share K and V add up their gradients
-    return (
-        of_Q.view(Q.shape).to(Q.dtype, copy=True),
-        of_K.view(shared).sum(-3).to(K.dtype),
-        of_V.view(shared).sum(-3).to(V.dtype),
-    )
+    sums = found[0].view(Q.shape), *(x.view(shared).sum(-3) for x in found[1:])
+    return tuple(torch.empty_like(x).copy_(of) for x, of in zip((Q, K, V), sums, strict=True))
 
 
 def _shape_of_gradients(*given: Any) -> Saved:
-    return tuple(torch.empty_like(x, memory_format=torch.contiguous_format) for x in given[:3])
+    return tuple(map(torch.empty_like, given[:3]))
 
 
 for _schema, _shapes, _does in (

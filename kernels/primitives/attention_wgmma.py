@@ -43,7 +43,7 @@ def make_attention_wgmma(
     D=128, causal=False, dtype="bfloat16", overlap=True, pingpong=True, oblique=False
 ):
     """Return the Numba kernel, launched ``(map_Q, map_K, map_V, O, lse, M, N, shared, splits,
-    span, scale)``.
+    span, abreast, abreast_K, scale)``.
 
     A head has M queries and N keys; `shared` heads of Q have those of one of K and V. Keys are cut
     into `splits` of `span` each, a multiple of 128, one where a mask is causal. O is a matrix of
@@ -63,12 +63,14 @@ def make_attention_wgmma(
     pack = ptx.cvt_rn_bf16x2 if dtype == "bfloat16" else ptx.cvt_rn_f16x2
 
     @cuda.jit(device=True, inline="always")
-    def load_rows(to, map, row, head, barrier):
+    def load_rows(to, map, row, head, abreast, barrier):
         # Ask for 128 rows of a head, panel by panel.
         ptx.mbarrier_arrive_expect_tx(barrier, TILE)
+        z = head // abreast
+        col = (head - z * abreast) * D
         for panel in range(PANELS):
-            place = to + panel * PANEL
-            ptx.cp_async_bulk_tensor_3d_load(place, map, 64 * panel, row, head, barrier)
+            x, place = col + 64 * panel, to + panel * PANEL
+            ptx.cp_async_bulk_tensor_3d_load(place, map, x, row, z, barrier)
 
     @cuda.jit(device=True, inline="always")
     def start_scores(s, queries, keys):
@@ -139,7 +141,9 @@ def make_attention_wgmma(
         unrolled()
 
     @cuda.jit(launch_bounds=(THREADS, 1))
-    def attention_wgmma(map_Q, map_K, map_V, O, lse, M, N, shared, splits, span, scale):  # noqa: E741
+    def attention_wgmma(
+        map_Q, map_K, map_V, O, lse, M, N, shared, splits, span, abreast, abreast_K, scale  # noqa: E741
+    ):
         tiles = cuda.shared.array(0, uint8, alignment=1024)
         barriers = cuda.shared.array(BARRIERS, uint64)
         sQ = ptx.shared_address(tiles)
@@ -179,7 +183,7 @@ def make_attention_wgmma(
         if role == 0:
             ptx.setmaxnreg_dec(40)
             if tid == 0:
-                load_rows(sQ, map_Q, first, head_Q, full_Q)
+                load_rows(sQ, map_Q, first, head_Q, abreast, full_Q)
                 # Tile n of the way goes to slot n % STAGES, on round n // STAGES of the ring.
                 # Consumers want the keys of the next tile before the values of this one.
                 for n in range(last + 2):
@@ -187,12 +191,12 @@ def make_attention_wgmma(
                         slot, phase = n % STAGES, n // STAGES % 2
                         ptx.mbarrier_wait_parity(empty_K + 8 * slot, phase ^ 1)
                         row, to = start + (last - n) * KEYS, sK + slot * TILE
-                        load_rows(to, map_K, row, head_Q // shared, full_K + 8 * slot)
+                        load_rows(to, map_K, row, head_Q // shared, abreast_K, full_K + 8 * slot)
                     if n > 0:
                         slot, phase = (n - 1) % STAGES, (n - 1) // STAGES % 2
                         ptx.mbarrier_wait_parity(empty_V + 8 * slot, phase ^ 1)
                         row, to = start + (last - n + 1) * KEYS, sV + slot * TILE
-                        load_rows(to, map_V, row, head_Q // shared, full_V + 8 * slot)
+                        load_rows(to, map_V, row, head_Q // shared, abreast_K, full_V + 8 * slot)
         else:
             ptx.setmaxnreg_inc(232)
             consumer, lane = role - 1, tid % 32
@@ -267,14 +271,16 @@ def make_attention_wgmma(
                 rescale[r] = float32(1) / total[r]
             unrolled()
             multiply_rows(o, rescale)
-            row = head * M + query
+            z = head // abreast
+            row, left = z * M + query, (head - z * abreast) * D + lane % 4 * 2
             for j in range(D // 8):
-                col = 8 * j + lane % 4 * 2
+                col = left + 8 * j
                 if query < M:
                     ptx.store_pair(O, row, col, o[4 * j], o[4 * j + 1])
                 if query + 8 < M:
                     ptx.store_pair(O, row + 8, col, o[4 * j + 2], o[4 * j + 3])
             unrolled()
+            row = head * M + query
             for r in range(2):
                 if lane % 4 == 0 and query + 8 * r < M:
                     lse[row + 8 * r] = (largest[r] * scale) * LN2 + math.log(total[r])
@@ -365,16 +371,19 @@ def launcher(
         causal, inputs[0], M, shared = False, inputs[0].reshape(-1, shared, D), shared, 1
         grid = 1, grid[1] // operands.group
     sms = device().sms or 1
-    splits, span = (1, cdiv(N, KEYS) * KEYS) if causal else splits_of(grid[0] * grid[1], N, sms)
-    heads = len(inputs[0]) * splits
+    abreast = operands.abreast
+    splits, span = 1, cdiv(N, KEYS) * KEYS
+    if not causal and abreast == 1:
+        splits, span = splits_of(grid[0] * grid[1], N, sms)
+    heads = len(inputs[0]) * abreast * splits
     maps = [tensor_map(array, KEYS, 64, operands.format) for array in inputs]
     oblique = causal and (N - M) % KEYS != 0
     kernel = make_attention_wgmma(D, causal, operands.format, oblique=oblique, **options)
-    results = O.reshape(-1, D), operands.lse.reshape(-1)
+    results = O.reshape(-1, abreast * D), operands.lse.reshape(-1)
     into = results
     if splits > 1:
         into = operands.workspace((heads * M, D)), operands.workspace((heads * M,))
-    sizes = map(np.int32, (M, N, shared, splits, span))
+    sizes = map(np.int32, (M, N, shared, splits, span, abreast, max(1, abreast // shared)))
     arguments = *maps, *into, *sizes, scale
     launch = prepared(kernel, (grid[0], heads), (THREADS,), arguments, asked)
     if splits == 1:

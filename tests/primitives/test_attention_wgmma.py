@@ -38,7 +38,7 @@ def traced(kernel, heads: int, N: int, D: int, causal: bool, dtype: str, M=0, sh
     scale = np.float32(math.log2(math.e) / math.sqrt(D))
     seen = trace(
         kernel, (-(-M // hopper.QUERIES), heads * splits), hopper.THREADS, *maps, out, lse,
-        *map(np.int32, (M, N, shared, splits, span)), scale, shared_bytes=hopper.shared_bytes_of(D),
+        *map(np.int32, (M, N, shared, splits, span, 1, 1)), scale, shared_bytes=hopper.shared_bytes_of(D),
     )  # fmt: skip
     known = [half.floats(x) for x in given]
     outputs = seen.outputs
