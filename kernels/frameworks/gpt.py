@@ -1,19 +1,15 @@
-"""A small GPT that trains and decodes with either library's products: where a model's time goes.
-
-``python -m kernels.frameworks.gpt`` on a GPU prints one line of JSON for each way: the seconds of a
-step and of a token, and the losses.
+"""A small GPT that trains and decodes with either library's operators: where a model's time goes.
 
 The model is GPT-2's smallest (12 layers, 12 heads of 64, width 768), with a head whose weights are
 its own: 163 M parameters. Weights and tokens are random: its losses say whether two ways compute
-the same, not whether it learns. Attention is PyTorch's in both.
+the same, not whether it learns.
 
 Source: A. Radford and others, *Language Models are Unsupervised Multitask Learners*, 2019.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
@@ -42,6 +38,15 @@ class Sizes:
 def multiply(A: torch.Tensor, B: torch.Tensor, way: str) -> torch.Tensor:
     """A·B of matrices in bfloat16, by PyTorch or by the course's kernels."""
     return pytorch.matmul(A, B) if way == "tile_by_tile" else torch.matmul(A, B)
+
+
+def attend(
+    Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, causal: bool, way: str
+) -> torch.Tensor:
+    """Attention in bfloat16, by either."""
+    if way == "tile_by_tile":
+        return pytorch.attention(Q, K, V, causal)
+    return functional.scaled_dot_product_attention(Q, K, V, is_causal=causal)
 
 
 class Linear(nn.Module):
@@ -75,7 +80,7 @@ class Layer(nn.Module):
         if cache is not None:  # one query, and the keys of all positions before it
             K, V = (torch.cat([old, new], 2) for old, new in zip(cache, (K, V), strict=True))
             cache[:] = K, V
-        found = functional.scaled_dot_product_attention(Q, K, V, is_causal=cache is None)
+        found = attend(Q, K, V, cache is None, way)
         x = x + self.outputs(found.transpose(1, 2).reshape(batch, positions, width), way)
         hidden = functional.gelu(self.wider(self.norms[1](x), way))
         return x + self.narrower(hidden, way)
@@ -107,35 +112,67 @@ class Training:
 
     def __init__(self, model: GPT, device: str) -> None:
         self.model, self.device = model, device
-        self.optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4)
+        # What "capturable" keeps on the GPU, a CUDA graph can record.
+        self.optimizer = torch.optim.AdamW(
+            model.parameters(), lr=3e-4, capturable=device == "cuda"
+        )
         self.generator = torch.Generator(device).manual_seed(5)
+        sizes = model.sizes
+        self.words = torch.zeros(
+            sizes.batch, sizes.context + 1, dtype=torch.long, device=device
+        )
+        self.recorded: tuple[Any, torch.Tensor] | None = None
 
     def __call__(self) -> torch.Tensor:
-        sizes = self.model.sizes
-        shape = sizes.batch, sizes.context + 1
-        words = torch.randint(sizes.words, shape, generator=self.generator, device=self.device)
-        found = self.model(words[:, :-1]).float()
-        loss = functional.cross_entropy(found.flatten(0, 1), words[:, 1:].flatten())
+        torch.randint(
+            self.model.sizes.words, self.words.shape, generator=self.generator, out=self.words
+        )
+        if self.recorded is None:
+            return self._step()
+        graph, loss = self.recorded
+        graph.replay()
+        return loss
+
+    def _step(self) -> torch.Tensor:
+        found = self.model(self.words[:, :-1]).float()
+        loss = functional.cross_entropy(found.flatten(0, 1), self.words[:, 1:].flatten())
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()
         self.optimizer.step()
         return loss
 
+    def record(self) -> None:
+        """Record a step in a CUDA graph; from now on, each call launches it."""
+        beside = torch.cuda.Stream()
+        beside.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(beside):  # what PyTorch allocates at first must not be recorded
+            for _ in range(3):
+                self._step()
+        torch.cuda.current_stream().wait_stream(beside)
+        graph = torch.cuda.CUDAGraph()
+        self.optimizer.zero_grad(set_to_none=True)
+        with torch.cuda.graph(graph):
+            loss = self._step()
+        self.recorded = graph, loss
 
-def train(step: Training, steps: int) -> tuple[list[float], float]:
-    """Return the loss of each step, and the median seconds of one behind the first few."""
-    losses, seconds = [], []
+
+def in_turn(
+    ways: dict[str, Callable[[], torch.Tensor]], steps: int, device: str
+) -> tuple[dict[str, list[float]], dict[str, list[float]]]:
+    """Make a step of each way, then the next of each: seconds and losses, by way."""
+    seconds, losses = ({way: [] for way in ways} for _ in range(2))
     for _ in range(steps):
-        start = _clock(step.device)
-        losses.append(step().item())
-        seconds.append(_clock(step.device) - start)
-    return losses, sorted(seconds[steps // 5 :])[len(seconds[steps // 5 :]) // 2]
+        for way, step in ways.items():
+            start = _clock(device)
+            losses[way].append(step().item())
+            seconds[way].append(_clock(device) - start)
+    return seconds, losses
 
 
 #: What kernels of a step are for, by words of their names; the first that fits.
 KINDS = {
-    "attention": ("sdpa", "flash", "fmha", "attention"),
-    "products": ("gemm", "nvjet", "cutlass", "stream_k", "persistent", "add_parts", "splitK"),
+    "attention": ("sdpa", "flash", "fmha", "attention", "gradients_wgmma"),
+    "products": ("gemm", "nvjet", "cutlass", "stream_k", "persistent", "splitK"),
     "optimizer": ("multi_tensor_apply",),
     "loss": ("SoftMax", "nll_loss"),
     "layer norms": ("layer_norm", "GammaBeta"),
@@ -156,8 +193,8 @@ def profile(step: Training, steps: int = 4) -> dict[str, float]:
 
 
 @torch.no_grad()
-def decode(model: GPT, tokens: int, device: str) -> tuple[list[int], float]:
-    """Return the words that it holds likeliest, one after the other, and the seconds of one."""
+def decode(model: GPT, tokens: int, device: str) -> tuple[list[int], list[float]]:
+    """Return the words that it holds likeliest, one after the other, and the seconds of each."""
     sizes, each = model.sizes, model.sizes.width // model.sizes.heads
     caches = [
         [torch.zeros(1, sizes.heads, 0, each, device=device, dtype=torch.bfloat16)] * 2
@@ -169,7 +206,7 @@ def decode(model: GPT, tokens: int, device: str) -> tuple[list[int], float]:
         word = model(word, place, caches)[:, -1:].argmax(-1)
         found.append(int(word))
         seconds.append(_clock(device) - start)
-    return found, sorted(seconds)[len(seconds) // 2]
+    return found, seconds
 
 
 def _clock(device: str) -> float:
@@ -178,25 +215,41 @@ def _clock(device: str) -> float:
     return perf_counter()
 
 
+@dataclass
+class Measured:
+    """What one way took: seconds of each step, recorded step and token, and what they gave.
+
+    The first few are slower: kernels are compiled, and memory is asked for.
+    """
+
+    steps: list[float]
+    recorded: list[float]  #: of steps in a CUDA graph; empty without a GPU
+    tokens: list[float]
+    losses: list[float]
+    words: list[int]
+    parts: dict[str, float]  #: seconds of a step on the GPU, by what its kernels are for
+    parameters: int
+
+
 def measured(
     sizes: Sizes, steps: int = 50, tokens: int = 200, device: str = "cuda"
-) -> Iterator[dict[str, Any]]:
-    """Train and decode in both ways, from the same weights: a row of a record for each."""
+) -> dict[str, Measured]:
+    """Train and decode both ways, in turn, from the same weights."""
+    ways: dict[str, Training] = {}
     for way in WAYS:
         torch.manual_seed(11)
-        step = Training(GPT(sizes, way).to(device), device)
-        losses, seconds = train(step, steps)
+        ways[way] = Training(GPT(sizes, way).to(device), device)
+    seconds, losses = in_turn(ways, steps, device)
+    found = {}
+    for way, step in ways.items():
+        # Twice: the first time, both prepare something for every length of the cache.
+        _, (words, token) = (decode(step.model, tokens, device) for _ in range(2))
         parts = profile(step) if device == "cuda" else {}
-        for parameter in step.model.parameters():
-            parameter.grad = None
-        words, token = decode(step.model, tokens, device)
-        yield {
-            "way": way, "step": seconds, "token": token, "losses": losses, "words": words,
-            "parts": parts, "parameters": sum(p.numel() for p in step.model.parameters()),
-            "torch": torch.__version__,
-        }  # fmt: skip
-
-
-if __name__ == "__main__":
-    for row in measured(Sizes()):
-        print(json.dumps(row))
+        count = sum(parameter.numel() for parameter in step.model.parameters())
+        found[way] = Measured(seconds[way], [], token, losses[way], words, parts, count)
+    if device == "cuda":
+        for step in ways.values():
+            step.record()
+        for way, times in in_turn(ways, steps, device)[0].items():
+            found[way].recorded = times
+    return found

@@ -26,7 +26,7 @@ from kernels.host import cdiv, check_grid, half
 from kernels.host.follow import prepared
 from kernels.host.tma import tensor_map
 
-__all__ = ["ROWS", "THREADS", "launcher", "make_gradients_wgmma", "shared_bytes_of"]
+__all__ = ["ROWS", "THREADS", "blocks_of", "launcher", "make_gradients_wgmma", "shared_bytes_of"]
 
 ROWS = 64  #: that a block owns, and of a tile
 STAGES = 2  #: tiles of each of the others that a block has in shared memory
@@ -40,7 +40,7 @@ LOG2_E = float32(math.log2(math.e))
 
 
 @cache
-def make_gradients_wgmma(D=64, causal=False, dtype="bfloat16", of_keys=False, blocks=2):
+def make_gradients_wgmma(D=64, causal=False, dtype="bfloat16", of_keys=False, blocks=0):
     """Return the Numba kernel of dQ, or of dK and dV.
 
     Launched ``(own_1, own_2, other_1, other_2, dO, O, lse, delta, first, second, M, N, shared,
@@ -128,7 +128,7 @@ def make_gradients_wgmma(D=64, causal=False, dtype="bfloat16", of_keys=False, bl
                 ptx.store_pair(to, place + 8, col, x, y)
         unrolled()
 
-    @cuda.jit(launch_bounds=(THREADS, blocks))
+    @cuda.jit(launch_bounds=(THREADS, blocks or blocks_of(D, of_keys)))
     def gradients_wgmma(
         own_1, own_2, other_1, other_2, dO, O, lse, delta, first, second, M, N, shared, abreast,
         abreast_K, scale,
@@ -291,6 +291,11 @@ def make_gradients_wgmma(D=64, causal=False, dtype="bfloat16", of_keys=False, bl
             store_rows(second, of_V, float32(1), row, head, N, wide, lane)
 
     return gradients_wgmma
+
+
+def blocks_of(D: int, of_keys: bool) -> int:
+    """Return how many blocks share a multiprocessor: as many as have registers."""
+    return 2 if D == 128 else 4 - of_keys
 
 
 def shared_bytes_of(D: int) -> int:
