@@ -11,7 +11,10 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from kernels.host.follow import ADDRESS, Noted, map_on_device, taking_notes
+import numpy as np
+
+from kernels.engine import cupy
+from kernels.host.follow import ADDRESS, Noted, taking_notes
 
 __all__ = ["Movable", "prepared_and_launched"]
 
@@ -20,6 +23,7 @@ Places = tuple[int, ...]
 
 #: Maps of one argument that are kept, for places where its matrix has been.
 MOST = 256
+TO_DEVICE = 1  # what CUDA calls a copy from the host
 
 
 class Movable:
@@ -82,18 +86,25 @@ def _maps_moved(noted: Noted, number: int, maps: Any) -> Callable[[int], None]:
     if noted.of_numba:  # finds maps in global memory
         pointers, which = noted.values[number], ADDRESS
     known: dict[int, tuple[int, Any]] = {}  # by where they are: their address, and what keeps them
+    room = None
 
     def move(by: int) -> None:
+        nonlocal room
         found = known.get(by)
         if found is None:
             if len(known) == MOST:
-                known.clear()
+                known.clear()  # their room is used again, behind all launches before
             moved = maps.moved(by)
+            at = moved.__array_interface__["data"][0]
             if noted.of_numba:
-                moved = map_on_device(moved)
-                found = moved.data.ptr, moved
+                if room is None:
+                    room = cupy.empty((MOST, moved.nbytes), np.uint8)
+                to, stream = room.data.ptr + len(known) * moved.nbytes, cupy.cuda.get_current_stream()
+                # The driver copies so few bytes out of the host's memory before it returns.
+                cupy.cuda.runtime.memcpyAsync(to, at, moved.nbytes, TO_DEVICE, stream.ptr)
+                found = to, None
             else:
-                found = moved.__array_interface__["data"][0], moved
+                found = at, moved
             known[by] = found
         pointers[which] = found[0]
 

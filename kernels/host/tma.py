@@ -1,6 +1,6 @@
 """Tensor maps: what the TMA unit of an sm_90 GPU has to know of a matrix to copy tiles of it."""
 
-from functools import lru_cache
+import ctypes
 
 import numpy as np
 
@@ -51,17 +51,17 @@ def tensor_map(array, rows: int, cols: int, dtype: str, swizzle: int = 128):
     for count, stride in zip(array.shape[-2::-1], array.strides[-2::-1], strict=True):
         apart.append(stride if count > 1 else close)
         close = count * apart[-1]
-    about = array.shape, tuple(apart), tile, dtype, swizzle
-    made = encoded(array.data.ptr, *about).view(Encoded)
-    made.of, made.about = (array, tile, dtype, swizzle), about
-    return made
+    made = encoded(array.data.ptr, array.shape, tuple(apart), tile, dtype, swizzle)
+    bits = bits_of(made).view(Encoded)
+    bits.of, bits.made = (array, tile, dtype, swizzle), made
+    return bits
 
 
 class Encoded(np.ndarray):
     """The 128 bytes of a tensor map, as the driver made them, and the matrix that they are of."""
 
     of: tuple
-    about: tuple
+    made: object  #: the driver's own, whose address changes
 
     @property
     def place(self) -> int:
@@ -69,8 +69,13 @@ class Encoded(np.ndarray):
         return self.of[0].data.ptr
 
     def moved(self, by: int) -> np.ndarray:
-        """Return the map of a matrix that lies so many bytes away."""
-        return encoded(self.place + by, *self.about)
+        """Return the map of a matrix that lies so many bytes away, a multiple of 16."""
+        from cuda.bindings import driver
+
+        (status,) = driver.cuTensorMapReplaceAddress(self.made, self.place + by)
+        if status != driver.CUresult.CUDA_SUCCESS:
+            raise ValueError(f"no tensor map ({status.name}) {by} bytes from {self.place:#x}")
+        return bits_of(self.made)
 
     def in_microscope(self) -> TensorMap:
         """Return what the microscope takes for it: the map of a copy on the host."""
@@ -85,7 +90,7 @@ class Several(np.ndarray):
     place: int
 
     def moved(self, by: int) -> np.ndarray:
-        """Return the maps of a matrix that lies so many bytes away, a multiple of 16."""
+        """As `Encoded.moved`."""
         return np.concatenate([one.moved(by) for one in self.of])
 
     def in_microscope(self) -> tuple[TensorMap, ...]:
@@ -152,8 +157,13 @@ def _at(array, address: int, shape: tuple, strides: tuple):
     return np.asarray(place)
 
 
-@lru_cache(maxsize=8192)
+def bits_of(made) -> np.ndarray:
+    """Return a copy of the 128 bytes of a tensor map of the driver's."""
+    return np.frombuffer(ctypes.string_at(int(made.getPtr()), 128), "V128")
+
+
 def encoded(address: int, shape: tuple, apart: tuple, tile: tuple, dtype: str, swizzle: int = 128):
+    """Return the driver's tensor map."""
     from cuda.bindings import driver
 
     formats, sizes = driver.CUtensorMapDataType, driver.cuuint64_t
@@ -180,4 +190,4 @@ def encoded(address: int, shape: tuple, apart: tuple, tile: tuple, dtype: str, s
             f" {address:#x}, strides {apart}, tile {'×'.join(map(str, tile))}:"
             " rows must start on 16-byte boundaries"
         )
-    return np.array([int(word) for word in made.opaque], np.uint64).view("V128")
+    return made
