@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from kernels import records
+from kernels.backend import on_gpu
+from kernels.backend.device import Device, device
 from kernels.basics import data_sheets
 from kernels.basics.files import replace_text, slug
 from kernels.budget import versions
 from kernels.budget.product import Machine
-from kernels.engine import on_gpu
-from kernels.engine.device import Device, device
 from kernels.host import tuned
 
 __all__ = ["CalibrationError", "Measured", "Setting", "calibrated", "gpu_here", "path", "setting",

@@ -7,10 +7,10 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from kernels import records
+from kernels.backend.device import Device
 from kernels.basics import data_sheets
 from kernels.budget import counts, here, limits, versions
 from kernels.budget.ceilings import Budget
-from kernels.engine.device import Device
 from kernels.rungs.order import LADDER
 
 __all__ = ["Standing", "gpu_of", "standings"]

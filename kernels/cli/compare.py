@@ -12,6 +12,7 @@ from rich import box
 from rich.table import Table
 
 from kernels import host, records
+from kernels.backend import on_gpu, why_cpu
 from kernels.basics import files
 from kernels.basics.units import percent
 from kernels.cli import gpus as on_gpus
@@ -19,7 +20,6 @@ from kernels.cli.console import out, progress
 from kernels.cli.parameters import Grids, Sizes, spelled
 from kernels.cli.trace import TRACED
 from kernels.distributed.grid import Grid
-from kernels.engine import on_gpu, why_cpu
 from kernels.measure import oracle
 from kernels.measure.anywhere import trace_rung
 from kernels.measure.bench.ladder import SIZES, timings

@@ -9,6 +9,7 @@ from typing import Any
 from rich import box
 from rich.table import Table
 
+from kernels.backend import on_gpu, why_cpu
 from kernels.basics.units import quantity
 from kernels.cli.console import busy, facts, out, progress
 from kernels.distributed import local, lock, machine, nccl
@@ -19,7 +20,6 @@ from kernels.distributed.grid import Grid
 from kernels.distributed.schedule import Schedule
 from kernels.distributed.simulation import simulate
 from kernels.distributed.worker import Job
-from kernels.engine import on_gpu, why_cpu
 from kernels.measure import oracle
 from kernels.records import distributed as recorded
 from kernels.records.record import Record, Row

@@ -7,13 +7,13 @@ from math import prod
 import click
 
 from kernels import host, lab, records
+from kernels.backend import cupy, on_gpu, why_cpu
 from kernels.basics.units import percent, quantity
 from kernels.cli import gpus as on_gpus
 from kernels.cli.console import busy, facts, out
 from kernels.cli.parameters import SIZE, Grids, Way, Whole, given, rung_options
 from kernels.distributed.algorithms import ALGORITHMS
 from kernels.distributed.grid import Grid
-from kernels.engine import cupy, on_gpu, why_cpu
 from kernels.host import half
 from kernels.measure import oracle, peers
 from kernels.measure.anywhere import trace_rung

@@ -8,11 +8,11 @@ import click
 from rich import box
 from rich.table import Table
 
+from kernels.backend import on_gpu, why_cpu
 from kernels.basics import files
 from kernels.budget.here import gpu_here
 from kernels.cli.console import out, progress
 from kernels.cli.parameters import RungName, Shape, Whole, spelled
-from kernels.engine import on_gpu, why_cpu
 from kernels.host import tuned
 from kernels.measure.bench.provenance import provenance
 from kernels.rungs.order import ENGINE_TITLES, Rung

@@ -20,7 +20,7 @@ except ImportError:
         "or pip install jax in your own environment"
     ) from None
 
-from kernels.engine import cupy
+from kernels.backend import cupy
 from kernels.frameworks.operands import check_product, rung_for
 
 __all__ = ["matmul"]

@@ -19,7 +19,7 @@ except ImportError:
         "or pip install torch in your own environment"
     ) from None
 
-from kernels.engine import cupy
+from kernels.backend import cupy
 from kernels.frameworks.operands import check_product, rung_for
 from kernels.host import tuned
 from kernels.host.movable import Movable, prepared_and_launched

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernels import host
-from kernels.engine import cupy, on_gpu, why_cpu
+from kernels.backend import cupy, on_gpu, why_cpu
 from kernels.host import e4m3, rows
 from kernels.host.model import Access, Model
 from kernels.host.options import either

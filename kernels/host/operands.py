@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kernels.engine import cuda, cupy, on_gpu
+from kernels.backend import cuda, cupy, on_gpu
 from kernels.host import rows
 from kernels.host.checks import check_engine, check_indices
 from kernels.host.follow import prepared

@@ -13,8 +13,8 @@ from itertools import product
 from typing import Any
 
 from kernels import host
-from kernels.engine import on_gpu
-from kernels.engine.device import device
+from kernels.backend import on_gpu
+from kernels.backend.device import device
 from kernels.host import cpp, half, tuned
 from kernels.host.follow import prepared
 from kernels.host.model import Model

@@ -10,9 +10,9 @@ from urllib.parse import urlencode
 
 import numpy as np
 
+from kernels.backend import cuda, on_gpu
+from kernels.backend.device import where
 from kernels.basics.units import quantity
-from kernels.engine import cuda, on_gpu
-from kernels.engine.device import where
 from kernels.measure import oracle, timing
 from kernels.records import RecordError, load
 from kernels.rungs.order import LADDER

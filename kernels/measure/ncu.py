@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from kernels.backend import cuda, cupy
 from kernels.basics.files import ROOT
-from kernels.engine import cuda, cupy
 from kernels.records.counters import COUNTS, LARGEST, SHARES, Launch
 
 __all__ = [

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from kernels.backend import cupy
 from kernels.basics.files import ROOT
-from kernels.engine import cupy
 from kernels.measure import ncu, oracle, peers
 from kernels.records import counters
 from kernels.rungs.order import LADDER, Rung

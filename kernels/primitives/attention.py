@@ -13,8 +13,8 @@ from functools import cache, cached_property
 import numpy as np
 
 from kernels import host
-from kernels.engine import cuda, cupy, float32, uint32
-from kernels.engine.device import device
+from kernels.backend import cuda, cupy, float32, uint32
+from kernels.backend.device import device
 from kernels.host import cdiv, cpp, half, option
 from kernels.host.follow import prepared
 from kernels.primitives import attention_wgmma as hopper

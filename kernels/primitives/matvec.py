@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from kernels import host, ptx
-from kernels.engine import cuda, cupy, float32
-from kernels.engine.vector import aligned16, load4_guarded, unrolled
+from kernels.backend import cuda, cupy, float32
+from kernels.backend.vector import aligned16, load4_guarded, unrolled
 from kernels.host import cdiv, cpp
 from kernels.host.follow import prepared
 from kernels.host.model import WARP, Access, Model

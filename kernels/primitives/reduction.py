@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernels import host
-from kernels.engine import cuda, float32
-from kernels.engine.vector import aligned16, load4, unrolled
+from kernels.backend import cuda, float32
+from kernels.backend.vector import aligned16, load4, unrolled
 from kernels.host import cdiv, cpp
 from kernels.host.follow import prepared
 from kernels.host.model import WARP, Access, Model

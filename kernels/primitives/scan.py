@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernels import host, ptx
-from kernels.engine import cuda, cupy, float32, int32, on_gpu, uint32, uint64
-from kernels.engine.vector import aligned16, load4_guarded, store4_guarded, unrolled
+from kernels.backend import cuda, cupy, float32, int32, on_gpu, uint32, uint64
+from kernels.backend.vector import aligned16, load4_guarded, store4_guarded, unrolled
 from kernels.host import cdiv, cpp
 from kernels.host.follow import prepared
 from kernels.host.model import WARP, Access, Model

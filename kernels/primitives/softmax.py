@@ -13,8 +13,8 @@ from functools import cache
 import numpy as np
 
 from kernels import host
-from kernels.engine import cuda, float32, uint32
-from kernels.engine.vector import unrolled
+from kernels.backend import cuda, float32, uint32
+from kernels.backend.vector import unrolled
 from kernels.host import cdiv, cpp
 from kernels.host.model import Access, Model
 from kernels.host.versions import Versions

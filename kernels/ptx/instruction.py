@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from kernels.engine import on_gpu
+from kernels.backend import on_gpu
 from kernels.ptx.operands import Numbers, Scalar, Special
 from microscope import Intrinsic, also_known
 

@@ -408,7 +408,7 @@ def listed(names: Iterable[str]) -> str:
 
 
 def _own_gpu() -> str | None:
-    from kernels.engine import on_gpu
-    from kernels.engine.device import device
+    from kernels.backend import on_gpu
+    from kernels.backend.device import device
 
     return slug(device().name) if on_gpu else None

@@ -16,8 +16,8 @@ from functools import lru_cache
 import numpy as np
 
 from kernels import host, ptx
-from kernels.engine import cuda, cupy, float32, int32, on_gpu, uint8, uint32, uint64
-from kernels.engine.vector import unrolled
+from kernels.backend import cuda, cupy, float32, int32, on_gpu, uint8, uint32, uint64
+from kernels.backend.vector import unrolled
 from kernels.host import cdiv, cpp, half, option, tensor_cores
 from kernels.host.follow import follower, prepared
 from kernels.host.rung import made

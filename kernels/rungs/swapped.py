@@ -6,7 +6,7 @@ The same arithmetic and the same loads as `naive`; two lines say which index is 
 from dataclasses import dataclass
 
 from kernels import host
-from kernels.engine import cuda, float32, uint32
+from kernels.backend import cuda, float32, uint32
 from kernels.host.model import Access, Model, rows_of_warp
 from kernels.host.rung import Rung
 

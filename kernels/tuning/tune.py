@@ -17,9 +17,9 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from kernels.backend import cupy
 from kernels.basics import data_sheets
 from kernels.basics.files import replace_text, slug
-from kernels.engine import cupy
 from kernels.host import tuned
 from kernels.host.rung import Rung, Values
 from kernels.host.tuned import Tuned

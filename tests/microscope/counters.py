@@ -184,7 +184,7 @@ def main() -> None:
     parser.add_argument("--launch", action="store_true")
     parser.add_argument("--only", default="", help="one module of cases, such as rung_cases")
     options = parser.parse_args()
-    os.environ.setdefault("KERNELS_ENGINE", "gpu")
+    os.environ.setdefault("KERNELS_BACKEND", "gpu")
     os.chdir(REPOSITORY)
     cases = all_cases(options.only)
     if options.launch:

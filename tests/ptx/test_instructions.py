@@ -6,7 +6,7 @@ from importlib.util import find_spec
 import pytest
 
 from kernels import ptx
-from kernels.engine import on_gpu
+from kernels.backend import on_gpu
 from kernels.ptx.instruction import Instruction
 from kernels.ptx.operands import Literal, Numbers, Scalar, SharedArray, TensorMap
 

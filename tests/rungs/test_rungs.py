@@ -1,4 +1,4 @@
-"""The rungs on whichever engine there is: right for any sizes and strides, errors in one line."""
+"""The rungs on whichever backend there is: right for any sizes and strides, errors in one line."""
 
 import re
 from dataclasses import replace

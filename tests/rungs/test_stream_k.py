@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernels import LADDER, lab
-from kernels.engine import on_gpu
+from kernels.backend import on_gpu
 from kernels.host import cdiv, cpp
 from kernels.measure import oracle
 from kernels.rungs import stream_k

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from kernels import LADDER, lab
-from kernels.engine import on_gpu
-from kernels.engine.device import Device
+from kernels.backend import on_gpu
+from kernels.backend.device import Device
 from kernels.host import cdiv, half, tma
 from kernels.measure import oracle
 from kernels.rungs import mma

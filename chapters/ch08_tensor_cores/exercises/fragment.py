@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kernels import ptx
-from kernels.engine import uint32
+from kernels.backend import uint32
 from kernels.lab.exercises.arrays import Numbers, poisoned, wide
 from kernels.lab.exercises.exercise import FINE, ODD, KernelExercise, Suspect, Trial
 from kernels.lab.exercises.kinds import Kind

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernels.engine import cuda, on_gpu
-from kernels.engine.device import device
+from kernels.backend import cuda, on_gpu
+from kernels.backend.device import device
 from microscope import Kind as Seen
 from microscope import Trace
 

@@ -13,7 +13,7 @@ import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from kernels import engine as backend
+from kernels import backend
 from microscope import KernelError, code_of
 
 from ..pages import CHAPTERS

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from kernels import host
-from kernels.engine import cupy
+from kernels.backend import cupy
 from kernels.host import cpp
 from kernels.measure.bench.case import Case
 from kernels.measure.bench.step import Step, Tables

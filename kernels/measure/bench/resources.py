@@ -6,8 +6,8 @@ import warnings
 from math import prod
 from typing import Any
 
+from kernels.backend.device import device
 from kernels.basics import data_sheets
-from kernels.engine.device import device
 from kernels.measure.bench.case import Case
 from kernels.measure.bench.step import Step, Tables, one_line
 from kernels.measure.occupancy import occupancy
