@@ -424,13 +424,13 @@ class Expressions(ABC):
             return self.method(n, m)
         if ptx.is_instruction(target):
             return ptx.call(self, target, n, m)
-        if isinstance(target, names.Vector):
+        if isinstance(target, names.VectorType):
             return self.vector(target.kind, n, m)
         if isinstance(target, names.Intrinsic):
             return intrinsics.call(self, target.name, n, m)
         return functions.python_call(self, target, n, m)
 
-    def vector(self, kind: values.Kind, n: ast.Call, m: Mask) -> values.Parts:
+    def vector(self, kind: values.TupleType, n: ast.Call, m: Mask) -> values.Parts:
         """``cuda.float32x4(a, b, c, d)``: made of numbers and of other vectors."""
         items: list = []
         for v in self.arguments(n, m):

@@ -14,7 +14,7 @@ _WORST = 32  # sectors or wavefronts that fill it: one for every lane
 
 
 @dataclass(frozen=True)
-class Row:
+class ReportLine:
     """One line of the report: a source line (`cells` empty), or an access or barrier under it.
 
     `bar` is the length of the bar beside it: what a request costs, as a share of the worst case.
@@ -112,15 +112,15 @@ def _rows(trace):
     for line in sorted(marked):
         offset = line - trace.first_line
         inside = 0 <= offset < len(source)
-        yield Row(line, source[offset] if inside else "(a function it calls)")
+        yield ReportLine(line, source[offset] if inside else "(a function it calls)")
         for site in by_line.get(line, ()):
             bar = min(1, _cost(site)[0] / _WORST)
-            yield Row(line, f"    {site.op} {site.expr}", _cells(site), bar)
+            yield ReportLine(line, f"    {site.op} {site.expr}", _cells(site), bar)
         if line in trace.barriers:
-            yield Row(line, "    barrier", (f"{trace.barriers[line]:,}", "", "", "", ""))
+            yield ReportLine(line, "    barrier", (f"{trace.barriers[line]:,}", "", "", "", ""))
         if trace.work.flops_by_line.get(line):
             flops = f"{trace.work.flops_by_line[line]:,} FLOPs"
-            yield Row(line, "    arithmetic", ("", "", "", "", flops))
+            yield ReportLine(line, "    arithmetic", ("", "", "", "", flops))
 
 
 def _cells(site: Site) -> tuple[str, ...]:
@@ -179,7 +179,7 @@ def _align(cells: tuple[str, ...], widths: list[int]) -> str:
     return "  ".join(parts).rstrip()
 
 
-def _html_row(row: Row) -> str:
+def _html_row(row: ReportLine) -> str:
     style = "padding:.1em .6em;white-space:pre;text-align:left"
     if not row.cells:
         span = len(HEADINGS) - 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kernels.basics.units import quantity
 from kernels.host import cdiv
-from kernels.lab.widgets.micro import Frame, Grid, Micro, explore
+from kernels.lab.widgets.micro import CellGrid, Frame, Micro, explore
 from kernels.lab.widgets.micro.words import brief, count
 from kernels.rungs.order import LADDER
 
@@ -13,7 +13,7 @@ __all__ = ["edge_blocks", "late_warp", "loads_by_tile"]
 
 def loads_by_tile(size: int = 4096) -> Micro:
     """The loads that are left of the naive kernel's, by the side of a tile."""
-    grid = Grid(0, 0, 32, 32, 8, 8)
+    grid = CellGrid(0, 0, 32, 32, 8, 8)
     naive = sum(LADDER["naive"].model(size, size, size).loads.values())
 
     def draw(tile: int) -> Frame:
@@ -49,7 +49,7 @@ def loads_by_tile(size: int = 4096) -> Micro:
 
 def edge_blocks(M: int = 6, tile: int = 4) -> Micro:
     """The threads of the last blocks that own no element of C."""
-    grid = Grid(0, 0, 8, 16, 18, 18)
+    grid = CellGrid(0, 0, 8, 16, 18, 18)
 
     def draw(N: int) -> Frame:
         down, across = cdiv(M, tile), cdiv(N, tile)
@@ -82,8 +82,8 @@ def edge_blocks(M: int = 6, tile: int = 4) -> Micro:
 
 def late_warp(side: int = 8) -> Micro:
     """A tile's rows that one warp reads before another has stored them."""
-    tile = Grid(0, 20, side, side, 15, 15)
-    warps = [Grid(174, 42 + 44 * warp, 1, 18, 7, 20) for warp in range(2)]
+    tile = CellGrid(0, 20, side, side, 15, 15)
+    warps = [CellGrid(174, 42 + 44 * warp, 1, 18, 7, 20) for warp in range(2)]
     half = side // 2
 
     def draw(late: int, barrier: str) -> Frame:

@@ -77,7 +77,7 @@ def tune_rung(
     )
 
 
-def _print_plan(todo: tune.Plan) -> None:
+def _print_plan(todo: tune.Candidates) -> None:
     """What a search would measure, and what it leaves out, with the reason of each."""
     flop = 2 * todo.shape[0] * todo.shape[1] * todo.shape[2]
     table = Table("options", "predicted GFLOP/s", "limited by", title="to measure", box=box.SIMPLE)
@@ -96,7 +96,7 @@ def _print_plan(todo: tune.Plan) -> None:
         out.print(table)
 
 
-def _print_measured(todo: tune.Plan, measured: list[tune.Measured]) -> None:
+def _print_measured(todo: tune.Candidates, measured: list[tune.Timed]) -> None:
     """The fastest sets of options, and how many gave none."""
     flop = 2 * todo.shape[0] * todo.shape[1] * todo.shape[2]
     table = Table("options", "GFLOP/s", "quartiles, µs", box=box.SIMPLE)

@@ -48,7 +48,7 @@ def test_order_and_type_are_kept():
 def test_what_only_a_gpu_can_do_says_so():
     for name in ("RawKernel", "RawModule", "cuda"):
         with pytest.raises(
-            RuntimeError, match=f"^cupy.{name} needs an NVIDIA GPU; .* on the interpreter$"
+            RuntimeError, match=f"^cupy.{name} needs an NVIDIA GPU; .* interpreter$"
         ):
             getattr(cupy, name)
     with pytest.raises(AttributeError, match="the CPU stand-in for CuPy has no 'fuse'"):

@@ -292,7 +292,7 @@ def test_a_long_launch_can_be_interrupted(monkeypatch):
     a = np.ones(320)
     with monkeypatch.context() as changed:
         changed.setattr(launch, "CHUNK_LANES", 64)
-        changed.setattr(launch.Progress, "show", interrupt)
+        changed.setattr(launch.ProgressBar, "show", interrupt)
         with pytest.raises(KeyboardInterrupt):
             make_scaled(2)[10, 32](a)
     assert (a[:64] == 2).all() and (a[64:] == 1).all()

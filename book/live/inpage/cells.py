@@ -38,7 +38,7 @@ class Page:
         module = types.ModuleType("__main__")
         self.names = module.__dict__
         sys.modules["__main__"] = module
-        self.streams = [outputs.Stream(name, self.post) for name in ("stdout", "stderr")]
+        self.streams = [outputs.PageStream(name, self.post) for name in ("stdout", "stderr")]
         sys.stdout, sys.stderr = self.streams
         display = outputs.Display(self.post)
         outputs.stand_in(display, lambda wait=False: self.post({"type": "clear"}))
@@ -145,7 +145,7 @@ def told(error: BaseException, number: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-class Waiting(types.ModuleType):
+class WaitingModule(types.ModuleType):
     """What ``from package import module`` gives while the module waits for its first use."""
 
     def __getattr__(self, name: str) -> Any:
@@ -157,7 +157,7 @@ class Waiting(types.ModuleType):
 def wait_with(name: str) -> None:
     """Let a module load when something of it is first used, not when its package gives it."""
     package, _, short = name.rpartition(".")
-    setattr(importlib.import_module(package), short, Waiting(name))
+    setattr(importlib.import_module(package), short, WaitingModule(name))
 
 
 def wait_with_drawings() -> None:

@@ -19,7 +19,7 @@ METHODS = {
 }
 
 
-class Stream(io.TextIOBase):
+class PageStream(io.TextIOBase):
     """Text for the page, in pieces, and no more of it for one cell than a page can hold."""
 
     encoding, errors = "utf-8", "replace"

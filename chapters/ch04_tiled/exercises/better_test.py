@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from kernels.lab.exercises.exercise import FunctionExercise
-from kernels.lab.exercises.kinds import Kind
+from kernels.lab.exercises.flaws import Flaw
 
 #: Products that a test must let through.
 RIGHT = (
@@ -63,16 +63,16 @@ def _one(C):
     return C
 
 
-def judge(test: Callable) -> Iterator[tuple[Kind, str]]:
+def judge(test: Callable) -> Iterator[tuple[Flaw, str]]:
     """Try a learner's test on right and wrong products; yields what is wrong with it."""
     cases = [(True, *right) for right in RIGHT] + [(False, *wrong) for wrong in WRONG]
     told = next(filter(None, (_told(test, *case) for case in cases)), None)
     if told:
-        yield Kind.WRONG, told
+        yield Flaw.WRONG, told
         return
     random.shuffle(cases)
     if any(_told(test, *case) for case in cases):
-        yield Kind.REMEMBERED, "called in another order, the test answers otherwise"
+        yield Flaw.REMEMBERED, "called in another order, the test answers otherwise"
 
 
 def _told(test: Callable, expected: bool, name: str, product: Callable) -> str:

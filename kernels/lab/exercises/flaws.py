@@ -1,13 +1,13 @@
 """The names of what can be wrong with an answer, from what stops everything to what costs a point.
 
-The order of `Kind` is the order in which findings are told: a kernel that reads beyond its array
+The order of `Flaw` is the order in which findings are told: a kernel that reads beyond its array
 and also has wrong numbers is told of the reading.
 """
 
 from enum import StrEnum
 
 
-class Kind(StrEnum):
+class Flaw(StrEnum):
     """What is wrong with an answer; the value is what the learner reads."""
 
     EMPTY = "nothing handed in"
@@ -56,4 +56,4 @@ class Kind(StrEnum):
 
 
 #: How urgent each kind is: the lowest is told first.
-RANK = {kind: rank for rank, kind in enumerate(Kind)}
+RANK = {kind: rank for rank, kind in enumerate(Flaw)}
