@@ -100,11 +100,11 @@ class Expressions(ABC):
             try:
                 v = self.frame.code.outer(n.id)
             except KeyError:
-                told = f"line {n.lineno}: the name {n.id!r} is not defined"
+                text = f"line {n.lineno}: the name {n.id!r} is not defined"
                 owner = self.frame.code.function.__globals__.get("cuda")
                 if names.is_cuda(owner) and hasattr(owner, n.id):
-                    told += f": did you mean cuda.{n.id}?"
-                raise KernelError(told) from None
+                    text += f": did you mean cuda.{n.id}?"
+                raise KernelError(text) from None
         else:
             owner = self.constant(n.value)
             if isinstance(owner, values.Parts) and n.attr in owner.kind.names:
@@ -119,8 +119,8 @@ class Expressions(ABC):
                     raise Unsupported(
                         n.lineno, f"{ast.unparse(n)} is not known to the interpreter{meant}"
                     ) from None
-                told = f"line {n.lineno}: {ast.unparse(n)} does not exist{meant}"
-                raise KernelError(told) from None
+                text = f"line {n.lineno}: {ast.unparse(n)} does not exist{meant}"
+                raise KernelError(text) from None
         v = names.known(v)
         if isinstance(getattr(v, "__cuda_array_interface__", None), Interface):
             v = from_interface(v)

@@ -84,10 +84,10 @@ def totals(trace) -> list[str]:
     flops = ", ".join(f"{n:,} {kind}" for kind, n in work.flops.items() if n) or "none"
     lines = [
         f"FLOPs: {flops}" + (f"; {work.special:,} function calls" if work.special else ""),
-        f"global bytes: {work.bytes_asked:,} asked, {work.bytes_moved:,} moved, "
+        f"global bytes: {work.bytes_requested:,} asked, {work.bytes_transferred:,} moved, "
         f"{work.bytes_unique:,} unique",
-        f"FLOP per byte: {work.intensity_asked:.3g} asked, {work.intensity_moved:.3g} moved, "
-        f"{work.intensity_unique:.3g} unique",
+        f"FLOP per byte: {work.intensity_requested:.3g} asked, "
+        f"{work.intensity_transferred:.3g} moved, {work.intensity_unique:.3g} unique",
     ]
     if trace.shared_bytes:
         lines.append(
@@ -151,7 +151,7 @@ def _moved(site: Site) -> str:
     """Bytes that an average request of global memory uses and moves."""
     if site.space != "global":
         return ""
-    each = (n / site.requests for n in (site.bytes_used, site.bytes_moved))
+    each = (n / site.requests for n in (site.bytes_used, site.bytes_transferred))
     return " / ".join(f"{n:.4g}" if n < 10_000 else f"{n:,.0f}" for n in each)
 
 
@@ -160,10 +160,12 @@ def _remark(site: Site) -> str:
     if site.space == "shared":
         return f"{site.conflicts:,} conflicts" if site.conflicts else "no conflict"
     remarks = ["boxes by TMA"] if site.unit == "TMA" else []
-    if site.bytes_used * 2 <= site.bytes_moved:
-        remarks.append(f"{100 * site.bytes_used / site.bytes_moved:.3g} % of what moves is used")
-    if site.bytes_asked > site.bytes_used:
-        remarks.append(f"each byte serves {site.bytes_asked / site.bytes_used:.3g} threads")
+    if site.bytes_used * 2 <= site.bytes_transferred:
+        remarks.append(
+            f"{100 * site.bytes_used / site.bytes_transferred:.3g} % of what moves is used"
+        )
+    if site.bytes_requested > site.bytes_used:
+        remarks.append(f"each byte serves {site.bytes_requested / site.bytes_used:.3g} threads")
     return "; ".join(remarks)
 
 

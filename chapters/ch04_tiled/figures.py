@@ -93,26 +93,26 @@ def late_warp(side: int = 8) -> Micro:
         first = "t" + "." * (begin - 1)
         first += "".join("x" if k in stale else "b" for k in range(side))
         second = "." * late + "t"
-        told = (
+        text = (
             f"Warp 1 stores its half of the tile *{count(late, 'step')}* after warp 0. "
             if late
             else "Both warps store their halves of the tile at once. "
         )
         if barrier == "yes":
-            told += (
+            text += (
                 f"Warp 0 waits at the barrier for {count(late, 'step')}, and every number is right."
                 if late
                 else "Nobody waits, and every number is right."
             )
         else:
-            told += (
+            text += (
                 f"Warp 0 doesn't wait: it reads *h:{count(len(stale), 'row')}* too early, so "
                 f"*{len(stale)} of {side}* products in each of its sums are wrong."
                 if stale
                 else "Warp 0 doesn't wait, and is lucky: every number is right."
             )
         return Frame(
-            told,
+            text,
             (
                 tile.cells(lambda row, _: "x" if row in stale else "b"),
                 first.ljust(18),

@@ -76,10 +76,10 @@ def version(row: records.Row) -> str:
     options = row.options
     if row.rung in LADDER and len(options) > 1:
         usual = LADDER[row.rung].default(row.engine)
-        told = spelled({name: value for name, value in options.items() if usual.get(name) != value})
+        text = spelled({name: value for name, value in options.items() if usual.get(name) != value})
     else:
-        told = " ".join(map(str, options.values()))
-    return f"{row.rung} {told}".rstrip()
+        text = " ".join(map(str, options.values()))
+    return f"{row.rung} {text}".rstrip()
 
 
 def _print_ladder(rows: Iterable[dict[str, Any]], sizes: Iterable[int], title: str) -> None:

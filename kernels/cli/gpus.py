@@ -69,8 +69,8 @@ def _predicted(plan: Schedule, known: Record, dtype: str, itemsize: int) -> str:
 
 def _simulated(plan: Schedule, dtype: str) -> dict[str, str]:
     if plan.M * plan.N * plan.K > SIMULATED**3:
-        told = f"no GPU ({why_cpu}); its product would take minutes: try {SIMULATED} or less"
-        return {"simulated": told}
+        text = f"no GPU ({why_cpu}); its product would take minutes: try {SIMULATED} or less"
+        return {"simulated": text}
     A, B = oracle.inputs(plan.M, plan.N, plan.K, dtype=dtype)
     with busy("simulating"):
         found = simulate(plan, A, B)
@@ -178,11 +178,11 @@ def _print_speeds(known: Record, sizes: tuple[int, ...], dtype: str, gpus: int) 
             lines.setdefault((algorithm.title, "into one GPU"), {})[size] = quantity(moved, "B")
     for size in sizes:
         for row in known.rows("timings", dtype=dtype, M=size, N=size, K=size):
-            told = ALGORITHMS[row.rung].title if row.rung in ALGORITHMS else row.rung
-            key = told, _version(row)
+            text = ALGORITHMS[row.rung].title if row.rung in ALGORITHMS else row.rung
+            key = text, _version(row)
             wrong = "" if row.correct else ", WRONG"
             cell = f"{row.speed} ({recorded.speed_up(known, row):.2f}×){wrong}"
             lines.setdefault(key, {})[size] = cell
-    for (told, options), line in lines.items():
-        table.add_row(told, options, *(line.get(size, "") for size in sizes))
+    for (text, options), line in lines.items():
+        table.add_row(text, options, *(line.get(size, "") for size in sizes))
     out.print(table)

@@ -228,7 +228,7 @@ class HalfModel(Model):
     itemsize: int = 2  #: of A and B, in bytes
 
     @property
-    def bytes_asked(self) -> int:
+    def bytes_requested(self) -> int:
         """Bytes asked of global memory, every load and store counted."""
         return self.itemsize * sum(self.loads.values()) + 4 * sum(self.stores.values())
 

@@ -85,8 +85,8 @@ def measure(
         spent = timing.time(lambda: kernel[large, block](*held)).median
         print(f"Measured on {where()}, {SIDE}³: {quantity(2 * SIDE**3 / spent, 'FLOP/s')}")
         return None
-    told = " ".join(_without_a_gpu(trace(kernel, grid, block, *arrays), arrays, like, options))
-    print(textwrap.fill(told, 78))
+    text = " ".join(_without_a_gpu(trace(kernel, grid, block, *arrays), arrays, like, options))
+    print(textwrap.fill(text, 78))
     return PageLink(like, options)
 
 

@@ -83,13 +83,13 @@ def launcher(
     Parameters
     ----------
     module : module
-        `copies` or `banks`; the C++ twin is in the file of the same name.
+        `copies` or `banks`; the C++ counterpart is in the file of the same name.
     name, engine : str
     n : int
         Threads.
     arrays : tuple of cupy.ndarray
     sizes : tuple of int
-        What only the C++ twin is told: its arrays are bare pointers.
+        What only the C++ counterpart is told: its arrays are bare pointers.
     scalars : tuple
         The kernel's further arguments, NumPy scalars.
     """

@@ -178,9 +178,9 @@ def tables(rows: Sequence[dict[str, Any]], size: int = SIZE) -> dict[str, list[d
     }
 
 
-def by_job(launches: Sequence[ncu.Launch], count: int) -> list[list[ncu.Launch]]:
+def by_job(launches: Sequence[ncu.ProfiledLaunch], count: int) -> list[list[ncu.ProfiledLaunch]]:
     """The launches that follow each mark, by the number of the mark."""
-    found: list[list[ncu.Launch]] = [[] for _ in range(count)]
+    found: list[list[ncu.ProfiledLaunch]] = [[] for _ in range(count)]
     number = -1
     for launch in launches:
         if "tile_by_tile_mark" in launch.kernel:

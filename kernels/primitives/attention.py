@@ -341,13 +341,13 @@ def _launcher(
     chosen = Tiles(**tiles)
     grid = launch(operands.heads, operands.N, chosen.queries)
     asked = chosen.shared_bytes_of(operands.D)
-    twin = cpp.load("attention", shared_bytes=asked, **macros(operands, causal, chosen))
+    compiled = cpp.load("attention", shared_bytes=asked, **macros(operands, causal, chosen))
     arguments = (
         *operands.cpp_arguments(),
         np.int32(operands.N),
         np.float32(scale * math.log2(math.e)),
     )
-    return prepared(twin, grid, (32 * chosen.warps,), arguments, asked)
+    return prepared(compiled, grid, (32 * chosen.warps,), arguments, asked)
 
 
 def takes_wgmma(wgmma: int | None, tiles: dict[str, int]) -> bool:

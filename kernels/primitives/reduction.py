@@ -214,10 +214,10 @@ class Version:
 
     def _bound(self, grid, a, sums, engine: str) -> Callable[[], object]:
         if engine == "cpp":
-            return prepared(self.twin(), grid, (BLOCK,), (a, sums, np.int32(a.size)))
+            return prepared(self.cpp_kernel(), grid, (BLOCK,), (a, sums, np.int32(a.size)))
         return prepared(self.kernel, grid, (BLOCK,), (*self.views(a), sums))
 
-    def twin(self):
+    def cpp_kernel(self):
         """Return the compiled CUDA C++ kernel."""
         return cpp.load("reduction", f"sum_{self.name}")
 

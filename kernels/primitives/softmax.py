@@ -170,9 +170,9 @@ class Version:
         return self._launcher(Rows(A, P, engine))
 
     def _launcher(self, rows: "Rows") -> Callable[[], object]:
-        return rows.launcher(self.kernel, self.twin, *self.launch(rows.M, rows.N))
+        return rows.launcher(self.kernel, self.cpp_kernel, *self.launch(rows.M, rows.N))
 
-    def twin(self):
+    def cpp_kernel(self):
         """Return the compiled CUDA C++ kernel."""
         return cpp.load("softmax", f"softmax_{self.name}")
 
@@ -235,9 +235,9 @@ class Registers:
         return self._launcher(Rows(A, P, engine))
 
     def _launcher(self, rows: "Rows") -> Callable[[], object]:
-        return rows.launcher(self.kernel, self.twin, *self.launch(rows.M, rows.N))
+        return rows.launcher(self.kernel, self.cpp_kernel, *self.launch(rows.M, rows.N))
 
-    def twin(self):
+    def cpp_kernel(self):
         """Return the compiled CUDA C++ kernel."""
         return cpp.load("softmax", "softmax_registers", EACH=self.each)
 

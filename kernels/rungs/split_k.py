@@ -199,7 +199,7 @@ class Options(swizzled.Options):
     @property
     def macros(self):
         macros = super().macros
-        del macros["SPLIT"]  # the C++ twin reads it from the grid
+        del macros["SPLIT"]  # the C++ counterpart reads it from the grid
         return macros
 
     def grid_dim(self, M, N):

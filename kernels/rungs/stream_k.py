@@ -470,9 +470,9 @@ class StreamK(HopperRung):
                 address = compiled._codelibrary.get_cufunc().handle
         else:
             macros = options.macros | self.macros(product) | {"PARTS": dealt.parts}
-            twin = cpp.load(self.name, shared_bytes=asked, arch=self.arch, **macros)
-            launch = follower(twin, *where)
-            address = twin.kernel.ptr
+            compiled = cpp.load(self.name, shared_bytes=asked, arch=self.arch, **macros)
+            launch = follower(compiled, *where)
+            address = compiled.kernel.ptr
         if on_gpu and dealt.sharers:
             check_room(int(address), dealt, options)
         # Tensor maps are bare addresses: `product` keeps the arrays that lie there.

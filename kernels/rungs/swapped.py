@@ -28,7 +28,7 @@ def swapped(A, B, C):
 class Options(host.Options):
     block: int = host.option(32, (8, 16, 32), "side of the square block of threads")
 
-    macros = {}  # nothing that the C++ twin has to know when it is compiled
+    macros = {}  # nothing that the C++ counterpart has to know when it is compiled
 
     def check(self):
         host.check_tile(self.block, "block")

@@ -51,7 +51,7 @@ def test_four_elements_are_one_request():
     assert seen.problems == [] and np.array_equal(seen.outputs["C"], A)
     for site in seen.sites:
         assert (site.requests, site.lanes, site.itemsize, site.sectors) == (1, 32, 16, 16)
-        assert site.bytes_asked == site.bytes_moved == 512
+        assert site.bytes_requested == site.bytes_transferred == 512
     assert (seen.heat("A").loads == 1).all() and (seen.heat("C").stores == 1).all()
 
 

@@ -121,7 +121,7 @@ def test_models_and_grids_are_those_of_python(visit, sizes):
     for choice, (model, grid) in zip(CHOICES, told, strict=True):
         theirs = choice.model(M, N, K)
         assert model["loads"] == sum(theirs.loads.values())
-        assert (model["flops"], model["bytes"]) == (theirs.flops, choice.bytes_asked(M, N, K))
+        assert (model["flops"], model["bytes"]) == (theirs.flops, choice.bytes_requested(M, N, K))
         assert grid == [*choice.grid(M, N)]
 
 

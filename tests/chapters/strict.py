@@ -2,7 +2,7 @@
 
 - Cells tagged ``gpu`` are skipped on the interpreter.
 - Outputs are compared as the recording stores them: without machine paths and progress bars. HTML
-  is left out: its plain-text twin, the alternative text of a figure or the text of a table, counts.
+  is left out: its plain text, the alternative text of a figure or the text of a table, counts.
 - A cell tagged ``raises-exception`` must raise.
 - What happened to the cells is counted, into the file that ``CHAPTER_COUNTS`` names.
 """

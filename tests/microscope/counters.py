@@ -161,7 +161,7 @@ def named(values: dict[str, int]) -> dict[str, int]:
     return found
 
 
-def assign(cases, launches: list[ncu.Launch]) -> dict[str, dict[str, int]]:
+def assign(cases, launches: list[ncu.ProfiledLaunch]) -> dict[str, dict[str, int]]:
     """Match profiled launches to cases, by order, checking the kernels' names."""
     if len(cases) != len(launches):
         raise ValueError(

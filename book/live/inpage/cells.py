@@ -104,7 +104,7 @@ class Page:
         except BaseException as error:  # an interrupt or an exit ends a cell, not the page
             self._flush()
             what = absent(error)
-            self.post({"type": "absent", "what": what} if what else told(error, number))
+            self.post({"type": "absent", "what": what} if what else described(error, number))
             return False
         self._flush()
         return True
@@ -121,7 +121,7 @@ def absent(error: BaseException) -> str:
     return "other programs" if "does not support processes" in str(error) else ""
 
 
-def told(error: BaseException, number: int) -> dict[str, Any]:
+def described(error: BaseException, number: int) -> dict[str, Any]:
     """An error as a message: what it says, the line of a cell that leads to it, and all of it."""
     frames = error.__traceback__
     while frames and frames.tb_frame.f_code.co_filename == __file__:

@@ -19,14 +19,14 @@ def shares_of(A: np.ndarray) -> np.ndarray:
 def judge(shares: Callable) -> Iterator[tuple[Flaw, str]]:
     """Try a learner's function on two matrices; yields what is wrong with it."""
     A = np.arange(256, dtype=np.float32).reshape(16, 16)
-    told = next(_told(shares, A), None)
-    if told:
-        yield told
-    elif any(_told(shares, np.random.default_rng().permutation(A.ravel()).reshape(16, 16))):
+    complaint = next(_complaints(shares, A), None)
+    if complaint:
+        yield complaint
+    elif any(_complaints(shares, np.random.default_rng().permutation(A.ravel()).reshape(16, 16))):
         yield Flaw.REMEMBERED, "it is wrong for the same numbers in another order: index A itself"
 
 
-def _told(shares: Callable, A: np.ndarray) -> Iterator[tuple[Flaw, str]]:
+def _complaints(shares: Callable, A: np.ndarray) -> Iterator[tuple[Flaw, str]]:
     want = shares_of(A)
     try:
         said = np.asarray(shares(A.copy()))

@@ -122,14 +122,14 @@ def judge_row_parallel(program: Callable[..., Any]) -> Iterator[tuple[Flaw, str]
             each = np.asarray(each, np.float64)
             if each.shape == right.shape and np.allclose(each, right):
                 continue
-            told = "is wrong"
+            text = "is wrong"
             if each.shape != right.shape:
-                told = f"has the shape {each.shape}, not {right.shape}"
+                text = f"has the shape {each.shape}, not {right.shape}"
             elif np.allclose(each, right + (ranks - 1) * bias):
-                told = f"has the bias {ranks} times"
+                text = f"has the bias {ranks} times"
             elif np.allclose(each, right - bias):
-                told = "has no bias"
-            yield Flaw.WRONG, f"on {ranks} ranks, the result of rank {rank} {told}"
+                text = "has no bias"
+            yield Flaw.WRONG, f"on {ranks} ranks, the result of rank {rank} {text}"
             return
         if len(team.met) > 1:
             yield Flaw.BUDGET, f"{len(team.met)} collectives on {ranks} ranks: one is enough"

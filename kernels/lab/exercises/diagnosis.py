@@ -13,7 +13,7 @@ from microscope import Problem, Trace
 from .exercise import FINE, MULTIPLE, SQUARE, Trial
 from .flaws import RANK, Flaw
 from .limits import LONG_LOOPS, LOOPS
-from .looking import agree, look, name_in, outputs, sound, source, store_line, told
+from .looking import agree, finding_at, look, name_in, outputs, sound, source, store_line
 from .result import Finding
 
 #: What the microscope calls a problem, and what a learner is told.
@@ -95,7 +95,7 @@ def problems(trial: Trial, seen: Trace) -> Iterator[Finding]:
             kind = Flaw.RACE
         many = "" if problem.count == 1 else f" ({problem.count} in all)"
         edge = kind is Flaw.OUT_OF_BOUNDS and array is not None and array.space == "global"
-        finding = told(kind, f"{problem.message}{many}", trial, seen, problem.line)
+        finding = finding_at(kind, f"{problem.message}{many}", trial, seen, problem.line)
         hint = _beyond(trial, seen, problem) if kind is Flaw.OUT_OF_BOUNDS and array else ""
         other = problem.other_line
         found.append(
@@ -129,7 +129,7 @@ def lone(trial: Trial, seen: Trace) -> Finding | None:
     if not sites or any(s.lanes > s.requests for s in sites) or trial.block == (1,):
         return None
     line = next((s.line for s in sites if s.op != "load"), sites[0].line)
-    return told(Flaw.UNSHARED, f"{ALONE}: let each take its share of them", trial, seen, line)
+    return finding_at(Flaw.UNSHARED, f"{ALONE}: let each take its share of them", trial, seen, line)
 
 
 def _unshared(function, trials: list[Trial], endless: Finding) -> Finding | None:
@@ -159,7 +159,7 @@ def _changed_inputs(trial: Trial, seen: Trace) -> Iterator[Finding]:
             f"{own} is an input, and {int(changed.sum())} of its elements have changed: leave it"
             " as it is"
         )
-        yield told(Flaw.INPUT_CHANGED, message, trial, seen, store_line(trial, seen, name))
+        yield finding_at(Flaw.INPUT_CHANGED, message, trial, seen, store_line(trial, seen, name))
 
 
 def _read_outputs(trial: Trial, seen: Trace) -> Iterator[Finding]:
@@ -169,7 +169,7 @@ def _read_outputs(trial: Trial, seen: Trace) -> Iterator[Finding]:
         site = next((s for s in seen.sites if s.array == own and s.op == "load"), None)
         if site and bool((poison != poison).all()):
             text = f"{own} is read before anything was stored there: start from zero in a register"
-            yield told(Flaw.READS_OUTPUT, text, trial, seen, site.line)
+            yield finding_at(Flaw.READS_OUTPUT, text, trial, seen, site.line)
 
 
 def _unread(trial: Trial, seen: Trace) -> Iterator[Finding]:
@@ -195,7 +195,7 @@ def _unread(trial: Trial, seen: Trace) -> Iterator[Finding]:
             if taken and name not in read and (names is inputs or name in stored):
                 line = next((s.line for s in seen.sites if s.array == taken[0] and s.op == "load"))
                 message = f"{name} {why}: is {taken[0]} in its place?"
-                yield told(Flaw.WRONG_OPERAND, message, trial, seen, line)
+                yield finding_at(Flaw.WRONG_OPERAND, message, trial, seen, line)
 
 
 def _suspected(trial: Trial, seen: Trace) -> Finding | None:
@@ -207,7 +207,7 @@ def _suspected(trial: Trial, seen: Trace) -> Finding | None:
     for suspect in trial.suspects():
         if suspect.result.shape == got.shape and agree(got, suspect.result, bound).all():
             line = _line_of(suspect.at, trial, seen) or store_line(trial, seen, name)
-            return told(suspect.kind, suspect.sentence, trial, seen, line)
+            return finding_at(suspect.kind, suspect.sentence, trial, seen, line)
     return None
 
 
@@ -237,22 +237,24 @@ def wrong_numbers(trial: Trial, seen: Trace) -> Finding | None:
         own, line = name_in(trial, seen, name), store_line(trial, seen, name)
         heat = seen.arrays.get(own)
         if heat is None or not heat.stores.any():
-            return told(Flaw.NOTHING_WRITTEN, f"no thread stores anything in {own}", trial, seen)
+            return finding_at(
+                Flaw.NOTHING_WRITTEN, f"no thread stores anything in {own}", trial, seen
+            )
         missing = heat.stores == 0
         if (missing & wrong).any():
             text = f"nobody stores {_span(missing, own)}: {int(missing.sum())} of {want.size}"
-            return told(Flaw.UNWRITTEN, f"{text} elements", trial, seen, line)
+            return finding_at(Flaw.UNWRITTEN, f"{text} elements", trial, seen, line)
         first = tuple(int(i) for i in np.argwhere(wrong)[0])
         text = (
             f"{own}[{', '.join(map(str, first))}] is {got[first]:.7g}, expected {want[first]:.7g};"
             f" {int(wrong.sum())} of {wrong.size} elements are wrong"
         )
         if got[first] != got[first]:
-            return told(Flaw.NOT_A_NUMBER, text + _pattern(got, wrong), trial, seen, line)
+            return finding_at(Flaw.NOT_A_NUMBER, text + _pattern(got, wrong), trial, seen, line)
         rounded = _rounded(got, want, wrong)
         if rounded:
-            return told(Flaw.ROUNDED, f"{text}: {rounded}", trial, seen, line)
-        return told(Flaw.WRONG, text + _pattern(got, wrong), trial, seen, line)
+            return finding_at(Flaw.ROUNDED, f"{text}: {rounded}", trial, seen, line)
+        return finding_at(Flaw.WRONG, text + _pattern(got, wrong), trial, seen, line)
     return None
 
 

@@ -24,7 +24,7 @@ from .diagnosis import diagnose, lone, problems, wrong_numbers
 from .exercise import FINE, KernelExercise, Trial
 from .flaws import RANK, Flaw
 from .limits import GPU_SECONDS
-from .looking import agree, look, place, sound, told
+from .looking import agree, finding_at, look, place, sound
 from .result import Finding, Spent
 from .submission import Refused, another_signature, check_kernel, parameters_of
 
@@ -163,12 +163,12 @@ def _float64(trial: Trial, seen: Trace) -> Iterator[Finding]:
             f"{n:,} operations are float64, many times slower on most GPUs: an accumulator that"
             " starts as 0 or 0.0 is not float32, one that starts as float32(0) is"
         )
-        yield told(Flaw.FLOAT64, text, trial, seen, line)
+        yield finding_at(Flaw.FLOAT64, text, trial, seen, line)
     for array in seen.arrays.values():
         if array.dtype == np.float64:
             line = next((s.line for s in seen.sites if s.array == array.name), None)
             text = f"{array.name} holds float64, twice the bytes for the same numbers: use float32"
-            yield told(Flaw.FLOAT64, text, trial, seen, line)
+            yield finding_at(Flaw.FLOAT64, text, trial, seen, line)
 
 
 def _on_the_gpu(function, trials: list[Trial], jitted) -> Iterator[Finding]:

@@ -46,7 +46,7 @@ def used(rung: Rung, engine: str, options: dict[str, int]) -> dict[str, int]:
     """What the compiler gave a version of a rung that was launched before."""
     if engine == "numba":
         return numba_resources(rung.kernel(**options))
-    return cpp_resources(rung.twin(**options), rung.dynamic_shared)
+    return cpp_resources(rung.cpp_kernel(**options), rung.dynamic_shared)
 
 
 def numba_resources(kernel: Any) -> dict[str, int]:

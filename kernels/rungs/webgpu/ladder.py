@@ -65,7 +65,7 @@ class Variant:
         """What the rung of the same name in `kernels.LADDER` is predicted to do."""
         return self._checked.model(M, N, K)
 
-    def bytes_asked(self, M: int, N: int, K: int) -> int:
+    def bytes_requested(self, M: int, N: int, K: int) -> int:
         """Bytes that the threads ask global memory for, every load and store counted."""
         model = self.model(M, N, K)
         return self.rung.bytes * sum(model.loads.values()) + 4 * sum(model.stores.values())

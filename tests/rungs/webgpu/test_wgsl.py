@@ -45,15 +45,15 @@ def test_threads_and_shared_memory_are_those_of_the_text(choice):
 
 @pytest.mark.parametrize("choice", CHOICES, ids=NAMES)
 def test_options_and_models_are_those_of_the_ladder(choice):
-    twin = LADDER[choice.rung.follows]
-    assert choice.options.keys() <= twin.options.keys() and choice.source()
-    ours, theirs = choice.model(101, 83, 57), twin.model(101, 83, 57, **choice.options)
+    counterpart = LADDER[choice.rung.follows]
+    assert choice.options.keys() <= counterpart.options.keys() and choice.source()
+    ours, theirs = choice.model(101, 83, 57), counterpart.model(101, 83, 57, **choice.options)
     assert (ours.flops, ours.loads, ours.stores) == (theirs.flops, theirs.loads, theirs.stores)
     if choice.rung.bytes == 4:
-        assert choice.bytes_asked(101, 83, 57) == theirs.bytes_asked
+        assert choice.bytes_requested(101, 83, 57) == theirs.bytes_requested
     else:
         loads = sum(theirs.loads.values())
-        assert choice.bytes_asked(101, 83, 57) == theirs.bytes_asked - 2 * loads
+        assert choice.bytes_requested(101, 83, 57) == theirs.bytes_requested - 2 * loads
 
 
 @pytest.mark.parametrize("choice", CHOICES, ids=NAMES)
