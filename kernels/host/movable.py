@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from kernels.engine import cupy
+from kernels.backend import cupy
 from kernels.host.follow import ADDRESS, Noted, taking_notes
 
 __all__ = ["Movable", "prepared_and_launched"]

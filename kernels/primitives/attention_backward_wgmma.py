@@ -20,8 +20,8 @@ from functools import cache
 import numpy as np
 
 from kernels import ptx
-from kernels.engine import cuda, float32, uint8, uint32, uint64
-from kernels.engine.vector import unrolled
+from kernels.backend import cuda, float32, uint8, uint32, uint64
+from kernels.backend.vector import unrolled
 from kernels.host import cdiv, check_grid, half
 from kernels.host.follow import prepared
 from kernels.host.tma import tensor_map

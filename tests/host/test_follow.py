@@ -195,14 +195,15 @@ def test_arguments_follow_their_arrays(launches, monkeypatch):
 def test_numba_finds_moved_arrays_and_maps_in_global_memory(launches, monkeypatch):
     monkeypatch.setattr(follow, "on_gpu", True)
     monkeypatch.setattr(follow, "cuda", SimpleNamespace(as_cuda_array=lambda array: array))
-    places = {}
-
-    def on_device(maps):
-        place = places.setdefault(maps.tobytes(), 0x10000 + 256 * len(places))
-        return Block(place, (1, 128))
-
-    monkeypatch.setattr(follow, "map_on_device", on_device)
-    monkeypatch.setattr(movable, "map_on_device", on_device)
+    monkeypatch.setattr(follow, "map_on_device", lambda maps: Block(0x10000, (1, 128)))
+    monkeypatch.setattr(movable, "MOST", 2)
+    copied = []
+    room = Block(0x20000)
+    copies = SimpleNamespace(memcpyAsync=lambda *told: copied.append((told[0], *told[2:])))
+    streams = SimpleNamespace(get_current_stream=lambda: SimpleNamespace(ptr=7), runtime=copies)
+    monkeypatch.setattr(
+        movable, "cupy", SimpleNamespace(empty=lambda shape, dtype: room, cuda=streams)
+    )
 
     def seen():
         at = (ctypes.c_uint64 * 18).from_address(launches.calls[-1][-2])
@@ -213,10 +214,11 @@ def test_numba_finds_moved_arrays_and_maps_in_global_memory(launches, monkeypatc
 
     launch = prepared_and_launched(make, [Block(0x1000)])
     assert seen() == [0x1000, 0x10000]
-    launch((0x3000,))
-    assert seen() == [0x3000, 0x10100]
-    launch((0x1000,))
-    assert seen() == [0x1000, 0x10000]
+    for place, at in ((0x3000, 0), (0x4000, 1), (0x3000, 0), (0x5000, 0), (0x3000, 1)):
+        launch((place,))
+        assert seen() == [place, 0x20000 + 128 * at]
+    # Two are kept: the third takes the first one's room, behind what was launched on the stream.
+    assert copied == [(0x20000 + 128 * at, 128, 1, 7) for at in (0, 1, 0, 1)]
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from kernels.engine import cupy
-from kernels.engine.device import device
+from kernels.backend import cupy
+from kernels.backend.device import device
 from kernels.measure.bench.step import Step, Tables
 from kernels.measure.probes import repeat, spread
 from kernels.rungs.order import LADDER
