@@ -73,7 +73,7 @@ def matmul(A: torch.Tensor, B: torch.Tensor, rung: str = "") -> torch.Tensor:
         One line that names the value and the way out.
     """
     if _at_once(A, B):
-        return _with_gradients(A, B, rung)
+        return _with_gradients(A, B, rung, True)
     return torch.ops.tile_by_tile.matmul(A, B, rung)
 
 
@@ -165,21 +165,24 @@ class _Product(torch.autograd.Function):
     """A·B, and its gradients."""
 
     @staticmethod
-    def forward(ctx: Any, A: torch.Tensor, B: torch.Tensor, rung: str) -> torch.Tensor:
+    def forward(
+        ctx: Any, A: torch.Tensor, B: torch.Tensor, rung: str, at_once: bool
+    ) -> torch.Tensor:
         ctx.rung = rung
         ctx.save_for_backward(A, B)
-        return _below_autograd(A, B, rung)
+        return _on_gpu(A, B, rung) if at_once else _below_autograd(A, B, rung)
 
     @staticmethod
     def backward(ctx: Any, G: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         """With G the gradient of C: the gradients G·Bᵀ of A and Aᵀ·G of B, as A and B lie."""
         A, B = ctx.saved_tensors
-        of_A, of_B, _ = ctx.needs_input_grad
+        of_A, of_B, *_ = ctx.needs_input_grad
         if A.dtype != FORMATS[A.dtype]:
             raise TypeError(f"a product of {A.dtype} has no gradient: multiply in bfloat16")
         return (
             _turned_product(G, B, ctx.rung, (False, True, _by_columns(A))) if of_A else None,
             _turned_product(A, G, ctx.rung, (True, False, _by_columns(B))) if of_B else None,
+            None,
             None,
         )
 
@@ -199,16 +202,17 @@ def _turned_product(
     return matmul(B.t(), A.t(), rung).t() if turned[2] else matmul(A, B, rung)
 
 
-def _with_gradients(A: torch.Tensor, B: torch.Tensor, rung: str = "") -> torch.Tensor:
+def _with_gradients(
+    A: torch.Tensor, B: torch.Tensor, rung: str = "", at_once: bool = False
+) -> torch.Tensor:
+    at_once = at_once or _at_once(A, B)
     if torch.is_grad_enabled() and (A.requires_grad or B.requires_grad):
-        return _Product.apply(A, B, rung)
-    return _below_autograd(A, B, rung)
+        return _Product.apply(A, B, rung, at_once)
+    return _on_gpu(A, B, rung) if at_once else _below_autograd(A, B, rung)
 
 
 def _below_autograd(A: torch.Tensor, B: torch.Tensor, rung: str) -> torch.Tensor:
-    """A·B by whatever comes next."""
-    if _at_once(A, B):
-        return _on_gpu(A, B, rung)
+    """A·B by whatever comes next in PyTorch's dispatcher."""
     with torch._C._AutoDispatchBelowAutograd():
         return torch.ops.tile_by_tile.matmul(A, B, rung)
 
@@ -254,9 +258,13 @@ def _launch(
     stream = torch._C._cuda_getCurrentRawStream(device)
     places = tuple([tensor.data_ptr() for tensor in tensors])
     # Besides, whether 16 bytes may be read at once, and which tensors are one.
-    low = [at & 15 for at in places]
-    usual = not any(low) and len(set(places)) == len(places)
-    key = kind, stream, None if usual else (*low, *map(places.index, places))
+    low = 0
+    for place in places:
+        low |= place
+    how: tuple[int, ...] = ()
+    if low & 15 or len(set(places)) < len(places):
+        how = *(place & 15 for place in places), *map(places.index, places)
+    key = kind, stream, how
     launch = _kept.get(key)
     if launch is None:
         launch = _fixed.get((key, places))

@@ -305,6 +305,33 @@ def test_attention_takes_other_lengths_and_shared_heads(dtype, M, N, causal):
 
 
 @pytest.mark.gpu
+@pytest.mark.skipif(not on_gpu or torch.cuda.get_device_capability()[0] != 9, reason="Hopper's")
+@pytest.mark.parametrize("dtype", (torch.float16, torch.bfloat16))
+@pytest.mark.parametrize("heads, shared, M, N", [(12, 1, 1024, 1024), (4, 4, 130, 700)])
+def test_gradients_in_16_bits_take_heads_as_they_lie(dtype, heads, shared, M, N):
+    """Near those of float32, and the same bits whether heads lie side by side or one by one."""
+    shapes = (16, heads, M, 64), *[(16, heads // shared, N, 64)] * 2
+    apart = [torch.randn(shape, device="cuda").to(dtype).requires_grad_() for shape in shapes]
+    beside = [x.detach().transpose(1, 2).contiguous().transpose(1, 2) for x in apart]
+    beside = [x.requires_grad_() for x in beside]
+    G = torch.randn(shapes[0], device="cuda").to(dtype)
+    results = [attention(*given, True) for given in (apart, beside)]
+    assert torch.equal(*results) and results[1].stride() == beside[0].stride()
+    found, again = (
+        torch.autograd.grad(out, given, G)
+        for out, given in zip(results, (apart, beside), strict=True)
+    )
+    assert all(map(torch.equal, found, again))
+    Q, K, V = (x.detach().float().requires_grad_() for x in apart)
+    k, v = (x.repeat_interleave(shared, 1) for x in (K, V))
+    hidden = torch.ones(M, N, device="cuda").tril(N - M) == 0
+    scores = (Q @ k.mT / 8).masked_fill(hidden, float("-inf"))
+    expected = torch.autograd.grad(scores.softmax(-1) @ v, (Q, K, V), G.float())
+    for one, other in zip(found, expected, strict=True):
+        assert (one.float() - other).abs().max() < 2**-6 * other.abs().max()
+
+
+@pytest.mark.gpu
 @pytest.mark.parametrize("dtype", (torch.float16, torch.bfloat16))
 def test_a_cuda_graph_records_attention(dtype):
     Q = heads((4, 300, 64), "cuda", dtype).detach()
