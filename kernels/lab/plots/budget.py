@@ -64,7 +64,8 @@ def budget(bars: Sequence[Standing], titles: Mapping[str, str] | None = None) ->
                 if not highest and cycles < max(SHOWN * bar.measured, least):
                     continue
                 mark, colour, below = MARKS[name]
-                ax.plot(cycles, y + below * height, mark, color=colour, markersize=7 if highest else 4,
+                ax.plot(cycles, y + below * height, mark, color=colour,
+                        markersize=7 if highest else 4,
                         markeredgecolor=INK if highest and mark not in "|x" else colour,
                         markeredgewidth=1, zorder=3)  # fmt: skip
                 drawn.append(name)
