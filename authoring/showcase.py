@@ -62,8 +62,8 @@ def in_turn(record: Record) -> list[str]:
         return []
     varied = max(max(speeds) / min(speeds) - 1 for speeds in runs.values())
     return [
-        f"Between the rungs' runs, cuBLAS itself varied by up to {percent(varied)}. So here and below, "
-        "a share may differ from the ratio of two speeds."
+        f"Between the rungs' runs, cuBLAS itself varied by up to {percent(varied)}. So here and "
+        "below, a share may differ from the ratio of two speeds."
     ]
 
 
