@@ -56,9 +56,9 @@ def budget(bars: Sequence[Standing], titles: Mapping[str, str] | None = None) ->
             y = place + (index - (len(own) - 1) / 2) * height
             ax.barh(y, bar.measured - least, 0.86 * height, left=least, color=PALETTE[bar.engine],
                     hatch=HATCH[bar.engine], edgecolor=INK, linewidth=0.6, alpha=0.45)  # fmt: skip
-            told = f"{bar.measured:#.2g}" if bar.measured < 10 else f"{bar.measured:.0f}"
+            text = f"{bar.measured:#.2g}" if bar.measured < 10 else f"{bar.measured:.0f}"
             end = max(bar.measured, 1.1 * bar.budget.cycles)  # beyond the mark, too
-            ax.text(1.12 * end, y, told, va="center", fontsize=8)
+            ax.text(1.12 * end, y, text, va="center", fontsize=8)
             for name, cycles in bar.budget.ceilings.items():
                 highest = name == bar.budget.verdict
                 if not highest and cycles < max(SHOWN * bar.measured, least):

@@ -268,8 +268,8 @@ def heat(counts: Mapping[str, Any], *, unit: str = "loads") -> Figure:
                     ax.text(column, row, int(array[row, column]), ha="center", va="center",
                             fontsize=max(6, 9 - 0.2 * columns), color=colour)  # fmt: skip
         low, high = int(array.min()), int(array.max())
-        told = f"{low}" if low == high else f"{low} to {high}"
-        ax.set_title(f"{name}\n{told} {unit} per element")
+        text = f"{low}" if low == high else f"{low} to {high}"
+        ax.set_title(f"{name}\n{text} {unit} per element")
         ax.set_xlabel("column")
         ax.set_ylabel("row")
         if name in PALETTE:
