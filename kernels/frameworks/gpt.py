@@ -112,10 +112,7 @@ class Training:
 
     def __init__(self, model: GPT, device: str) -> None:
         self.model, self.device = model, device
-        # What "capturable" keeps on the GPU, a CUDA graph can record.
-        self.optimizer = torch.optim.AdamW(
-            model.parameters(), lr=3e-4, capturable=device == "cuda"
-        )
+        self.optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4)
         self.generator = torch.Generator(device).manual_seed(5)
         sizes = model.sizes
         self.words = torch.zeros(
@@ -139,10 +136,11 @@ class Training:
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()
         self.optimizer.step()
-        return loss
+        return loss.detach()
 
     def record(self) -> None:
         """Record a step in a CUDA graph; from now on, each call launches it."""
+        self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=3e-4, capturable=True)
         beside = torch.cuda.Stream()
         beside.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(beside):  # what PyTorch allocates at first must not be recorded

@@ -33,24 +33,25 @@ class Movable:
     prepared for. It belongs to one stream, as its workspaces do.
     """
 
-    __slots__ = ("launch", "lock", "moves", "now", "start")
+    __slots__ = ("launch", "lock", "maps", "now", "numbers", "start")
 
     def __init__(self, launch: Callable[[], object], start: Places) -> None:
         self.launch, self.start, self.now = launch, start, start
-        #: For each array what writes its arguments anew, so many bytes from where they began.
-        self.moves: list[list[Callable[[int], None]]] = [[] for _ in start]
+        #: Of each array: (arguments, which, how far from its first element), and what moves maps.
+        self.numbers: list[list[tuple[memoryview, int, int]]] = [[] for _ in start]
+        self.maps: list[list[Callable[[int], None]]] = [[] for _ in start]
         self.lock = threading.Lock()
 
     def __call__(self, places: Places) -> None:
         """Launch it on arrays at these addresses."""
         with self.lock:  # nobody else writes addresses between ours and the launch
             if places != self.now:
-                for place, now, start, moves in zip(
-                    places, self.now, self.start, self.moves, strict=True
-                ):
-                    if place != now:
-                        for move in moves:
-                            move(place - start)
+                for i, place in enumerate(places):
+                    if place != self.now[i]:
+                        for numbers, which, behind in self.numbers[i]:
+                            numbers[which] = place + behind
+                        for move in self.maps[i]:
+                            move(place)
                 self.now = places
             self.launch()
 
@@ -66,47 +67,43 @@ class Movable:
             ]
             if len(within) > 1 and len({self.start[i] for i in within}) > 1:
                 return False
+            first = noted.offsets[number] // 8
             for i in within[:1]:
-                move = _maps_moved if mapped else _array_moved
-                self.moves[i].append(move(noted, number, argument if mapped else place))
+                if mapped:
+                    self.maps[i].append(_maps_moved(noted, first, argument, self.start[i]))
+                else:
+                    which = first + ADDRESS * noted.of_numba
+                    self.numbers[i].append((noted.numbers, which, place - self.start[i]))
         return True
 
 
-def _array_moved(noted: Noted, number: int, place: int) -> Callable[[int], None]:
-    numbers, which = noted.values[number].reshape(-1), ADDRESS * noted.of_numba
+def _maps_moved(noted: Noted, first: int, maps: Any, start: int) -> Callable[[int], None]:
+    """What gives a launch the tensor maps of a matrix that begins elsewhere."""
+    if not noted.of_numba:  # they lie among its arguments
 
-    def move(by: int) -> None:
-        numbers[which] = place + by
+        def move_within(place: int) -> None:
+            words = np.frombuffer(maps.moved(place - start).tobytes(), np.uint64)
+            for i, word in enumerate(words.tolist()):
+                noted.numbers[first + i] = word
 
-    return move
-
-
-def _maps_moved(noted: Noted, number: int, maps: Any) -> Callable[[int], None]:
-    pointers, which = noted.pointers, number
-    if noted.of_numba:  # finds maps in global memory
-        pointers, which = noted.values[number], ADDRESS
-    known: dict[int, tuple[int, Any]] = {}  # by where they are: their address, and what keeps them
+        return move_within
+    known: dict[int, int] = {}  # by place of the matrix, that of its maps in global memory
     room = None
 
-    def move(by: int) -> None:
+    def move(place: int) -> None:
         nonlocal room
-        found = known.get(by)
-        if found is None:
+        at = known.get(place)
+        if at is None:
+            moved = maps.moved(place - start)
+            if room is None:
+                room = cupy.empty((MOST, moved.nbytes), np.uint8)
             if len(known) == MOST:
                 known.clear()  # their room is used again, behind all launches before
-            moved = maps.moved(by)
-            at = moved.__array_interface__["data"][0]
-            if noted.of_numba:
-                if room is None:
-                    room = cupy.empty((MOST, moved.nbytes), np.uint8)
-                to, stream = room.data.ptr + len(known) * moved.nbytes, cupy.cuda.get_current_stream()
-                # The driver copies so few bytes out of the host's memory before it returns.
-                cupy.cuda.runtime.memcpyAsync(to, at, moved.nbytes, TO_DEVICE, stream.ptr)
-                found = to, None
-            else:
-                found = at, moved
-            known[by] = found
-        pointers[which] = found[0]
+            at = known[place] = room.data.ptr + len(known) * moved.nbytes
+            source, stream = moved.__array_interface__["data"][0], cupy.cuda.get_current_stream()
+            # The driver copies so few bytes out of the host's memory before it returns.
+            cupy.cuda.runtime.memcpyAsync(at, source, moved.nbytes, TO_DEVICE, stream.ptr)
+        noted.numbers[first + ADDRESS] = at
 
     return move
 
@@ -136,7 +133,7 @@ def prepared_and_launched(
     if None in noted or not all(moving.knows(one, ends) for one in noted):
         return launch
     # Of arrays at one place the first one stands for all.
-    found = {at for at, moves in zip(start, moving.moves, strict=True) if moves}
+    found = {at for i, at in enumerate(start) if moving.numbers[i] or moving.maps[i]}
     return moving if found == set(start) else launch
 
 

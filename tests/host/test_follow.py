@@ -1,6 +1,7 @@
 """Prepared launches of both languages, given to a driver that only takes notes."""
 
 import ctypes
+import struct
 from importlib.util import find_spec
 from types import SimpleNamespace
 
@@ -30,13 +31,13 @@ def launches(monkeypatch):
         assert told.value.programmaticStreamSerializationAllowed == 1
         grid = config.gridDimX, config.gridDimY, config.gridDimZ
         block = config.blockDimX, config.blockDimY, config.blockDimZ
-        asked = int(function), grid, block, config.sharedMemBytes, int(config.hStream), parameters
-        noted.calls.append((*asked, follower))
+        asked = int(function), grid, block, config.sharedMemBytes, int(config.hStream)
+        noted.calls.append((*asked, (parameters, extra), follower))
         return (noted.status,)
 
     def plain(function, gx, gy, gz, bx, by, bz, shared_bytes, stream, parameters, extra):
-        asked = function, (gx, gy, gz), (bx, by, bz), shared_bytes, stream, parameters
-        noted.calls.append((*asked, prepared))
+        asked = function, (gx, gy, gz), (bx, by, bz), shared_bytes, stream
+        noted.calls.append((*asked, (parameters, extra), prepared))
         if noted.status:
             raise RuntimeError(f"{noted.status.name}: invalid argument")
 
@@ -48,6 +49,14 @@ def launches(monkeypatch):
     monkeypatch.setattr(driver, "cuLaunchKernelEx", close)
     monkeypatch.setattr(follow, "cupy", SimpleNamespace(ndarray=Resident, cuda=streams))
     return noted
+
+
+def given(call) -> bytes:
+    """All arguments of a launch, where its options say that they lie."""
+    parameters, extra = call[-2]
+    buffer, place, size, nbytes, end = (ctypes.c_uint64 * 5).from_address(extra)
+    assert (parameters, buffer, size, end) == (0, 1, 2, 0) and place % 64 == 0
+    return ctypes.string_at(place, ctypes.c_uint64.from_address(nbytes).value)
 
 
 class Resident:
@@ -64,12 +73,11 @@ def test_the_driver_finds_every_argument_where_it_is_told_to_look(launches, way)
     encoded = np.arange(16, dtype=np.uint64).view("V128")
     launch = way(KERNEL, (6,), (384,), (encoded, Resident(), np.int32(-5)), 1024)
     launch()
-    *asked, parameters, how = launches.calls[0]
+    *asked, _, how = launches.calls[0]
     assert asked == [4096, (6, 1, 1), (384, 1, 1), 1024, 7] and how is way
-    at = (ctypes.c_uint64 * 3).from_address(parameters)
-    assert ctypes.string_at(at[0], 128) == encoded.tobytes()
-    assert ctypes.c_uint64.from_address(at[1]).value == 0x7F0000001000
-    assert ctypes.c_int32.from_address(at[2]).value == -5
+    told = given(launches.calls[0])
+    assert told[:128] == encoded.tobytes()
+    assert struct.unpack("Qi", told[128:]) == (0x7F0000001000, -5)
 
 
 class OfNumba:
@@ -113,15 +121,12 @@ def test_a_numba_kernel_finds_each_argument_as_it_takes_it(launches, monkeypatch
     launch = prepared(kernel, (2, 3), (32, 8), arguments, shared_bytes)
     launch()
     assert kernel.types == (Matrix, np.int32, np.float32)
-    *asked, parameters, _ = launches.calls[0]
+    *asked, _, _ = launches.calls[0]
     assert asked == [8192, (2, 3, 1), (32, 8, 1), shared_bytes, 7]
     most = "CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES"
     assert launches.told == ((most, shared_bytes, 8192) if shared_bytes else None)
-    at = (ctypes.c_uint64 * 11).from_address(parameters)
-    array = [ctypes.c_int64.from_address(each).value for each in at[:9]]
-    assert array == [0, 0, 15, 4, 0x7F0000002000, 3, 5, 40, 4]
-    assert ctypes.c_int32.from_address(at[9]).value == -5
-    assert ctypes.c_float.from_address(at[10]).value == 1.5
+    *array, whole, number = struct.unpack("9qif", given(launches.calls[0]))
+    assert array == [0, 0, 15, 4, 0x7F0000002000, 3, 5, 40, 4] and (whole, number) == (-5, 1.5)
 
 
 @pytest.mark.parametrize("way", [follower, prepared])
@@ -130,7 +135,7 @@ def test_each_launch_goes_to_the_stream_of_its_moment(launches, way):
     launch()
     launches.stream = 8
     launch()
-    assert [stream for *_, stream, _, _ in launches.calls] == [7, 8]
+    assert [call[4] for call in launches.calls] == [7, 8]
 
 
 @pytest.mark.parametrize("way", [follower, prepared])
@@ -175,8 +180,8 @@ def test_arguments_follow_their_arrays(launches, monkeypatch):
     """Addresses, those within an array, and tensor maps; what is no array's stays."""
 
     def seen():
-        at = (ctypes.c_uint64 * 4).from_address(launches.calls[-1][-2])
-        return [ctypes.c_uint64.from_address(each).value for each in at]
+        A, *_, within, beside = np.frombuffer(given(launches.calls[-1]), np.uint64).tolist()
+        return [A, _[7], within, beside]
 
     def make(A, B):
         arguments = A, Map.at(B.data.ptr), Block(A.data.ptr + 64, (2, 32)), Block(0x9000)
@@ -206,8 +211,7 @@ def test_numba_finds_moved_arrays_and_maps_in_global_memory(launches, monkeypatc
     )
 
     def seen():
-        at = (ctypes.c_uint64 * 18).from_address(launches.calls[-1][-2])
-        return [ctypes.c_uint64.from_address(at[n]).value for n in (4, 13)]
+        return np.frombuffer(given(launches.calls[-1]), np.uint64)[[4, 13]].tolist()
 
     def make(A):
         return prepared(OfNumba(), (1,), (32,), (A, Map.at(A.data.ptr)))
