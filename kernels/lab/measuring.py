@@ -97,6 +97,8 @@ def _without_a_gpu(
     rung, record = LADDER[like], load()
     named = ", ".join([rung.title, *(f"{name} {value}" for name, value in options.items())])
     M, N = arrays[2].shape
+    if not mine.outputs:
+        return [f"No GPU here, and the kernel did not run: {mine.problems[0].message}."]
     try:
         oracle.check(list(mine.outputs.values())[-1], *arrays[:2])
     except AssertionError:

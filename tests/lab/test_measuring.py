@@ -71,6 +71,11 @@ def test_what_has_no_speed_says_why(capsys, kernel, options, told):
     assert told in said(capsys, kernel, launch(T), **options)
 
 
+def test_a_kernel_that_did_not_run_says_why(capsys):
+    told = said(capsys, LADDER["tiled"].kernel(tile=16), ((2, 2), (64, 64)), tile=16)
+    assert "did not run: a block of 64 × 64 is 4096 threads; the limit is 1024" in told
+
+
 def test_the_link_names_a_rung_and_a_choice_of_the_page():
     assert {"tile": 16} in ladder.SHADERS["tiled"].choices
     race = PageLink("tiled", {"tile": 16})

@@ -140,7 +140,8 @@ def wrong_tiles(A, B, T: int, begin: str) -> Iterator[tuple[Flaw, str, str, np.n
     crossed = product((row, kb), (ka, col), "[tx, ty]", (x, y))
     yield swapped, "A", "x and y are swapped: tx goes with col, ty with row", crossed
     turned = product(stored="[tx, ty]")
-    yield swapped, "A", "both tiles lie transposed: they are stored at [tx, ty]", turned
+    place = "row ty, column tx belongs at [ty, tx]"
+    yield swapped, "turned", f"both tiles lie transposed: {place}", turned
     yield swapped, "sum", f"{own_row}, and row tx is read", product(read=(x, x))
     yield swapped, "sum", f"{own_column}, and column ty is read", product(read=(y, y))
     both = f"{own_row}, and {own_column}: tx and ty are swapped there"
