@@ -1,5 +1,5 @@
-"""Differential fuzzing: random kernels on the interpreter and on what Numba compiles.
+"""Differential fuzzing: random kernels in the interpreter, and on a GPU as Numba compiles them.
 
-`programs` writes kernels, `judges` runs them on each engine, `ptx` executes Numba's compiled code
-without a GPU, `compare` says what differs. ``python -m tests.microscope.fuzz --help`` runs it all.
+`programs` writes kernels, `judges` runs them, `worker` keeps processes busy with them.
+``python -m tests.microscope.fuzz --help`` runs it all.
 """

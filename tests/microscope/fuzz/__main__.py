@@ -30,7 +30,6 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1, help="other numbers, other programs")
     parser.add_argument("--again", type=int, nargs="+", default=[], metavar="SEED", help="first")
-    parser.add_argument("--judge", choices=tuple(worker.judges.JUDGES), default="gpu")
     parser.add_argument("--processes", type=int, default=max(1, os.cpu_count() or 1))
     parser.add_argument("--minutes", type=float, default=7.0, help="begin nothing after these")
     parser.add_argument("--out", type=Path, required=True)
@@ -38,9 +37,9 @@ def main() -> None:
 
     began = time.monotonic()
     deadline = began + 60 * given.minutes
-    result: dict = {"seed": given.seed, "judge": given.judge, "python": sys.version.split()[0]}
+    result: dict = {"seed": given.seed, "python": sys.version.split()[0]}
     if given.again:
-        rows = worker.hire(given.again, given.judge, given.processes, deadline)
+        rows = worker.hire(given.again, given.processes, deadline)
         result["again"] = [worker.detailed(row) for row in rows]
         write(given.out, result)
     first = given.seed * SEEDS
@@ -48,7 +47,7 @@ def main() -> None:
     counts: Counter = Counter()
     kept: dict[str, list] = {}
     last = began
-    for row in worker.hire(seeds, given.judge, given.processes, deadline):
+    for row in worker.hire(seeds, given.processes, deadline):
         counts[row["class"]] += 1
         if row["class"] not in QUIET and len(kept.setdefault(row["class"], [])) < KEPT:
             kept[row["class"]].append(worker.detailed(row))

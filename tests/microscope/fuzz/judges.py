@@ -1,4 +1,4 @@
-"""A program on each engine: the interpreter, Numba's compiled code without a GPU, and a GPU."""
+"""A program in the interpreter, as Numba compiles it, and on a GPU."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ import numpy as np
 from kernels.host import tma
 from microscope import TensorMap
 from tests.microscope.cases import from_source
-from tests.microscope.fuzz import ptx
 from tests.microscope.fuzz.programs import Program
 
 CAPABILITY = (9, 0, "a")
@@ -210,43 +209,13 @@ def one_line(error: Exception) -> str:
     return f"{type(error).__name__}: {' '.join(lines)[:200]}"
 
 
-class Executed:
-    """Numba's compiled code, executed without a GPU.
-
-    Attributes
-    ----------
-    refused : str
-        Why Numba does not compile it; empty if it does.
-    """
-
-    def __init__(self, program: Program):
-        self.program = program
-        self.text, self.refused = compiled(program)
-
-    def run(self, inputs: int) -> list[np.ndarray]:
-        """All array arguments after the launch.
-
-        Raises
-        ------
-        ptx.Unknown
-            If the code holds an instruction that is not known here.
-        """
-        p = self.program
-        after = ptx.run(self.text, p.grid, p.block, flat(p.values(inputs)))
-        return [a for a in after if isinstance(a, np.ndarray)]
-
-    def aside(self, inputs: int, outputs: list[np.ndarray], names) -> str:
-        """Where a further judge differs from `outputs`: there is none."""
-        return ""
-
-
 #: Tensor maps on the GPU, whose cache of them does not see that the host has written another one
 #: where one lay before.
 KEPT: list = []
 
 
 class OnGPU:
-    """numba-cuda on a GPU; beside it the same code executed without one."""
+    """numba-cuda on a GPU."""
 
     def __init__(self, program: Program):
         from numba import cuda
@@ -262,12 +231,6 @@ class OnGPU:
                 if "cudadrv" in type(error).__module__:  # the driver, not the compiler
                     raise
                 self.refused = one_line(error)
-
-    def text(self) -> str:
-        """The code that runs, after all that Numba's linker changed in it."""
-        with unmerged():
-            (text,) = self.kernel.inspect_lto_ptx().values()
-        return text
 
     def run(self, inputs: int) -> list[np.ndarray]:
         """All array arguments after the launch."""
@@ -294,23 +257,6 @@ class OnGPU:
             self.kernel[p.grid, p.block](*given)
             cuda.synchronize()
         return [a.copy_to_host() for a in arrays]
-
-    def aside(self, inputs: int, outputs: list[np.ndarray], names) -> str:
-        """Where the executed code differs from `outputs`, those of the GPU."""
-        try:
-            p = self.program
-            after = ptx.run(self.text(), p.grid, p.block, flat(p.values(inputs)))
-        except Exception as error:
-            return f"{type(error).__name__}: {error}"[:200]
-        return first_difference(names, [a for a in after if isinstance(a, np.ndarray)], outputs)
-
-
-def flat(arguments: list) -> list:
-    """The arguments of compiled code: of a tuple each item is one."""
-    return [x for a in arguments for x in (a if isinstance(a, tuple) else (a,))]
-
-
-JUDGES = {"ptx": Executed, "gpu": OnGPU}
 
 
 # ------------------------------------------------------------------------------- side by side

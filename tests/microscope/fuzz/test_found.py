@@ -1,12 +1,14 @@
-"""Kernels on which the interpreter and Numba's compiled code once disagreed."""
+"""Kernels on which the interpreter and Numba once disagreed, against what a GPU gave."""
 
 import numpy as np
 import pytest
 
-from microscope import values
+from microscope import values as numbers
+from tests.microscope import on_gpu
 from tests.microscope.fuzz import judges
 from tests.microscope.fuzz.programs import HEADER, Program
 
+INPUTS = 3  #: sets of arguments that a kernel runs with
 ARGUMENTS = (
     "f4_16 f8_16 i1_16 i4_16 i8_16 u4_16 u8_16 scalar_pyi8 scalar_i4 "
     "out_f4 out_f8 out_i4 out_i8 out_u8"
@@ -261,29 +263,33 @@ def program(body: str) -> Program:
     return Program(1, f"{HEADER}{source}{body}", (1,), (16,), names, False)
 
 
+def values(name: str) -> Program:
+    """The kernel around the statements of a name."""
+    return program("\n".join(line[4:] for line in VALUES[name].splitlines() if line) + "\n")
+
+
 @pytest.mark.parametrize("name", VALUES)
 def test_values(name):
-    lines = [line[4:] for line in VALUES[name].splitlines() if line]
-    some = program("\n".join(lines) + "\n")
-    judge = judges.Executed(some)
-    assert not judge.refused
+    some = values(name)
+    assert not judges.compiled(some)[1]
     names = [n for n in some.arguments if not n.startswith("scalar")]
-    for inputs in range(3):
+    for inputs in range(INPUTS):
         mine = judges.interpreted(some, inputs)
         assert not mine.refused
-        assert not judges.first_difference(names, mine.outputs, judge.run(inputs))
+        theirs = on_gpu.outputs(f"{name}/{inputs}", on_gpu.arrays(some.values(inputs)))
+        assert not judges.first_difference(names, mine.outputs, theirs)
 
 
 def test_the_judge_keeps_products_and_sums_apart():
-    text = judges.Executed(program("    out_f8[i, 0] = f8_16[t] * f8_16[0] + f8_16[1]\n")).text
+    text, _ = judges.compiled(program("    out_f8[i, 0] = f8_16[t] * f8_16[0] + f8_16[1]\n"))
     assert "mul.rn.f64" in text and "add.rn.f64" in text and "fma" not in text
 
 
 @pytest.mark.parametrize("floats, wanted", [(False, 313981979), (True, 313981980)])
 def test_powers_of_integers_are_floats_under_an_old_python(monkeypatch, floats, wanted):
-    monkeypatch.setattr(values, "POWERS_ARE_FLOATS", floats)
+    monkeypatch.setattr(numbers, "POWERS_ARE_FLOATS", floats)
     with np.errstate(over="ignore"):
-        found = values.power(np.int64(-216061), np.int64(3))
+        found = numbers.power(np.int64(-216061), np.int64(3))
     assert found.astype(np.int32) == wanted
 
 
@@ -367,5 +373,5 @@ REFUSED = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_refusals(name):
     some = program("\n".join(line[4:] for line in REFUSED[name].splitlines() if line) + "\n")
-    assert judges.Executed(some).refused
+    assert judges.compiled(some)[1]
     assert judges.interpreted(some, 0).refused

@@ -14,7 +14,7 @@ def script(monkeypatch, *runs):
     asked = []
     left = list(runs)
 
-    def listen(seeds, judge, deadline):
+    def listen(seeds, deadline):
         asked.append([int(s) for s in seeds])
         yield from left.pop(0)
 
@@ -32,45 +32,45 @@ def later():
 
 def test_rows_come_back(monkeypatch):
     script(monkeypatch, ["@begin 1", end(1), "noise", "@begin 2", end(2)])
-    rows = list(worker.supervise([1, 2], "ptx", later()))
+    rows = list(worker.supervise([1, 2], later()))
     assert [(r["seed"], r["class"]) for r in rows] == [(1, "same"), (2, "same")]
 
 
 def test_a_crash_costs_one_program(monkeypatch):
     asked = script(monkeypatch, ["@begin 1", end(1), "@begin 2"], ["@begin 3", end(3)])
-    rows = list(worker.supervise([1, 2, 3], "ptx", later()))
+    rows = list(worker.supervise([1, 2, 3], later()))
     assert [(r["seed"], r["class"]) for r in rows] == [(1, "same"), (2, "crashes"), (3, "same")]
     assert asked == [[1, 2, 3], [3]]
 
 
 def test_a_hang_costs_one_program(monkeypatch):
     asked = script(monkeypatch, ["@begin 1", "@hangs"], ["@begin 2", end(2)])
-    rows = list(worker.supervise([1, 2], "ptx", later()))
+    rows = list(worker.supervise([1, 2], later()))
     assert [(r["seed"], r["class"]) for r in rows] == [(1, "hangs"), (2, "same")]
     assert asked == [[1, 2], [2]]
 
 
 def test_a_judge_that_broke_down_is_replaced(monkeypatch):
     asked = script(monkeypatch, ["@begin 1", end(1)], ["@begin 2", end(2)])
-    rows = list(worker.supervise([1, 2], "ptx", later()))
+    rows = list(worker.supervise([1, 2], later()))
     assert [r["seed"] for r in rows] == [1, 2]
     assert asked == [[1, 2], [2]]
 
 
 def test_nothing_begins_after_the_deadline(monkeypatch):
     script(monkeypatch)
-    assert list(worker.supervise([1], "ptx", time.monotonic() - 1)) == []
+    assert list(worker.supervise([1], time.monotonic() - 1)) == []
 
 
 def test_a_worker_that_cannot_start_is_an_error(monkeypatch):
     script(monkeypatch, ["No module named numba"])
     with pytest.raises(RuntimeError, match="No module named numba"):
-        list(worker.supervise([1], "ptx", later()))
+        list(worker.supervise([1], later()))
 
 
 def test_a_silent_worker_is_ended(monkeypatch):
-    monkeypatch.setitem(worker.SILENCE, "ptx", 0.01)
-    assert list(worker.listen(["1"], "ptx", later())) == ["@hangs"]
+    monkeypatch.setattr(worker, "SILENCE", 0.01)
+    assert list(worker.listen(["1"], later())) == ["@hangs"]
 
 
 def test_a_worker_ends_with_the_program_at_the_deadline(monkeypatch, tmp_path):
@@ -78,7 +78,7 @@ def test_a_worker_ends_with_the_program_at_the_deadline(monkeypatch, tmp_path):
     talker.write_text("#!/bin/sh\necho @begin 1\necho '@end {}'\necho @begin 2\nexec sleep 60\n")
     talker.chmod(0o755)
     monkeypatch.setattr(worker.sys, "executable", str(talker))
-    assert list(worker.listen(["1", "2"], "ptx", time.monotonic()))[-1] == "@end {}"
+    assert list(worker.listen(["1", "2"], time.monotonic()))[-1] == "@end {}"
 
 
 def test_a_run_that_is_killed_leaves_what_it_knows(monkeypatch, tmp_path):
