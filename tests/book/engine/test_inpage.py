@@ -145,10 +145,10 @@ def test_widgets_show_their_state_and_talk():
 
 
 def test_the_courses_widgets_show_themselves():
-    messages, right = run("from kernels.lab.widgets import Banks\nBanks()")
+    messages, right = run("from kernels.lab.widgets import Launch\nLaunch()")
     assert right == [True]
     view = messages[0]["data"]["widget"]
-    assert view["kind"] == "Banks" and view["state"]
+    assert view["kind"] == "Launch" and view["state"]
 
 
 def test_a_bad_value_from_the_page_is_an_error_of_one_line():
