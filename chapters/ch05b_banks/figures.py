@@ -51,12 +51,13 @@ def padded_column(side: int = 32) -> Micro:
     grid = Grid(0, 16, side, BANKS, 9, 7)
 
     def draw(padding: int, swizzle: str) -> Frame:
-        rows = np.arange(side)
-        words = (side + padding) * rows + (rows if swizzle == "yes" else 0)  # column 0 ^ row
+        row = np.arange(side)
+        words = (side + padding) * row + (row if swizzle == "yes" else 0)  # column 0 ^ row
         cost = shared_cost(4 * words[None], None, 4)
         banks = [int(word) % BANKS for word in words]
+        rows = f"Rows of *{side + padding} words*" + ", swizzled" * (swizzle == "yes")
         return Frame(
-            f"Rows of *{side + padding} words*{', swizzled' * (swizzle == 'yes')}: the first column of the tile lies in "
+            f"{rows}: the first column of the tile lies in "
             f"*t:{count(len(set(banks)), 'bank')}* and takes "
             f"*{count(cost.wavefronts, 'wavefront')}*. "
             f"The padding takes {4 * side * padding} bytes.",
