@@ -22,7 +22,7 @@ def text(name: str) -> str:
 
 
 @dataclass(frozen=True)
-class Choice:
+class Variant:
     """A rung with one choice of options.
 
     Attributes
@@ -128,7 +128,7 @@ def described() -> dict[str, Any]:
                         "step": choice.step, "shared": choice.shared_bytes, "reuse": choice.reuse,
                     }
                     for options in rung.choices
-                    for choice in (Choice(rung, options),)
+                    for choice in (Variant(rung, options),)
                 ],
             }
             for rung in SHADERS.values()

@@ -8,9 +8,9 @@ from math import prod
 import pytest
 
 from kernels.rungs.order import LADDER
-from kernels.rungs.webgpu.ladder import SHADERS, Choice, described
+from kernels.rungs.webgpu.ladder import SHADERS, Variant, described
 
-CHOICES = [Choice(rung, options) for rung in SHADERS.values() for options in rung.choices]
+CHOICES = [Variant(rung, options) for rung in SHADERS.values() for options in rung.choices]
 NAMES = [f"{choice.rung.name}-{'-'.join(map(str, choice.options.values()))}" for choice in CHOICES]
 SIZES = {"f32": 4, "vec4f": 16}
 
