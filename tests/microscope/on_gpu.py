@@ -54,14 +54,13 @@ def arrays(arguments: list) -> list[np.ndarray]:
 
 def launched(job: tuple[str, int]) -> dict[str, np.ndarray]:
     """The entries of one launch on the GPU: of a found kernel by name, or of a row by number."""
+    from tests.microscope import test_found
     from tests.microscope.constructs import rows, verdicts
-    from tests.microscope.fuzz import judges, test_found
 
     name, number = job
     if name:
-        some = test_found.values(name)
-        after = judges.OnGPU(some).run(number)
-        return written(f"{name}/{number}", arrays(some.values(number)), after)
+        before = arrays(test_found.arguments(number))
+        return written(f"{name}/{number}", before, test_found.launched(name, number))
     row = rows.everything()[number]
     if row.on_host or verdicts.here(row).refused:
         return {}
@@ -73,8 +72,8 @@ def launched(job: tuple[str, int]) -> dict[str, np.ndarray]:
 
 def main() -> None:
     """Launch everything on the GPU."""
+    from tests.microscope import test_found
     from tests.microscope.constructs import rows
-    from tests.microscope.fuzz import test_found
 
     jobs = [(name, k) for name in test_found.VALUES for k in range(test_found.INPUTS)]
     jobs += [("", k) for k in range(len(rows.everything()))]

@@ -14,7 +14,7 @@ from microscope import xoroshiro
 from tests.microscope import on_gpu as recorded
 from tests.microscope.cases import from_source
 from tests.microscope.constructs.rows import Row
-from tests.microscope.fuzz import judges
+from tests.microscope.numba_compiler import compiler, one_line
 
 NAMES = ("out", "x", "y", "k", "m", "g")
 GRID, BLOCK, SIZE = (2,), (32,), 64
@@ -105,12 +105,12 @@ def there(row: Row) -> Verdict:
             for a in arguments()
         )
     )
-    with warnings.catch_warnings(), judges.compiler() as ptx_of:
+    with warnings.catch_warnings(), compiler() as ptx_of:
         warnings.simplefilter("ignore")
         try:
             ptx_of(module_of(row, "numba").kernel.py_func, signature)
         except Exception as error:
-            return Verdict(judges.one_line(error))
+            return Verdict(one_line(error))
     if not recorded.holds(name(row)):
         return Verdict()
     return Verdict("", recorded.outputs(name(row), recorded.arrays(arguments())))
@@ -137,7 +137,7 @@ def on_gpu(row: Row) -> Verdict:
             module_of(row, "numba").kernel[GRID, BLOCK](*given)
             cuda.synchronize()
         except Exception as error:
-            return Verdict(judges.one_line(error))
+            return Verdict(one_line(error))
     return Verdict("", [a.copy_to_host() for a in given if hasattr(a, "copy_to_host")])
 
 
@@ -148,7 +148,7 @@ def host_on_gpu(row: Row) -> str:
         try:
             module_of(row, "numba")
         except Exception as error:
-            return judges.one_line(error)
+            return one_line(error)
     return ""
 
 

@@ -6,8 +6,8 @@ import pytest
 from kernels.backend import on_gpu
 from kernels.lab import trace
 from microscope import Kind
-from tests.microscope.fuzz import judges
 from tests.microscope.learners import cases
+from tests.microscope.numba_compiler import compiler
 
 ALL = [(theme, one) for theme in cases.THEMES for one in cases.attempts(theme)]
 THERE = {}
@@ -60,7 +60,7 @@ def test_numba_compiles_it(theme, one):
     pytest.importorskip("numba_cuda")
     from numba import typeof, types
 
-    with judges.compiler() as ptx_of:
+    with compiler() as ptx_of:
         kernel, arguments, _ = there(theme, one.name).make()
         kinds = (
             types.Array(typeof(a).dtype, a.ndim, "C") if isinstance(a, np.ndarray) else typeof(a)
