@@ -19,7 +19,8 @@ def step_parts(steps: Mapping[str, Mapping[str, float]]) -> Figure:
     steps : dict of str to dict of str to float
         By a way's title the seconds of each kind; all have the same kinds.
     """
-    kinds = list(next(iter(steps.values())))
+    first = next(iter(steps.values()))
+    kinds = sorted(first, key=first.__getitem__, reverse=True)
     fig, axes = figure(5.2, 0.7 + 0.42 * len(kinds), squeeze=False)
     ax, height = axes[0, 0], 0.8 / len(steps)
     for number, ((title, parts), role) in enumerate(zip(steps.items(), "BA", strict=False)):
