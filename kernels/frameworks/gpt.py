@@ -191,20 +191,24 @@ def profile(step: Training, steps: int = 4) -> dict[str, float]:
 
 
 @torch.no_grad()
-def decode(model: GPT, tokens: int, device: str) -> tuple[list[int], list[float]]:
-    """Return the words that it holds likeliest, one after the other, and the seconds of each."""
-    sizes, each = model.sizes, model.sizes.width // model.sizes.heads
-    caches = [
-        [torch.zeros(1, sizes.heads, 0, each, device=device, dtype=torch.bfloat16)] * 2
-        for _ in model.layers
-    ]
-    word, found, seconds = torch.ones(1, 1, dtype=torch.long, device=device), [], []
+def decode(
+    models: dict[str, GPT], tokens: int, device: str
+) -> tuple[dict[str, list[int]], dict[str, list[float]]]:
+    """Let each model write a word, then each the next: the likeliest ones, and seconds, by way."""
+    sizes = next(iter(models.values())).sizes
+    none = torch.zeros(
+        1, sizes.heads, 0, sizes.width // sizes.heads, device=device, dtype=torch.bfloat16
+    )
+    caches = {way: [[none, none] for _ in model.layers] for way, model in models.items()}
+    last = dict.fromkeys(models, torch.ones(1, 1, dtype=torch.long, device=device))
+    words, seconds = ({way: [] for way in models} for _ in range(2))
     for place in range(tokens):
-        start = _clock(device)
-        word = model(word, place, caches)[:, -1:].argmax(-1)
-        found.append(int(word))
-        seconds.append(_clock(device) - start)
-    return found, seconds
+        for way, model in models.items():
+            start = _clock(device)
+            last[way] = model(last[way], place, caches[way])[:, -1:].argmax(-1)
+            words[way].append(int(last[way]))
+            seconds[way].append(_clock(device) - start)
+    return words, seconds
 
 
 def _clock(device: str) -> float:
@@ -238,13 +242,14 @@ def measured(
         torch.manual_seed(11)
         ways[way] = Training(GPT(sizes, way).to(device), device)
     seconds, losses = in_turn(ways, steps, device)
+    models = {way: step.model for way, step in ways.items()}
+    # Twice: the first time, both prepare something for every length of the cache.
+    _, (words, apiece) = (decode(models, tokens, device) for _ in range(2))
     found = {}
     for way, step in ways.items():
-        # Twice: the first time, both prepare something for every length of the cache.
-        _, (words, token) = (decode(step.model, tokens, device) for _ in range(2))
         parts = profile(step) if device == "cuda" else {}
         count = sum(parameter.numel() for parameter in step.model.parameters())
-        found[way] = Measured(seconds[way], [], token, losses[way], words, parts, count)
+        found[way] = Measured(seconds[way], [], apiece[way], losses[way], words[way], parts, count)
     if device == "cuda":
         for step in ways.values():
             step.record()

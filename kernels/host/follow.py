@@ -38,9 +38,9 @@ class Noted:
     given : sequence
         The arguments as they were given.
     offsets : list of int
-        Where each of them begins in what the driver copies, in bytes.
+        Where each of them begins in the memory of all, in bytes.
     numbers : memoryview
-        All of that, as numbers of 8 bytes: written anew, the next launch has other arguments.
+        That memory, in numbers of 8 bytes: written anew, the next launch has other arguments.
     of_numba : bool
     """
 
@@ -124,55 +124,51 @@ def prepared(
     else:
         given, compiled, name, address = arguments, kernel, kernel.name, kernel.kernel.ptr
         values = [np.asarray(a.data.ptr if isinstance(a, cupy.ndarray) else a) for a in arguments]
-    offsets, room, extra = _one_after_the_other(values)
-    held = compiled, arguments, room, extra  # the driver gets bare addresses
+    offsets, room, pointers = _one_after_the_other(values)
+    held = compiled, arguments, room, pointers  # the driver gets bare addresses
     noted = getattr(_taking_notes, "of", None)
     if noted is not None:
         noted.append(Noted(given, offsets, memoryview(room).cast("B").cast("Q"), of_numba))
     grid, block = ((*sizes, 1, 1)[:3] for sizes in (grid, block))
-    stream, packed = cupy.cuda.get_current_stream, extra[0].ctypes.data
+    stream, first = cupy.cuda.get_current_stream, pointers.ctypes.data
     if closely:
-        return _close(driver, name, int(address), grid, block, shared_bytes, packed, held)
+        return _close(driver, name, int(address), grid, block, shared_bytes, first, held)
     # CuPy's own way to the driver takes half the time of cuda.bindings'.
     start, (gx, gy, gz), (bx, by, bz) = cupy.cuda.driver.launchKernel, grid, block
     function = int(address)
 
     def launch(held=held) -> None:
         try:
-            start(function, gx, gy, gz, bx, by, bz, shared_bytes, stream().ptr, 0, packed)
+            start(function, gx, gy, gz, bx, by, bz, shared_bytes, stream().ptr, first, 0)
         except RuntimeError as error:
             raise RuntimeError(f"{name} was not launched ({error})") from None
 
     return launch
 
 
-#: What the driver calls, among the extra options of a launch, the address of all arguments, their
-#: bytes, and the end.
-BUFFER, BYTES, END = 1, 2, 0
-
-
 def _one_after_the_other(values: list[np.ndarray]):
-    """Return all arguments in one place, as the driver copies them faster than one by one.
+    """Return all arguments in one place: a processor reads few lines of its cache for a launch.
 
-    Each number lies on a multiple of its size, a tensor map of 64 bytes: where each argument
-    begins, the memory, and the options of a launch that tell the driver.
+    Each number lies on a multiple of its size, of 64 bytes at most: where each argument begins, the
+    memory, and the address of every number, as the driver takes them.
     """
     offsets, end = [], 0
     for value in values:
         size = min(64, value.itemsize)
         offsets.append(-(-end // size) * size)
         end = offsets[-1] + value.nbytes
-    memory = np.zeros(end // 8 + 9, np.uint64)
-    first = -(memory.ctypes.data // 8) % 8  # a multiple of 64 bytes
-    room = memory[first : first + end // 8 + 1]
+    room = np.zeros(end // 8 + 1, np.uint64)
     for offset, value in zip(offsets, values, strict=True):
         room.view(np.uint8)[offset : offset + value.nbytes] = np.frombuffer(value.tobytes(), np.uint8)
-    nbytes = np.array([end], np.uint64)
-    options = [BUFFER, room.ctypes.data, BYTES, nbytes.ctypes.data, END]
-    return offsets, room, (np.array(options, np.uint64), nbytes)
+    places = [
+        room.ctypes.data + offset + n * value.itemsize
+        for offset, value in zip(offsets, values, strict=True)
+        for n in range(value.size)
+    ]
+    return offsets, room, np.array(places, np.uint64)
 
 
-def _close(driver, name, address, grid, block, shared_bytes, packed, held) -> Callable[[], None]:
+def _close(driver, name, address, grid, block, shared_bytes, first, held) -> Callable[[], None]:
     """A launch that may start before those before it have ended."""
     config, early = driver.CUlaunchConfig(), driver.CUlaunchAttribute()
     early.id = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
@@ -191,7 +187,7 @@ def _close(driver, name, address, grid, block, shared_bytes, packed, held) -> Ca
         asked = stream().ptr
         if asked != now:
             config.hStream = now = asked
-        (status,) = start(config, function, 0, packed)
+        (status,) = start(config, function, first, 0)
         if status != right:
             _check(status, name)
 

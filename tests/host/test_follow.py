@@ -51,12 +51,12 @@ def launches(monkeypatch):
     return noted
 
 
-def given(call) -> bytes:
-    """All arguments of a launch, where its options say that they lie."""
+def given(call, sizes) -> bytes:
+    """The arguments of a launch, of so many bytes each, where it says that they lie."""
     parameters, extra = call[-2]
-    buffer, place, size, nbytes, end = (ctypes.c_uint64 * 5).from_address(extra)
-    assert (parameters, buffer, size, end) == (0, 1, 2, 0) and place % 64 == 0
-    return ctypes.string_at(place, ctypes.c_uint64.from_address(nbytes).value)
+    assert extra == 0
+    at = (ctypes.c_uint64 * len(sizes)).from_address(parameters)
+    return b"".join(map(ctypes.string_at, at, sizes))
 
 
 class Resident:
@@ -75,7 +75,7 @@ def test_the_driver_finds_every_argument_where_it_is_told_to_look(launches, way)
     launch()
     *asked, _, how = launches.calls[0]
     assert asked == [4096, (6, 1, 1), (384, 1, 1), 1024, 7] and how is way
-    told = given(launches.calls[0])
+    told = given(launches.calls[0], (128, 8, 4))
     assert told[:128] == encoded.tobytes()
     assert struct.unpack("Qi", told[128:]) == (0x7F0000001000, -5)
 
@@ -125,7 +125,7 @@ def test_a_numba_kernel_finds_each_argument_as_it_takes_it(launches, monkeypatch
     assert asked == [8192, (2, 3, 1), (32, 8, 1), shared_bytes, 7]
     most = "CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES"
     assert launches.told == ((most, shared_bytes, 8192) if shared_bytes else None)
-    *array, whole, number = struct.unpack("9qif", given(launches.calls[0]))
+    *array, whole, number = struct.unpack("9qif", given(launches.calls[0], [8] * 9 + [4, 4]))
     assert array == [0, 0, 15, 4, 0x7F0000002000, 3, 5, 40, 4] and (whole, number) == (-5, 1.5)
 
 
@@ -180,8 +180,8 @@ def test_arguments_follow_their_arrays(launches, monkeypatch):
     """Addresses, those within an array, and tensor maps; what is no array's stays."""
 
     def seen():
-        A, *_, within, beside = np.frombuffer(given(launches.calls[-1]), np.uint64).tolist()
-        return [A, _[7], within, beside]
+        told = given(launches.calls[-1], (8, 128, 8, 8))
+        return np.frombuffer(told, np.uint64)[[0, 1, 17, 18]].tolist()
 
     def make(A, B):
         arguments = A, Map.at(B.data.ptr), Block(A.data.ptr + 64, (2, 32)), Block(0x9000)
@@ -211,7 +211,7 @@ def test_numba_finds_moved_arrays_and_maps_in_global_memory(launches, monkeypatc
     )
 
     def seen():
-        return np.frombuffer(given(launches.calls[-1]), np.uint64)[[4, 13]].tolist()
+        return np.frombuffer(given(launches.calls[-1], [8] * 16), np.uint64)[[4, 13]].tolist()
 
     def make(A):
         return prepared(OfNumba(), (1,), (32,), (A, Map.at(A.data.ptr)))
