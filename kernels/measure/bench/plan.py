@@ -14,6 +14,7 @@ from kernels.measure.bench import (
     memory,
     primitives,
     resources,
+    sustained,
     vectors,
     webgpu,
 )
@@ -35,6 +36,7 @@ MODULES = (
     frameworks,
     primitives,
     attention,
+    sustained,
     webgpu,
 )
 
