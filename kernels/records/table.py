@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from html import escape
 from typing import Any
 
-from kernels.basics.units import percent, quantity
+from kernels.basics.units import percent
 from kernels.records.record import field_of
 
 __all__ = ["Table", "ablation", "sustained"]
@@ -116,7 +116,7 @@ def ablation(rows: Iterable[Any], caption: str = "") -> Table:
 
 
 def sustained(record: Any, dtype: str, titles: Mapping[str, str], size: int = 8192) -> Table:
-    """Recorded speeds of products at size³ in bursts and without a break, with clock and power.
+    """Recorded speeds of products at size³ in bursts and without a break, with the power.
 
     Parameters
     ----------
@@ -140,14 +140,13 @@ def sustained(record: Any, dtype: str, titles: Mapping[str, str], size: int = 81
                             (held["gflops"], library["sustained"]["gflops"]))
         ]  # fmt: skip
         language = {"numba": "Numba", "cpp": "CUDA C++"}.get(row.engine)
-        clock = quantity(held["clock"], "Hz")
         power = f"{held['watts']:.0f} of {held['limit']:.0f} W" if "watts" in held else None
-        lines.append((titles[row.rung], language, *speeds, clock, power))
+        lines.append((titles[row.rung], language, *speeds, power))
     caption = (
         "TFLOP/s; in brackets the share of cuBLAS. Bursts last about a millisecond, with rests "
-        "between; sustained is more than a second without one, with the clock and the power at its "
+        "between; sustained is more than a second without one, with the power at its "
         "end. L2 is warm: it holds what the last launch left. No launch starts before the last has "
         f"ended. {record.caption(rows[0])}"
     )
-    heads = ("written in", "burst", "sustained", "clock", "power")
+    heads = ("written in", "burst", "sustained", "power")
     return Table(lines, (f"{size}³, {dtype}", *heads), caption)

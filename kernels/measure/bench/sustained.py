@@ -12,7 +12,6 @@ import numpy as np
 
 from kernels.engine import cupy
 from kernels.host import half
-from kernels.measure import probes
 from kernels.measure.bench.case import LIMIT
 from kernels.measure.bench.case_of_bytes import case_of
 from kernels.measure.bench.step import Step
@@ -59,10 +58,6 @@ def measured(n: int, dtype: str) -> list[dict[str, Any]]:
         for name, engine, options in whats
     ]
     bursts = case.measure_in_turn(launches, LIMIT * len(launches) / 2)
-    clocks = [
-        probes.clock(launch, burst["seconds"]["median"])
-        for launch, burst in zip(launches, bursts, strict=True)
-    ]
     with case.timed():
         rounds = [
             [
@@ -75,10 +70,10 @@ def measured(n: int, dtype: str) -> list[dict[str, Any]]:
         {
             "rung": name, "engine": engine, "options": options,
             **{key: burst[key] for key in ("dtype", "M", "N", "K", "gflops", "correct")},
-            "clock": clock, "sustained": middle(each, 2 * n**3),
+            "sustained": middle(each, 2 * n**3),
         }
-        for (name, engine, options), burst, clock, each in zip(
-            whats, bursts, clocks, zip(*rounds, strict=True), strict=True
+        for (name, engine, options), burst, each in zip(
+            whats, bursts, zip(*rounds, strict=True), strict=True
         )
     ]  # fmt: skip
 
@@ -90,7 +85,7 @@ def middle(rounds: Sequence[dict[str, float]], flop: int) -> dict[str, float]:
 
 
 def without_rest(launch: Callable[[], object], seconds: float) -> dict[str, float]:
-    """Launch for more than a second without a break: time, clock and power at the end.
+    """Launch for more than a second without a break: time and power at the end.
 
     Parameters
     ----------
@@ -101,8 +96,7 @@ def without_rest(launch: Callable[[], object], seconds: float) -> dict[str, floa
     Returns
     -------
     dict
-        ``seconds`` of a launch, ``clock`` of the SMs in Hz, and, where nvidia-smi tells them,
-        ``watts`` and ``limit``.
+        ``seconds`` of a launch, and, where nvidia-smi tells them, ``watts`` and ``limit``.
     """
     batch = ceil(BATCH / seconds)
     events = [cupy.cuda.Event() for _ in range(BATCHES + 1)]
@@ -116,12 +110,12 @@ def without_rest(launch: Callable[[], object], seconds: float) -> dict[str, floa
             events[number - 1].synchronize()
         if number == SETTLED:
             smi = asked_for_power()
-    clock = probes.clock(launch, seconds)
+    events[-1].synchronize()
     times = [
         cupy.cuda.get_elapsed_time(a, b) * 1e-3 / batch
         for a, b in zip(events[SETTLED:-1], events[SETTLED + 1 :], strict=True)
     ]
-    return {"seconds": float(np.median(times)), "clock": clock, **power(smi)}
+    return {"seconds": float(np.median(times)), **power(smi)}
 
 
 def asked_for_power() -> subprocess.Popen | None:
