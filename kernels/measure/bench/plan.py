@@ -3,6 +3,7 @@
 from kernels.measure.bench import (
     ablation,
     attention,
+    attention_spans,
     broken_kernels,
     counters,
     frameworks,
@@ -36,6 +37,7 @@ MODULES = (
     frameworks,
     primitives,
     attention,
+    attention_spans,
     sustained,
     webgpu,
 )
