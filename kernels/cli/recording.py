@@ -29,9 +29,12 @@ def measured(folder: Path | None, only: str = "", brief: bool = False) -> Path:
     """
     about = provenance()
     files.check_folder(folder or records.folder())
-    with suppress(ImportError):  # the operators that are timed, where PyTorch is installed
-        import kernels.frameworks.pytorch  # noqa: F401
-    todo = run.named((short if brief else plan).steps(), only)
+    todo = (short if brief else plan).steps()
+    with suppress(ImportError):  # without PyTorch
+        from kernels.frameworks import gpt
+
+        todo += [] if brief else gpt.steps()
+    todo = run.named(todo, only)
     with progress() as bar:
         task = bar.add_task("", total=len(todo))
 

@@ -18,7 +18,10 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from kernels.backend.device import device as gpu
 from kernels.frameworks import pytorch
+from kernels.measure.bench.step import Step, Tables
+from kernels.measure.probes import spread
 
 WAYS = ("PyTorch", "tile_by_tile")
 
@@ -256,3 +259,34 @@ def measured(
         for way, times in in_turn(ways, steps, device)[0].items():
             found[way].recorded = times
     return found
+
+
+#: Steps and tokens that don't count: compilers work, and memory is asked for.
+FIRST = 10
+
+
+def steps() -> list[Step]:
+    """What of the benchmark needs this model."""
+    return [Step("GPT", rows)]
+
+
+def rows() -> Tables:
+    """Both ways, in rows of a record."""
+    if gpu().compute_capability[0] != 9:
+        return {}  # elsewhere our attention takes as many queries as keys: it can't decode
+    found, told = measured(Sizes()), []
+    theirs = found[WAYS[0]]
+    for way, one in found.items():
+        apart = max(abs(a - b) for a, b in zip(one.losses, theirs.losses, strict=True))
+        about = {"product": way, "parameters": one.parameters, "torch": torch.__version__}
+        step = about | {"what": "step", "apart": apart, "loss": one.losses[-1]}
+        token = about | {"what": "token", "how": "operator", "of": len(theirs.words)}
+        told += [
+            step | {"how": "operator", "seconds": spread(one.steps[FIRST:]), "parts": one.parts},
+            step | {"how": "graph", "seconds": spread(one.recorded[FIRST:])},
+            token | {
+                "seconds": spread(one.tokens[FIRST:]),
+                "same": sum(map(int.__eq__, one.words, theirs.words)),
+            },
+        ]  # fmt: skip
+    return {"gpt": told}

@@ -1,4 +1,4 @@
-"""What a launch costs from PyTorch, what a CUDA graph saves of it, and where a model's time goes."""
+"""What a launch costs from PyTorch, and what a CUDA graph saves of it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from kernels.backend import cupy
-from kernels.backend.device import device
 from kernels.measure.bench.step import Step, Tables
 from kernels.measure.probes import repeat, spread
 from kernels.rungs.order import LADDER
@@ -18,37 +17,8 @@ CALLS = 50
 
 
 def steps() -> list[Step]:
-    """Two steps; they measure nothing where PyTorch is not installed."""
-    return [Step("PyTorch", operators), Step("GPT", gpt)]
-
-
-#: Steps and tokens that don't count: compilers work, and memory is asked for.
-FIRST = 10
-
-
-def gpt() -> Tables:
-    """A small GPT's training step and decoding, with either library's operators."""
-    try:
-        import torch
-
-        from kernels.frameworks import gpt
-    except ImportError:
-        return {}
-    if device().compute_capability[0] != 9:
-        return {}  # elsewhere our attention takes as many queries as keys: it can't decode
-    found = gpt.measured(gpt.Sizes())
-    theirs, rows = found[gpt.WAYS[0]], []
-    for way, told in found.items():
-        apart = max(abs(a - b) for a, b in zip(told.losses, theirs.losses, strict=True))
-        about = {"product": way, "parameters": told.parameters, "torch": torch.__version__}
-        steps = about | {"what": "step", "apart": apart, "loss": told.losses[-1]}
-        for how, times in (("operator", told.steps), ("graph", told.recorded)):
-            rows.append(steps | {"how": how, "seconds": spread(times[FIRST:])})
-        rows[-2]["parts"] = told.parts
-        same = sum(map(int.__eq__, told.words, theirs.words))
-        token = {"what": "token", "how": "operator", "seconds": spread(told.tokens[FIRST:])}
-        rows.append(about | token | {"same": same, "of": len(theirs.words)})
-    return {"gpt": rows}
+    """One step; nothing where PyTorch is not installed."""
+    return [Step("PyTorch", operators)]
 
 
 def operators() -> Tables:
