@@ -124,9 +124,9 @@ def exercises_of(path: Path) -> list[str]:
 
 
 def mirrors(path: str, root: Path = ROOT) -> list[str]:
-    """The tests that mirror a file, or else the nearest folder that it is in.
+    """The tests that mirror a file, or the nearest module that it is in.
 
-    Those of ``kernels/host/tuned.py`` are ``tests/host/test_tuned.py`` or ``tests/host/tuned``.
+    Those of ``kernels/records/roofline.py`` are ``tests/records/test_roofline.py``.
     """
     inner = _inner(path)
     while inner:
