@@ -95,7 +95,10 @@ def problems(trial: Trial, seen: Trace) -> Iterator[Finding]:
             kind = Kind.RACE
         many = "" if problem.count == 1 else f" ({problem.count} in all)"
         edge = kind is Kind.OUT_OF_BOUNDS and array is not None and array.space == "global"
-        finding = told(kind, f"{problem.message}{many}", trial, seen, problem.line)
+        message = problem.message
+        if trial.exact:
+            message = message.replace("guard the access with an if", "mend the index")
+        finding = told(kind, f"{message}{many}", trial, seen, problem.line)
         hint = _beyond(trial, seen, problem) if kind is Kind.OUT_OF_BOUNDS and array else ""
         other = problem.other_line
         found.append(
@@ -245,7 +248,7 @@ def wrong_numbers(trial: Trial, seen: Trace) -> Finding | None:
         first = tuple(int(i) for i in np.argwhere(wrong)[0])
         text = (
             f"{own}[{', '.join(map(str, first))}] is {got[first]:.7g}, expected {want[first]:.7g};"
-            f" {int(wrong.sum())} of {wrong.size} elements are wrong"
+            f" {int(wrong.sum())} of {int((~missing).sum())} elements are wrong"
         )
         if got[first] != got[first]:
             return told(Kind.NOT_A_NUMBER, text + _pattern(got, wrong), trial, seen, line)
