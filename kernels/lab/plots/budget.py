@@ -20,6 +20,7 @@ MARKS = {
     "wavefronts": ("o", MEMORY["shared"]),
     "fp32": ("|", "#808080"),
     "tensor": ("s", "#c8700a"),
+    "port": (">", MEMORY["L2"]),
     "l2": ("^", MEMORY["L2"]),
     "dram": ("d", MEMORY["global"]),
     "latency": ("x", INK),
