@@ -19,9 +19,9 @@ def first_problem(seen: Trace) -> str:
     """What a trace reports first, in lines of at most 76 characters, with the lines it names."""
     if not seen.problems:
         return "    no problem found"
-    told = str(seen.problems[0])
-    wrapped = textwrap.fill(told, 76, initial_indent="    ", subsequent_indent="    ")
-    named = sorted({int(line) for line in re.findall(r"\bline (\d+)", told)})
+    first = str(seen.problems[0])
+    wrapped = textwrap.fill(first, 76, initial_indent="    ", subsequent_indent="    ")
+    named = sorted({int(line) for line in re.findall(r"\bline (\d+)", first)})
     text = {line: seen.source[line - seen.first_line].strip() for line in named}
     return "\n".join([wrapped, *(f"    {line:>6} | {code}" for line, code in text.items())])
 

@@ -181,7 +181,7 @@ def elsewhere(known: Counts, tensor: float | None) -> Counts:
         Multiply-adds of an SM's tensor cores per cycle there.
     """
     own = dict.fromkeys(("l2", "wait", "warps"))
-    sources = {name: told for name, told in known.sources.items() if name not in own}
+    sources = {name: source for name, source in known.sources.items() if name not in own}
     busy = WARP / tensor if tensor and known.tensor else None
     return replace(known, **own, tensor=busy, sources=sources)
 

@@ -126,7 +126,7 @@ class Mbarrier:
         return said
 
     def first_round(self, warp: Warp) -> bool:
-        """Whether a warp waits before it has arrived at this stage's other barriers: all is free."""
+        """Whether a warp waits before it has arrived at this stage's other barriers."""
         who = warp.block.rank, warp.index
         others = [b for b in self.block.barriers.values() if b.line != self.line]
         others = [b for b in others if b.stage == self.stage]

@@ -149,7 +149,7 @@ class _Run:
                 missing = "the barrier of all threads of the block, to which others don't come"
             key = (request.line, missing, r.shared[KEY].number)
             reasons.setdefault(key, []).append(r.lanes.warp)
-        told = [
+        lines = [
             f"{_warps(warps)} of block {block} wait{'s' * (len(warps) == 1)} at line {line} for "
             + missing
             for (line, missing, block), warps in sorted(reasons.items())
@@ -157,7 +157,7 @@ class _Run:
         (line, _, block), warps = min(reasons.items())
         others = (other for other, *_ in sorted(reasons) if other != line)
         self.cluster.problem(
-            Kind.DEADLOCK, line, "nothing can go on: " + "; ".join(told), block,
+            Kind.DEADLOCK, line, "nothing can go on: " + "; ".join(lines), block,
             self.cluster.blocks[0].warps[warps[0]].thread(0), count=32 * len(self.waiting),
             other_line=next(others, None),
         )  # fmt: skip

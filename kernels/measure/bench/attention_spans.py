@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from kernels.engine import cupy
-from kernels.engine.device import device
+from kernels.backend import cupy
+from kernels.backend.device import device
 from kernels.measure import probes
 from kernels.measure.bench.attention import SHAPES, given
 from kernels.measure.bench.step import Step

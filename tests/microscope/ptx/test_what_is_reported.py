@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kernels import cuda, float32, ptx, uint32
-from kernels.engine.vector import unrolled
+from kernels.backend.vector import unrolled
 from microscope import trace
 from microscope.ptx import TensorMap
 from microscope.sites import Kind
@@ -144,7 +144,7 @@ def of_ring(arrivals=32, wait=WAIT, use=f"{READ}; {RELEASE}", warps=2):
 
 
 HEAD = "from kernels import cuda, float32, ptx, uint64\n"
-OVERRUN = "warp 1 means phase 0, but phases 0 {} are over: warp 0 arrived in each (line {}) without "
+OVERRUN = "warp 1 means phase 0, but phases 0 {} are over: warp 0 arrived in each (line {})"
 RING_OF_WARPS = [
     ({}, ()),
     ({"wait": "pass"}, ("warp 1 of block (0, 0, 0) waits at line", OVERRUN.format("to 3", 21))),
