@@ -21,9 +21,9 @@ def first_problem(seen: Trace) -> str:
         return "    no problem found"
     first = str(seen.problems[0])
     wrapped = textwrap.fill(first, 76, initial_indent="    ", subsequent_indent="    ")
-    named = sorted({int(line) for line in re.findall(r"\bline (\d+)", first)})
-    text = {line: seen.source[line - seen.first_line].strip() for line in named}
-    return "\n".join([wrapped, *(f"    {line:>6} | {code}" for line, code in text.items())])
+    named = sorted({int(n) for n in re.findall(r"\bline (\d+)", first)})
+    text = {n: seen.source[n - seen.first_line].partition("  #")[0].strip() for n in named}
+    return "\n".join([wrapped, *(f"    {n:>6} | {line}" for n, line in text.items())])
 
 
 def reported(
