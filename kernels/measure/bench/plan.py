@@ -17,7 +17,6 @@ from kernels.measure.bench import (
     resources,
     sustained,
     vectors,
-    webgpu,
 )
 from kernels.measure.bench.step import Step
 
@@ -39,7 +38,6 @@ MODULES = (
     attention,
     attention_spans,
     sustained,
-    webgpu,
 )
 
 
