@@ -307,6 +307,9 @@ def test_the_palette_is_that_of_the_figures():
         if "memory-" in name
     }
     assert levels == {level.lower(): colour for level, colour in plots.MEMORY.items()}
-    for mark in ("logo.svg", "favicon.svg"):
-        drawn = set(re.findall(r"#[0-9a-f]{6}", (ROOT / "book" / "static" / mark).read_text()))
-        assert {plots.PALETTE[name] for name in "ABC"} <= drawn
+    for file in ("static/logo.svg", "static/favicon.svg", "card.svg"):
+        drawn = set(re.findall(r"#[0-9a-f]{6}", (ROOT / "book" / file).read_text()))
+        assert {plots.PALETTE[name] for name in "ABC"} <= drawn, file
+    shared = (ROOT / "kernels" / "lab" / "widgets" / "common.css").read_text()
+    for name, colour in re.findall(r"--\w+: var\(--([\w-]+), (#[0-9a-f]{6})\);", shared):
+        assert colour == defined[name], f"common.css: --{name}"
