@@ -24,21 +24,28 @@ def inputs(heads, N, D, dtype, seed=0):
 # ------------------------------------------------------------------------------ in Python
 
 
-def traced(kernel, heads: int, N: int, D: int, causal: bool, dtype: str, M=0, shared=1, splits=1):
+def traced(
+    kernel, heads: int, N: int, D: int, causal: bool, dtype: str, M=0, shared=1, splits=1,
+    consumers=2, blocks=2, stages=hopper.STAGES,
+):  # fmt: skip
     """What the interpreter reports, and whether the result is as near as rounding allows."""
     Q, K, V = inputs(heads, N, D, dtype)
     given = Q[:, -(M or N) :].copy(), *(x[: heads // shared] for x in (K, V))
-    M = given[0].shape[1]
-    maps = [TensorMap(x, (1, hopper.KEYS, 64), dtype) for x in given]
+    M, queries = given[0].shape[1], 64 * consumers
+    boxes = queries, hopper.KEYS, hopper.KEYS
+    maps = [TensorMap(x, (1, rows, 64), dtype) for x, rows in zip(given, boxes, strict=True)]
     rows, span = heads * splits * M, cdiv(cdiv(N, splits), hopper.KEYS) * hopper.KEYS
     out, lse = (
         np.zeros((rows, D), Q.dtype if splits == 1 else np.float32),
         np.zeros(rows, np.float32),
     )
+    if splits == 1:
+        out = TensorMap(out.reshape(heads, M, D), (1, 16, 64), dtype)
     scale = np.float32(math.log2(math.e) / math.sqrt(D))
     seen = trace(
-        kernel, (-(-M // hopper.QUERIES), heads * splits), hopper.THREADS, *maps, out, lse,
-        *map(np.int32, (M, N, shared, splits, span)), scale, shared_bytes=hopper.shared_bytes_of(D),
+        kernel, blocks, 128 * (1 + consumers), *maps, out, lse,
+        *map(np.int32, (M, N, shared, heads * splits, splits, span)), scale,
+        shared_bytes=hopper.shared_bytes_of(D, consumers, stages=stages),
     )  # fmt: skip
     known = [half.floats(x) for x in given]
     outputs = seen.outputs
@@ -83,7 +90,7 @@ def test_keys_may_be_shared_and_more_than_queries(M, N, causal):
 
 @pytest.mark.parametrize("dtype", ("bfloat16", "float16"))
 def test_parts_of_the_keys_are_merged(dtype):
-    kernel = hopper.make_attention_wgmma(64, False, dtype)
+    kernel = hopper.make_attention_wgmma(64, False, dtype, parted=True)
     assert traced(kernel, 2, 300, 64, False, dtype, 3, shared=2, splits=3) == ([], True)
 
 
@@ -106,7 +113,7 @@ def test_without_overlap_it_is_right_and_sound():
     [
         ("multiply_values(o, p[key // 16], v, 1)", "multiply_values(o, p[0], v, 1)"),
         ("query + i % 4 // 2 * 8", "query"),  # the mask of the lower eight rows
-        ("ptx.mbarrier_wait_parity(full_K + 8 * slot, parity)", "pass"),
+        ("ptx.mbarrier_wait_parity(full_V + 8 * slot, parity)", "pass"),
         ("ptx.wgmma_wait_group(PENDING, s, SCORES)", "pass"),
     ],
 )
