@@ -46,8 +46,8 @@ OPERATORS = {
 SCALES = {
     "gflops": (1e9, "FLOP/s"), "cublas_gflops": (1e9, "FLOP/s"), "ns": (1e-9, "s"),
     "bytes_per_second": (1, "B/s"), "share_of_copy": (1, "%"), "seconds": (1, "s"),
-    "dram_read_bytes": (1, "B"), "l2_read_bytes": (1, "B"), "dram_throughput": (1, "%"),
-    "occupancy": (1, "%"),
+    "dram_read_bytes": (1, "B"), "l2_read_bytes": (1, "B"), "l2_write_bytes": (1, "B"),
+    "dram_throughput": (1, "%"), "occupancy": (1, "%"),
 }  # fmt: skip
 
 

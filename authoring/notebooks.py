@@ -19,7 +19,7 @@ from kernels.basics.files import ROOT, digest, replace_text
 from kernels.lab import pages
 from kernels.lab.pages import CHAPTERS
 
-#: Cells with this tag need a GPU; on the CPU engine they keep the outputs they have.
+#: Cells with this tag need a GPU; on the interpreter they keep the outputs they have.
 GPU_TAG = "gpu"
 STATE = "application/vnd.jupyter.widget-state+json"
 VIEW = "application/vnd.jupyter.widget-view+json"

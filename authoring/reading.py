@@ -271,11 +271,11 @@ DAY, ONE = ("01", "02", "03", "04", "05", "07"), 10
 def routes(pages: list[Page]) -> list[tuple[str, str, int]]:
     """The ways through the course: how much time there is, what to read in it, and the minutes."""
     core = [page for page in pages if not is_deeper(page.name)]
-    climb = sum(page.minutes for page in core if page.name.startswith("00"))
+    climb = sum(p.minutes + p.exercise_minutes for p in core if p.name.startswith("00"))
     day = [page.minutes + ONE for page in core if page.name.startswith(DAY)]
     everything = sum(page.minutes + page.exercise_minutes for page in pages)
     return [
-        ("an hour", "the climb", climb),
+        ("an hour", "the climb, with its exercise", climb),
         ("a day", "the climb, then chapters 1 to 5 and 7 with one exercise each", climb + sum(day)),
         ("longer", "every page, the deeper ones too, and every exercise", everything),
     ]

@@ -12,11 +12,11 @@ import click
 
 from authoring import factcheck, inline, notebooks, reading, showcase
 from kernels import records
+from kernels.backend import on_gpu, why_cpu
 from kernels.basics import files
 from kernels.basics.files import ROOT
 from kernels.cli.console import near, out, progress
 from kernels.cli.recording import measured
-from kernels.engine import on_gpu, why_cpu
 from kernels.measure.bench import run
 
 #: Where files wait until all are finished.
@@ -25,23 +25,23 @@ STAGING = ROOT / "_build" / "record"
 
 @click.command()
 @click.option("--only", metavar="NN", help="One chapter, such as 03; no benchmark.")
-@click.option("--engine", type=click.Choice(["cpu", "gpu"]), default="gpu", show_default=True)
+@click.option("--backend", type=click.Choice(["cpu", "gpu"]), default="gpu", show_default=True)
 @click.option("--bench/--no-bench", "measure", default=True, show_default=True)
 @click.option("--preview", type=click.Path(path_type=Path, file_okay=False),
               help="Put the executed chapters here and leave chapters/ alone.")  # fmt: skip
-def record(only: str | None, engine: str, measure: bool, preview: Path | None) -> None:
+def record(only: str | None, backend: str, measure: bool, preview: Path | None) -> None:
     """Execute the chapters on this GPU and store what they show and what was measured."""
-    if engine == "gpu" and not on_gpu:
+    if backend == "gpu" and not on_gpu:
         raise RuntimeError(
-            f"recording needs an NVIDIA GPU, but {why_cpu}: --engine cpu --preview DIR executes "
+            f"recording needs an NVIDIA GPU, but {why_cpu}: --backend cpu --preview DIR executes "
             "the chapters on the CPU into a folder of their own"
         )
     chapters = notebooks.chapters(only)
     files.check_folder(preview or notebooks.CHAPTERS)
     files.check_folder(STAGING)
-    measure = measure and engine == "gpu" and not (only or preview)
+    measure = measure and backend == "gpu" and not (only or preview)
     with _waiting_room(measure) as folder:
-        staged = _stage(chapters, folder, engine, preview, measure)
+        staged = _stage(chapters, folder, backend, preview, measure)
         notebooks.replace_all(staged)
     for path in staged:
         out.print(f"written: {near(path)}")
@@ -64,10 +64,10 @@ def _waiting_room(kept: bool) -> Iterator[Path]:
 
 
 def _stage(
-    chapters: list[Path], folder: Path, engine: str, preview: Path | None, measure: bool
+    chapters: list[Path], folder: Path, backend: str, preview: Path | None, measure: bool
 ) -> dict[Path, Path]:
     """Measure if asked, and execute the chapters: for each file's place, where it waits."""
-    environment = {"KERNELS_ENGINE": engine, "KERNELS_EXERCISES": "off"}
+    environment = {"KERNELS_BACKEND": backend, "KERNELS_EXERCISES": "off"}
     staged: dict[Path, Path] = {}
     shown = records.folder()
     if measure:
@@ -88,7 +88,7 @@ def _stage(
                 bar.advance(task, cells)
             else:
                 done = notebooks.execute(
-                    chapter, cpu=engine == "cpu", environment=environment,
+                    chapter, cpu=backend == "cpu", environment=environment,
                     cell_done=lambda task=task: bar.advance(task),
                 )  # fmt: skip
                 notebooks.write(inline.fill(done), waiting)

@@ -54,17 +54,16 @@ def tables(record: Record) -> str:
 
 def in_turn(record: Record) -> list[str]:
     """Why a share may differ from the ratio of two speeds: how far cuBLAS's own varied."""
-    cubes = [
-        row for row in record.rows("timings", dtype="float32")
-        if row.M == row.N == row.K and "cublas_gflops" in row
-    ]  # fmt: skip
-    if not cubes:
+    runs: dict[tuple[str, int], list[float]] = {}
+    for row in record.rows("timings"):
+        if row.M == row.N == row.K and "cublas_gflops" in row:
+            runs.setdefault((row.dtype, row.M), []).append(row.cublas_gflops)
+    if not runs:
         return []
-    least = min(row.M for row in cubes)
-    speeds = [row.cublas_gflops for row in cubes if row.M == least]
+    varied = max(max(speeds) / min(speeds) - 1 for speeds in runs.values())
     return [
-        f"At {least}³, cuBLAS itself varied from {min(speeds):,.0f} to {max(speeds):,.0f} GFLOP/s "
-        "between the rungs' runs, so a share may differ from the ratio of two speeds in this table."
+        f"Between the rungs' runs, cuBLAS itself varied by up to {percent(varied)}. So here and "
+        "below, a share may differ from the ratio of two speeds."
     ]
 
 

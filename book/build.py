@@ -13,8 +13,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from book.engine import fetch, pack
-from book.pages import engine
+from book.live import fetch, pack
+from book.pages import live
 
 COLOUR = re.compile(r"\x1b\[[\d;]*m")
 ROOT = Path(__file__).resolve().parents[1]
@@ -49,7 +49,7 @@ def build(
     command += ["--config", str(ROOT / "_config.yml"), "--toc", str(source / "_toc.yml")]
     command += ["--path-output", str(output), "--quiet"]
     pages = output / "_build" / "html"
-    environment = os.environ | equip(pages / "_static" / "engine", python)
+    environment = os.environ | equip(pages / "_static" / "live", python)
     made = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=environment)
     if made.returncode:
         # Sphinx warns of a page only when it reads it: without what it keeps, it reads all again.
@@ -68,12 +68,12 @@ def equip(place: Path, python: fetch.Distribution | None) -> dict[str, str]:
     Returns
     -------
     dict of str to str
-        What `book.pages.engine` reads in the environment.
+        What `book.pages.live` reads in the environment.
     """
     first = pack.write(python, place).get("first")
     return {
-        engine.MEGABYTES: f"{sum(first.values()) / 1e6:.0f}" if first else "",
-        engine.DRAWS: "yes" if python and fetch.DRAWING in python.wheels else "",
+        live.MEGABYTES: f"{sum(first.values()) / 1e6:.0f}" if first else "",
+        live.DRAWS: "yes" if python and fetch.DRAWING in python.wheels else "",
     }
 
 
@@ -81,7 +81,7 @@ def pages_python() -> fetch.Distribution | None:
     """The pages' own Python, or None, having said why; ``PAGE_PYTHON=required`` takes no None."""
     try:
         return fetch.fetch()
-    except fetch.NoEngine as error:
+    except fetch.NoPagePython as error:
         if os.environ.get("PAGE_PYTHON") == "required":
             sys.exit(f"The pages' own Python is required: {error}")
         print(f"The pages will not run Python by themselves: {error}.", flush=True)

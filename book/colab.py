@@ -1,7 +1,7 @@
 """Run every chapter as Colab does, in both of its images: `make test-colab`.
 
 Each image has an environment of its own, `.venv-colab` and `.venv-colab-cpu`, made from a hashed
-lock with Colab's versions. Both run without a GPU, on the CPU engine: the first because its
+lock with Colab's versions. Both run without a GPU, on the interpreter: the first because its
 driver is hidden, the second as it does on Colab, because the GPU packages are missing. In the
 first, every Numba kernel is also compiled for Colab's GPU.
 """
@@ -33,7 +33,7 @@ def main(arguments: list[str]) -> int:
     for image, name in IMAGES.items():
         python = env.fill(env.ROOT / f".venv-{name}", [f"{name}.lock"], NEWEST)
         print(f"Colab's {image.upper()} image:", flush=True)
-        settings = {"COLAB_IMAGE": image, "CUDA_VISIBLE_DEVICES": "", "KERNELS_ENGINE": ""}
+        settings = {"COLAB_IMAGE": image, "CUDA_VISIBLE_DEVICES": "", "KERNELS_BACKEND": ""}
         command = [str(python), *PYTEST, *TESTS[image], *arguments]
         done = subprocess.run(command, cwd=env.ROOT, env={**os.environ, **settings})
         failed = done.returncode or failed

@@ -91,8 +91,8 @@ def locks(cuda, test):
     if not test:
         return gpu or ["course.lock"]
     if gpu == ["cuda12.lock"]:
-        print("The GPU tests need a driver for CUDA 13 (580 or newer): testing on the CPU engine.")
-        os.environ["KERNELS_ENGINE"] = "cpu"
+        print("The GPU tests need a driver for CUDA 13 (580 or newer): testing on the interpreter.")
+        os.environ["KERNELS_BACKEND"] = "cpu"
         gpu = []
     return gpu + ["test.lock"]
 

@@ -21,7 +21,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 TESTS = ROOT / "tests" / "book" / "vendor"
-EDITOR = ROOT / "book" / "engine" / "page" / "vendor"
+EDITOR = ROOT / "book" / "live" / "page" / "vendor"
 
 
 @dataclass(frozen=True)

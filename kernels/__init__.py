@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kernels import lab, ptx
-    from kernels.engine import cuda, cupy, float32, float64, int32, on_gpu, uint8, uint32, uint64
+    from kernels.backend import cuda, cupy, float32, float64, int32, on_gpu, uint8, uint32, uint64
     from kernels.rungs.order import LADDER, Rung
     from kernels.tuning.chooser import choose, grouped_matmul, matmul, plan
 
@@ -35,9 +35,9 @@ __all__ = [
 ]
 
 #: Where the names above are. They are imported when they are asked for: a folder below needs none
-#: of them, and an engine that isn't there is an error of whoever asks for it.
+#: of them, and a backend that isn't there is an error of whoever asks for it.
 PLACES = {
-    "kernels.engine": (
+    "kernels.backend": (
         "cuda",
         "cupy",
         "float32",

@@ -8,7 +8,7 @@ if __name__ == "__main__":
     try:
         from kernels.cli import main
     except Exception as error:
-        # The engine is chosen by importing it, and KERNELS_ENGINE may ask for one that isn't there.
+        # The backend is chosen on import, and KERNELS_BACKEND may ask for one that isn't there.
         if not foreseen(error):
             raise
         print(f"error: {one_line(error)}", file=sys.stderr)

@@ -175,10 +175,10 @@ class Memory(ABC):
         except Unsupported as error:
             raise Unsupported(n.lineno, str(error)) from None
         rest = a.ndim and old != new and np.any(a.shape[-1] * old % new)
-        told = f"line {n.lineno}: {what}: its last axis is no whole number of {d.name}"
-        self.check_sizes(not rest, KernelError(told))
-        told = f"line {n.lineno}: {what}: begins at an address that is no multiple of {new}"
-        self.check_sizes(not np.any(a.offset * old % new), KernelError(told))
+        text = f"line {n.lineno}: {what}: its last axis is no whole number of {d.name}"
+        self.check_sizes(not rest, KernelError(text))
+        text = f"line {n.lineno}: {what}: begins at an address that is no multiple of {new}"
+        self.check_sizes(not np.any(a.offset * old % new), KernelError(text))
         return made
 
     def view(self, a: Array, index: tuple, m: Mask, n) -> Array:

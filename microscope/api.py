@@ -505,7 +505,7 @@ is_bfloat16_supported = is_float16_supported
 
 
 def is_available() -> bool:
-    """Say whether there is a GPU: this engine is what runs without one."""
+    """Say whether there is a GPU: this module stands in where there is none."""
     return False
 
 

@@ -67,7 +67,7 @@ def argument(a, name: str):
     if isinstance(a, tuple):
         made = tuple(argument(x, name) for x in a)
         if hasattr(a, "_fields"):
-            return values.Parts(made, values.Kind(type(a).__name__, a._fields))
+            return values.Parts(made, values.TupleType(type(a).__name__, a._fields))
         return made
     if isinstance(a, (bool, int, float, complex, Enum)):
         return values.literal(a)

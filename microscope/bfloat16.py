@@ -14,9 +14,9 @@ import numpy as np
 from . import values
 from .errors import Unsupported
 from .half import PLAIN, UNARY
-from .values import FLOAT32, FLOAT64, Kind, Parts
+from .values import FLOAT32, FLOAT64, Parts, TupleType
 
-KIND = Kind("bfloat16", ("",))  # its number has no name that a kernel could write
+KIND = TupleType("bfloat16", ("",))  # its number has no name that a kernel could write
 BITS = 8  # of the significand, the leading one among them
 LEAST, MOST = -125, 128  # exponents of normal numbers, of significands from 0.5 up
 TOWARDS = {"rn": np.rint, "rz": np.trunc, "rd": np.floor, "ru": np.ceil}

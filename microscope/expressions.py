@@ -100,11 +100,11 @@ class Expressions(ABC):
             try:
                 v = self.frame.code.outer(n.id)
             except KeyError:
-                told = f"line {n.lineno}: the name {n.id!r} is not defined"
+                text = f"line {n.lineno}: the name {n.id!r} is not defined"
                 owner = self.frame.code.function.__globals__.get("cuda")
                 if names.is_cuda(owner) and hasattr(owner, n.id):
-                    told += f": did you mean cuda.{n.id}?"
-                raise KernelError(told) from None
+                    text += f": did you mean cuda.{n.id}?"
+                raise KernelError(text) from None
         else:
             owner = self.constant(n.value)
             if isinstance(owner, values.Parts) and n.attr in owner.kind.names:
@@ -119,8 +119,8 @@ class Expressions(ABC):
                     raise Unsupported(
                         n.lineno, f"{ast.unparse(n)} is not known to the interpreter{meant}"
                     ) from None
-                told = f"line {n.lineno}: {ast.unparse(n)} does not exist{meant}"
-                raise KernelError(told) from None
+                text = f"line {n.lineno}: {ast.unparse(n)} does not exist{meant}"
+                raise KernelError(text) from None
         v = names.known(v)
         if isinstance(getattr(v, "__cuda_array_interface__", None), Interface):
             v = from_interface(v)
@@ -424,13 +424,13 @@ class Expressions(ABC):
             return self.method(n, m)
         if ptx.is_instruction(target):
             return ptx.call(self, target, n, m)
-        if isinstance(target, names.Vector):
+        if isinstance(target, names.VectorType):
             return self.vector(target.kind, n, m)
         if isinstance(target, names.Intrinsic):
             return intrinsics.call(self, target.name, n, m)
         return functions.python_call(self, target, n, m)
 
-    def vector(self, kind: values.Kind, n: ast.Call, m: Mask) -> values.Parts:
+    def vector(self, kind: values.TupleType, n: ast.Call, m: Mask) -> values.Parts:
         """``cuda.float32x4(a, b, c, d)``: made of numbers and of other vectors."""
         items: list = []
         for v in self.arguments(n, m):

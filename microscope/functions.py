@@ -59,7 +59,7 @@ def python_call(run, target, n: ast.Call, m):
         items += [named[k] for k in target._fields[len(items) :] if k in named]
         if len(items) != len(target._fields):
             raise Unsupported(n.lineno, f"{ast.unparse(n)}: takes {', '.join(target._fields)}")
-        return values.Parts(items, values.Kind(target.__name__, target._fields))
+        return values.Parts(items, values.TupleType(target.__name__, target._fields))
     if _is_math(target):
         arguments = run.arguments(n, m)
         if len(arguments) == 1 and bfloat16.is_one(arguments[0]) and target in bfloat16.MATH:

@@ -21,7 +21,7 @@ from .repetition import Repetition
 from .session import Frame, Loop, Session
 from .sites import Kind, Problem
 from .variables import Join, PossiblyUnbound, convert, select
-from .waiting import Waiting, parts
+from .waiting import WaitingExpressions, parts
 
 HOPELESS = 12_000  # trips of a loop that nothing can end: enough to see what else is wrong
 DEEPEST = 32  # calls within calls: a small one takes 32 bytes of a GPU's stack of 1024
@@ -52,9 +52,9 @@ class Runner(LaneExpressions):
         self.max_trips = min(limits.trips, limits.loop_steps // lanes.count)
 
     @property
-    def waiting(self) -> Waiting:
+    def waiting(self) -> WaitingExpressions:
         """What may wait in an expression; made anew, since a circle would hold on to the memory."""
-        return Waiting(self)
+        return WaitingExpressions(self)
 
     # -- functions
 

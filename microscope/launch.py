@@ -91,7 +91,7 @@ class Launch(Session):
             step = self.all_at_once(len(blocks))
         elif schedule == "lockstep":
             step = min(CHUNK_BLOCKS, max(1, CHUNK_LANES // self.threads))
-        progress = Progress(self.compiled.code.name, len(blocks))
+        progress = ProgressBar(self.compiled.code.name, len(blocks))
         start = 0
         with np.errstate(all="ignore"), self.explained():
             while start < len(blocks):
@@ -116,7 +116,7 @@ class Launch(Session):
         if self.compiled.cooperative:
             raise KernelError("a kernel of asynchronous copies can't wait for the grid here")
         firsts = sorted({int(b) // size * size for b in blocks})
-        progress = Progress(self.compiled.code.name, len(firsts))
+        progress = ProgressBar(self.compiled.code.name, len(firsts))
         with np.errstate(all="ignore"), self.explained():
             for k, first in enumerate(firsts):
                 run_cluster(self, np.arange(first, first + size), schedule, landing)
@@ -279,7 +279,7 @@ def _spins(compiled: Compiled, seen: set) -> bool:
     return compiled.code.flow.spins or any(_spins(c, seen) for c in compiled.calls.values())
 
 
-class Progress:
+class ProgressBar:
     """A bar on stderr for launches that take their time.
 
     Shown on a terminal only, so that it leaves no trace in a notebook's outputs;

@@ -11,7 +11,7 @@ import types
 
 import numpy as np
 
-from .values import Kind
+from .values import TupleType
 
 CUDA_MODULES = ("numba.cuda", "numba_cuda.numba.cuda")
 _cuda: types.ModuleType | None = None
@@ -63,10 +63,10 @@ class Namespace:
         return f"<cuda.{self._name}>"
 
 
-class Vector:
+class VectorType:
     """A vector type such as ``cuda.float32x4``, which a kernel calls to make one."""
 
-    def __init__(self, kind: Kind):
+    def __init__(self, kind: TupleType):
         self.kind = kind
 
     def __repr__(self) -> str:
@@ -90,13 +90,13 @@ SHORT = {
 }
 
 
-def vectors() -> dict[str, Vector]:
+def vectors() -> dict[str, VectorType]:
     """The vector types by all their names: ``float32x4`` and ``float4``."""
     made = {}
     for element in dict.fromkeys(SHORT.values()):
         for n in range(1, 5):
-            kind = Kind(f"{element}x{n}", ("x", "y", "z", "w")[:n], np.dtype(element))
-            made[kind.title] = Vector(kind)
+            kind = TupleType(f"{element}x{n}", ("x", "y", "z", "w")[:n], np.dtype(element))
+            made[kind.title] = VectorType(kind)
     for short, element in SHORT.items():
         made |= {f"{short}{n}": made[f"{element}x{n}"] for n in range(1, 5)}
     return made

@@ -120,7 +120,7 @@ class ArrayRaces:
     def sync_warps(self, threads: np.ndarray | None) -> None:
         """`syncwarp` by these threads (numbers over the grid), or by all."""
         self._absorb()
-        self._settle(WARP_LEVEL)
+        self._find_races(WARP_LEVEL)
         self._forget(self.tables[WARP_LEVEL], threads, 1)
 
     def sync_blocks(self, blocks: np.ndarray | None) -> None:
@@ -135,8 +135,8 @@ class ArrayRaces:
         found, log = self.found, list(self.log)
         alone = whole and len(log) <= REMEMBERED and not any(self.tables)
         self._absorb()
-        self._settle(WARP_LEVEL)
-        self._settle(BLOCK_LEVEL)
+        self._find_races(WARP_LEVEL)
+        self._find_races(BLOCK_LEVEL)
         self._forget(self.tables[WARP_LEVEL], blocks, self.threads)
         self._forget(self.tables[BLOCK_LEVEL], blocks, self.threads)
         if alone and found == self.found:
@@ -145,7 +145,7 @@ class ArrayRaces:
     def sync_grid(self) -> None:
         """All threads of the grid wait for each other."""
         self.sync_blocks(None)
-        self._settle(GRID_LEVEL)
+        self._find_races(GRID_LEVEL)
         self.tables[GRID_LEVEL].clear()
 
     def release(self, blocks: np.ndarray) -> None:
@@ -154,7 +154,7 @@ class ArrayRaces:
         Others must have read what was told to know; that they have is taken for granted.
         """
         self._absorb()
-        self._settle(GRID_LEVEL)
+        self._find_races(GRID_LEVEL)
         self._forget(self.tables[GRID_LEVEL], blocks, self.threads)
 
     def finish(self) -> None:
@@ -200,7 +200,7 @@ class ArrayRaces:
             table[site] = np.zeros(n, np.int64), np.zeros(n, np.int64)
         return table[site]
 
-    def _settle(self, level: int) -> None:
+    def _find_races(self, level: int) -> None:
         """Look for races of one level; what warps did is then passed on to their blocks."""
         table = self.tables[level]
         sites = list(table)

@@ -14,7 +14,7 @@ _WORST = 32  # sectors or wavefronts that fill it: one for every lane
 
 
 @dataclass(frozen=True)
-class Row:
+class ReportLine:
     """One line of the report: a source line (`cells` empty), or an access or barrier under it.
 
     `bar` is the length of the bar beside it: what a request costs, as a share of the worst case.
@@ -84,10 +84,10 @@ def totals(trace) -> list[str]:
     flops = ", ".join(f"{n:,} {kind}" for kind, n in work.flops.items() if n) or "none"
     lines = [
         f"FLOPs: {flops}" + (f"; {work.special:,} function calls" if work.special else ""),
-        f"global bytes: {work.bytes_asked:,} asked, {work.bytes_moved:,} moved, "
+        f"global bytes: {work.bytes_requested:,} asked, {work.bytes_transferred:,} moved, "
         f"{work.bytes_unique:,} unique",
-        f"FLOP per byte: {work.intensity_asked:.3g} asked, {work.intensity_moved:.3g} moved, "
-        f"{work.intensity_unique:.3g} unique",
+        f"FLOP per byte: {work.intensity_requested:.3g} asked, "
+        f"{work.intensity_transferred:.3g} moved, {work.intensity_unique:.3g} unique",
     ]
     if trace.shared_bytes:
         lines.append(
@@ -112,15 +112,15 @@ def _rows(trace):
     for line in sorted(marked):
         offset = line - trace.first_line
         inside = 0 <= offset < len(source)
-        yield Row(line, source[offset] if inside else "(a function it calls)")
+        yield ReportLine(line, source[offset] if inside else "(a function it calls)")
         for site in by_line.get(line, ()):
             bar = min(1, _cost(site)[0] / _WORST)
-            yield Row(line, f"    {site.op} {site.expr}", _cells(site), bar)
+            yield ReportLine(line, f"    {site.op} {site.expr}", _cells(site), bar)
         if line in trace.barriers:
-            yield Row(line, "    barrier", (f"{trace.barriers[line]:,}", "", "", "", ""))
+            yield ReportLine(line, "    barrier", (f"{trace.barriers[line]:,}", "", "", "", ""))
         if trace.work.flops_by_line.get(line):
             flops = f"{trace.work.flops_by_line[line]:,} FLOPs"
-            yield Row(line, "    arithmetic", ("", "", "", "", flops))
+            yield ReportLine(line, "    arithmetic", ("", "", "", "", flops))
 
 
 def _cells(site: Site) -> tuple[str, ...]:
@@ -151,7 +151,7 @@ def _moved(site: Site) -> str:
     """Bytes that an average request of global memory uses and moves."""
     if site.space != "global":
         return ""
-    each = (n / site.requests for n in (site.bytes_used, site.bytes_moved))
+    each = (n / site.requests for n in (site.bytes_used, site.bytes_transferred))
     return " / ".join(f"{n:.4g}" if n < 10_000 else f"{n:,.0f}" for n in each)
 
 
@@ -160,10 +160,12 @@ def _remark(site: Site) -> str:
     if site.space == "shared":
         return f"{site.conflicts:,} conflicts" if site.conflicts else "no conflict"
     remarks = ["boxes by TMA"] if site.unit == "TMA" else []
-    if site.bytes_used * 2 <= site.bytes_moved:
-        remarks.append(f"{100 * site.bytes_used / site.bytes_moved:.3g} % of what moves is used")
-    if site.bytes_asked > site.bytes_used:
-        remarks.append(f"each byte serves {site.bytes_asked / site.bytes_used:.3g} threads")
+    if site.bytes_used * 2 <= site.bytes_transferred:
+        remarks.append(
+            f"{100 * site.bytes_used / site.bytes_transferred:.3g} % of what moves is used"
+        )
+    if site.bytes_requested > site.bytes_used:
+        remarks.append(f"each byte serves {site.bytes_requested / site.bytes_used:.3g} threads")
     return "; ".join(remarks)
 
 
@@ -179,7 +181,7 @@ def _align(cells: tuple[str, ...], widths: list[int]) -> str:
     return "  ".join(parts).rstrip()
 
 
-def _html_row(row: Row) -> str:
+def _html_row(row: ReportLine) -> str:
     style = "padding:.1em .6em;white-space:pre;text-align:left"
     if not row.cells:
         span = len(HEADINGS) - 1

@@ -152,7 +152,7 @@ class Site:
         return self.ordered or self.op == "atomic"
 
     @property
-    def bytes_asked(self) -> int:
+    def bytes_requested(self) -> int:
         """Bytes asked for by all threads together: a broadcast counts once a thread.
 
         Of boxes by the TMA unit: the bytes of them that lie in the matrix.
@@ -160,7 +160,7 @@ class Site:
         return self.bytes_used if self.unit == "TMA" else self.lanes * self.itemsize
 
     @property
-    def bytes_moved(self) -> int:
+    def bytes_transferred(self) -> int:
         """Bytes moved: whole sectors (global), 128 bytes a wavefront (shared)."""
         return self.wavefronts * LINE if self.space == "shared" else self.sectors * SECTOR
 
@@ -234,9 +234,9 @@ class Work:
     flops_by_line : dict of int to int
     special : int
         Calls of functions such as `math.exp`.
-    bytes_asked : int
+    bytes_requested : int
         Global bytes asked for, thread by thread, and those of boxes by TMA.
-    bytes_moved : int
+    bytes_transferred : int
         Global bytes moved: sectors times 32.
     bytes_unique : int
         Distinct global bytes loaded plus distinct global bytes stored: the least possible.
@@ -245,8 +245,8 @@ class Work:
     flops: dict[str, int] = field(default_factory=dict)
     flops_by_line: dict[int, int] = field(default_factory=dict)
     special: int = 0
-    bytes_asked: int = 0
-    bytes_moved: int = 0
+    bytes_requested: int = 0
+    bytes_transferred: int = 0
     bytes_unique: int = 0
 
     @property
@@ -255,14 +255,14 @@ class Work:
         return sum(self.flops.values())
 
     @property
-    def intensity_asked(self) -> float:
+    def intensity_requested(self) -> float:
         """FLOP per byte asked for."""
-        return self._per(self.bytes_asked)
+        return self._per(self.bytes_requested)
 
     @property
-    def intensity_moved(self) -> float:
+    def intensity_transferred(self) -> float:
         """FLOP per byte moved in sectors."""
-        return self._per(self.bytes_moved)
+        return self._per(self.bytes_transferred)
 
     @property
     def intensity_unique(self) -> float:

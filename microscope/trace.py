@@ -126,17 +126,16 @@ class Trace:
         Returns
         -------
         dict
-            requests, lanes, sectors, lines, wavefronts, conflicts, bytes_asked, bytes_used,
-            bytes_moved.
+            requests, lanes, sectors, lines, wavefronts, conflicts, bytes_requested, bytes_used,
+            bytes_transferred.
         """
         wanted = {"space": space, "op": op, "array": array, "line": line}
         chosen = [
             s for s in self.sites if all(v is None or getattr(s, k) == v for k, v in wanted.items())
         ]
-        names = (
-            "requests lanes sectors lines wavefronts conflicts bytes_asked bytes_used bytes_moved"
-        )
-        return {n: sum(getattr(s, n) for s in chosen) for n in names.split()}
+        names = "requests lanes sectors lines wavefronts conflicts bytes_requested bytes_used"
+        names = (*names.split(), "bytes_transferred")
+        return {n: sum(getattr(s, n) for s in chosen) for n in names}
 
     def summary(self) -> dict:
         """The launch in one flat dictionary of numbers."""
@@ -152,11 +151,11 @@ class Trace:
             "special": work.special,
             "requests": global_["requests"],
             "sectors": global_["sectors"],
-            "bytes_asked": work.bytes_asked,
-            "bytes_moved": work.bytes_moved,
+            "bytes_requested": work.bytes_requested,
+            "bytes_transferred": work.bytes_transferred,
             "bytes_unique": work.bytes_unique,
-            "intensity_asked": work.intensity_asked,
-            "intensity_moved": work.intensity_moved,
+            "intensity_requested": work.intensity_requested,
+            "intensity_transferred": work.intensity_transferred,
             "intensity_unique": work.intensity_unique,
             "shared_requests": shared["requests"],
             "wavefronts": shared["wavefronts"],

@@ -434,7 +434,10 @@ class Tracer:
                 touched = sum(int(np.count_nonzero(v)) for v in views)
                 work.bytes_unique += touched * buffer.dtype.itemsize
         counted = trace.count(space="global")
-        work.bytes_asked, work.bytes_moved = counted["bytes_asked"], counted["bytes_moved"]
+        work.bytes_requested, work.bytes_transferred = (
+            counted["bytes_requested"],
+            counted["bytes_transferred"],
+        )
         return trace
 
 

@@ -63,7 +63,7 @@ COMPARISONS = {
 }
 
 
-class Kind(NamedTuple):
+class TupleType(NamedTuple):
     """A type whose values are a few items with names: a vector, or a named tuple.
 
     Attributes
@@ -82,9 +82,9 @@ class Kind(NamedTuple):
 class Parts(tuple):
     """A tuple whose items have names; `kind` says which."""
 
-    kind: Kind
+    kind: TupleType
 
-    def __new__(cls, items, kind: Kind):
+    def __new__(cls, items, kind: TupleType):
         made = super().__new__(cls, items)
         made.kind = kind
         return made
@@ -132,7 +132,7 @@ def _member(v: Enum):
         made = Member(int(v))
         made.kind = type(v)
         return made
-    return Parts((literal(v.value),), Kind(type(v).__name__, ("value",)))
+    return Parts((literal(v.value),), TupleType(type(v).__name__, ("value",)))
 
 
 def sample(d: np.dtype):
@@ -158,7 +158,7 @@ def literal(v):
     if isinstance(v, complex):
         return np.complex128(v)
     if isinstance(v, tuple) and hasattr(v, "_fields"):
-        return Parts(map(literal, v), Kind(type(v).__name__, v._fields))
+        return Parts(map(literal, v), TupleType(type(v).__name__, v._fields))
     return rebuilt(v, map(literal, v)) if isinstance(v, tuple) else v
 
 

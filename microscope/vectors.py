@@ -1,4 +1,4 @@
-"""Four elements in one instruction: the functions of `kernels.engine.vector` in the interpreter.
+"""Four elements in one instruction: the functions of `kernels.backend.vector` in the interpreter.
 
 Four neighbours that lie in 16 aligned bytes are one request of 16 bytes a lane. The guarded
 functions leave out what lies beyond the edges, and fall back to four requests of 4 bytes.

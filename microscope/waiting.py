@@ -17,7 +17,7 @@ from .lanes import Mask
 from .session import Barrier
 
 
-class Waiting:
+class WaitingExpressions:
     """Evaluates what may wait for other threads in the middle of an expression.
 
     Parameters

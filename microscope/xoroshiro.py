@@ -55,7 +55,7 @@ def seeded(seed: int) -> tuple[int, int]:
     return z, z
 
 
-class Linear:
+class BitMatrix:
     """Some jumps at once: a matrix of bits, since a jump is linear.
 
     Attributes
@@ -90,7 +90,7 @@ def states(n: int, seed: int, subsequence_start: int = 0) -> np.ndarray:
     s0, s1 = np.array([z0], np.uint64), np.array([z1], np.uint64)
     for _ in range(subsequence_start):
         s0, s1 = jumped(s0, s1)
-    jumps = Linear()
+    jumps = BitMatrix()
     while s0.size < n:
         more = jumps.apply(s0, s1)
         s0, s1 = np.concatenate([s0, more[0]]), np.concatenate([s1, more[1]])

@@ -42,7 +42,7 @@ PAGE, OTHER = 4, 20
 #: What `--all` runs: the unit tests, the interpreter's shorter ones, one chapter.
 ALL = [
     *map(str, sorted(Path(__file__).parent.glob("test_*.py"))),
-    *(f"tests/{name}" for name in "basics engine host rungs patterns primitives records measure "
+    *(f"tests/{name}" for name in "basics backend host rungs patterns primitives records measure "
       "tuning lab authoring chapters/test_static.py book/test_style.py".split()),
     "tests/chapters/test_notebooks.py::test_outputs_are_those_stored[02-vector-add-cpu]",
     *(f"--ignore=tests/lab/{name}" for name in ("exercises/test_answers.py", "widgets")),

@@ -83,7 +83,7 @@ def pytest_collection_modifyitems(config, items):
     gpu_tests = [item for item in items if item.get_closest_marker("gpu")]
     if not gpu_tests:
         return
-    from kernels.engine import why_cpu
+    from kernels.backend import why_cpu
 
     if why_cpu:
         for item in gpu_tests:

@@ -22,7 +22,7 @@ CHAPTERS = ["chapters", *sorted(path.name for path in (ROOT / "chapters").glob("
 FLOORS = [
     ("microscope",),
     ("basics",),
-    ("engine",),
+    ("backend",),
     ("ptx",),
     ("host",),
     ("rungs", "patterns", "primitives"),
@@ -47,7 +47,7 @@ MODULES = {
 
 
 def room(module: str) -> str:
-    """The folder that a module lies in: ``"engine"`` for ``"kernels.engine.vector"``."""
+    """The folder that a module lies in: ``"backend"`` for ``"kernels.backend.vector"``."""
     top, _, inner = module.partition(".")
     return inner.partition(".")[0] or top if top in ("kernels", "chapters") else top
 

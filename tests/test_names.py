@@ -74,7 +74,7 @@ def test_a_rung_has_these_names(rung):
     assert len(grid) in (1, 2, 3) and len(block) in (1, 2)
     predicted = rung.model(33, 17, 5)
     assert predicted.flops == 2 * 33 * 17 * 5
-    assert predicted.loads.keys() == {"A", "B"} and predicted.bytes_asked > 0
+    assert predicted.loads.keys() == {"A", "B"} and predicted.bytes_requested > 0
 
 
 @pytest.mark.parametrize("name", LADDER)

@@ -27,7 +27,7 @@ def test_it_holds_all_that_a_product_needs(tmp_path):
     build = [sys.executable, "setup.py", "-q", "build_py", "--build-lib", str(tmp_path / "lib")]
     subprocess.run(build, cwd=ROOT / "wheel", check=True, capture_output=True, timeout=100)
     assert [path.name for path in (tmp_path / "lib").iterdir()] == ["tile_by_tile"]
-    here = os.environ | {"PYTHONPATH": str(tmp_path / "lib"), "KERNELS_ENGINE": "cpu"}
+    here = os.environ | {"PYTHONPATH": str(tmp_path / "lib"), "KERNELS_BACKEND": "cpu"}
     done = subprocess.run(
         [sys.executable, "-c", USED], cwd=tmp_path, env=here, capture_output=True, text=True,
         timeout=300,

@@ -12,7 +12,7 @@ from setuptools.command.build_py import build_py
 
 NAME, ROOT = "tile_by_tile", Path("..")
 #: Folders of `kernels` that a product needs; the others are the course's.
-FOLDERS = ("basics", "engine", "ptx", "host", "rungs", "primitives", "patterns", "records",
+FOLDERS = ("basics", "backend", "ptx", "host", "rungs", "primitives", "patterns", "records",
            "measure", "budget", "tuning", "frameworks")  # fmt: skip
 #: What is written anew: imports, names in strings, and where the records are.
 NAMES = (

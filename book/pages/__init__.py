@@ -1,7 +1,7 @@
 """Sphinx extension: what turns the chapters into pages that need no other host and no kernel.
 
 A page's body is a tree, which `code`, `text`, `slim`, `opening`, `hero`, `place`, `legible`,
-`predict`, `quiz`, `widgets`, `your_gpu`, `progress`, `calibration`, `ways`, `engine` and
+`predict`, `quiz`, `widgets`, `your_gpu`, `progress`, `calibration`, `ways`, `live` and
 `floorplan` change in turn. `maths` writes formulas, `head`
 describes a page and chooses its scripts, `fonts` holds its letters, `search` and `glossary` its
 words, `theme` drops what no page uses, and `styles` makes one style sheet of what is left.
@@ -26,12 +26,12 @@ from kernels.lab import pages as chapters
 from . import (
     calibration,
     code,
-    engine,
     floorplan,
     fonts,
     head,
     hero,
     legible,
+    live,
     maths,
     opening,
     place,
@@ -107,7 +107,7 @@ def finish_page(
         settings = {"repository": context["theme_repository_url"], "page": page}
         app.add_js_file(None, body=f"window.liveCode = {json.dumps(settings)};")
         load(app, "live")
-        engine.equip(body, app.config.page_draws)
+        live.equip(body, app.config.page_draws)
         floorplan.dress(body, page)
     context["skips"] = head.skips(body)
     context["body"] = str(body)
@@ -153,7 +153,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """Register the extension with Sphinx."""
     code.setup(app)
     maths.setup(app)
-    engine.setup(app)
+    live.setup(app)
     app.connect("config-inited", use_own_files, priority=100)
     app.connect("builder-inited", tell_gaps)
     app.connect("builder-inited", add_static)

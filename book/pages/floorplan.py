@@ -153,8 +153,7 @@ def _parts(lit: str, device: dict[str, Any], width: int, wide: bool) -> Iterator
         yield label(1, top + box + (20 if place == "link" else 16), text, place)
     left = 1 + outside + gap
     yield boxes("global", *((left, WALL + i * (high + 4), memory, high) for i in range(STACKS)))
-    at, anchor = (left, "start") if wide else (left + memory, "end")
-    yield label(at, below, "global memory", "global", anchor, "memory")
+    yield label(left if wide else 0, below, "global memory", "global", narrow="memory")
     left += memory + gap
     yield boxes("L2", (left, WALL, cache, HIGH))
     yield label(left + cache / 2, below, "L2", "L2", "middle", "L2")

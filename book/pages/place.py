@@ -56,7 +56,7 @@ def tell_lengths(context: dict[str, Any], body: Tag, page: str) -> None:
     found = lengths(body, page)
     generate = context["generate_toc_html"]
 
-    def told(*arguments: Any, **options: Any) -> Tag | str:
+    def with_lengths(*arguments: Any, **options: Any) -> Tag | str:
         contents = generate(*arguments, **options)
         if not contents:
             return contents
@@ -71,4 +71,4 @@ def tell_lengths(context: dict[str, Any], body: Tag, page: str) -> None:
                 link.append(BeautifulSoup(f" <small>{length} min</small>", "html.parser"))
         return contents
 
-    context["generate_toc_html"] = told
+    context["generate_toc_html"] = with_lengths

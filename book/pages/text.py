@@ -37,11 +37,11 @@ def keep_units(page: Tag) -> None:
 
 def name_origins(page: Tag, path: Path) -> None:
     """Say of each figure in the running text where it comes from."""
-    told = dict(inline.origins(path))
+    origins = dict(inline.origins(path))
     for name in page.find_all(string=lambda text: isinstance(text, Comment)):
         if not name.startswith(" =") or name == " = ":
             continue
-        figure = page.new_tag("span", attrs={"class": "figure", "title": told[name.strip(" =")]})
+        figure = page.new_tag("span", attrs={"class": "figure", "title": origins[name.strip(" =")]})
         name.insert_before(figure)
         for part in list(figure.next_siblings)[1:]:
             ends = isinstance(part, Comment) and part == " = "

@@ -18,7 +18,7 @@ from sphinx.application import Sphinx
 from kernels import records
 from kernels.basics.units import percent, quantity
 from kernels.budget import counts
-from kernels.lab.widgets.stills import ENGINES, Table
+from kernels.lab.widgets.stills import ENGINES, StillTable
 from kernels.rungs.order import LADDER
 from kernels.rungs.webgpu.ladder import SHADERS, described
 
@@ -119,7 +119,7 @@ def shown(row: records.Row) -> dict[str, Any]:
     return kept | {"seconds": {"median": row.median}}
 
 
-def scrolling(table: Table) -> str:
+def scrolling(table: StillTable) -> str:
     """A table that may be wider than a telephone, under a caption that isn't."""
     caption = escape(table.caption)
     bare = table.html().replace(f"<caption>{caption}</caption>", "")
@@ -141,7 +141,7 @@ def wording(options: dict[str, int]) -> str:
     return ", ".join(f"{name} {value}" for name, value in options.items())
 
 
-def recorded(record: records.Record) -> list[Table]:
+def recorded(record: records.Record) -> list[StillTable]:
     """The rungs of the page as recorded: in CUDA, and in WGSL where that is recorded."""
     followed = {rung.follows for rung in SHADERS.values()}
     cuda = [row for row in record.ladder(M=SIZE) if row["rung"] in followed]
@@ -164,7 +164,7 @@ def fastest(record: records.Record, size: int) -> list[records.Row]:
     return [best[name] for name in SHADERS if name in best]
 
 
-def ladder(rows: list[records.Row], caption: str) -> Table:
+def ladder(rows: list[records.Row], caption: str) -> StillTable:
     """A table of recorded rungs, beside the naive kernel of the same language.
 
     The peak is that of the data sheet.
@@ -185,7 +185,7 @@ def ladder(rows: list[records.Row], caption: str) -> Table:
             )
         )
     headings = ("kernel", "language", "speed", "beside naive", "of the peak", "options")
-    return Table(caption, headings, cells)
+    return StillTable(caption, headings, cells)
 
 
 def title(row: records.Row) -> str:

@@ -1,13 +1,13 @@
 /* Offers to run a page's code: Edit and Run at every cell, the ways in the menu, Stop and Reset page in the bar. Cells run where
    the reader chose to run them last: in the page's own Python, or in a kernel of a Jupyter server, which `make serve` or
-   Binder starts. It loads nothing until she asks, or comes back to cells she changed: then book/engine/page takes over. */
+   Binder starts. It loads nothing until she asks, or comes back to cells she changed: then book/live/page takes over. */
 (() => {
   "use strict";
 
   const root = document.documentElement;
-  const BASE = new URL("../engine/", document.currentScript.src);
-  const CHOICE = "tile-by-tile.engine";
-  const EDITS = `tile-by-tile.edits:${location.pathname}`; // book/engine/page/edits.js keeps them
+  const BASE = new URL("../live/", document.currentScript.src);
+  const CHOICE = "tile-by-tile.backend";
+  const EDITS = `tile-by-tile.edits:${location.pathname}`; // book/live/page/edits.js keeps them
   const SERVED = location.pathname.match(/^(.*\/)book\//)?.[1]; // the path under which book/serve.py serves the book
   const bar = document.querySelector(".live-bar"); // written by book/pages/ways.py, with a menu of links
   const menu = bar.querySelector(".ways");
@@ -40,7 +40,7 @@
   const before = kept();
 
   const controls = document.createElement("div");
-  controls.className = "engine-bar";
+  controls.className = "run-bar";
   controls.innerHTML = `
     <button type="button" data-part="stop" hidden>Stop</button>
     <span class="live-state" data-part="state" role="status"></span>
@@ -94,14 +94,14 @@
 
   function choose(way) {
     write(CHOICE, way);
-    root.dataset.engine = way;
+    root.dataset.backend = way;
   }
 
   /** What keeps this browser from running cells; empty when nothing does. */
   function lacks() {
     if (location.protocol === "file:")
       return "A page opened as a file cannot run Python. Type “make serve” in the course’s folder, or read it online.";
-    if (root.dataset.engine !== "page") return "";
+    if (root.dataset.backend !== "page") return "";
     if (!window.WebAssembly) return "This browser has no WebAssembly, or forbids it: the recorded outputs stand.";
     if (!window.Worker) return "This browser has no workers, or forbids them: the recorded outputs stand.";
     if (!window.DecompressionStream)
@@ -136,7 +136,7 @@
       if (missing) throw new Error(missing);
       page ??= load();
       const there = await page;
-      there.use(root.dataset.engine);
+      there.use(root.dataset.backend);
       return await work(there);
     } catch (error) {
       page = null;
@@ -146,7 +146,7 @@
     }
   }
 
-  root.dataset.engine = remembered();
+  root.dataset.backend = remembered();
   part("stop").onclick = () => withPage((there) => there.stop());
   part("reset").onclick = () => withPage((there) => there.startOver());
   addEventListener("click", ({ target }) => {
@@ -155,6 +155,6 @@
     const element = target.closest(".cell");
     withPage((there) => there[action](there.cellOf(element)));
   });
-  if (root.dataset.engine && before && !lacks()) withPage(() => {});
+  if (root.dataset.backend && before && !lacks()) withPage(() => {});
   window.livePage = () => page; // for tests
 })();

@@ -7,7 +7,7 @@
   const list = document.querySelector("#pst-page-toc-nav");
   const links = new Map([...(list?.querySelectorAll("a[href^='#']") ?? [])].map((link) => [link.hash.slice(1), link]));
   const sections = [...article.querySelectorAll("section section[id]")].filter(({ id }) => links.has(id));
-  document.body.removeAttribute("data-bs-spy"); // the theme's own way loses its place
+  if (list) list.id = "page-toc"; // the theme's script looks for its own name, and would mark a second entry
 
   const bar = document.createElement("span");
   bar.className = "whereabouts";

@@ -6,7 +6,7 @@ import numpy as np
 
 from kernels import records
 from kernels.basics.units import percent, quantity
-from kernels.lab.widgets.micro import Frame, Grid, Micro, explore
+from kernels.lab.widgets.micro import CellGrid, Frame, Micro, explore
 from kernels.lab.widgets.micro.words import brief
 from kernels.records import roofline
 from microscope import global_cost
@@ -18,8 +18,8 @@ SECTOR = 8  # floats
 
 def own_element(block: tuple[int, int] = (1, 1), shape: tuple[int, int] = (8, 4)) -> Micro:
     """A thread of a block, its element of C, and the place of that in memory."""
-    C = Grid(0, 20, 8, 16, 18, 15)
-    memory = Grid(0, 164, 1, 128, 2.25, 22)
+    C = CellGrid(0, 20, 8, 16, 18, 15)
+    memory = CellGrid(0, 164, 1, 128, 2.25, 22)
     (bx, by), (across, down) = block, shape
 
     def draw(thread: int) -> Frame:
@@ -58,7 +58,7 @@ def reuse_and_roof() -> Micro:
     """How fast memory lets a product be, by how often each loaded number is used."""
     record = records.load(records.DEFAULT_GPU)
     roof = roofline.recorded(record)
-    parts = Grid(0, 0, 10, 20, 14, 14)
+    parts = CellGrid(0, 0, 10, 20, 14, 14)
 
     def draw(uses: int) -> Frame:
         intensity = uses / 4  # a multiplication and an addition for two loads of four bytes
@@ -85,8 +85,8 @@ def reuse_and_roof() -> Micro:
 
 def warp_shape_and_sectors(K: int = 4096) -> Micro:
     """The sectors of A and B that a warp loads for one k, by its shape on C."""
-    a, b = Grid(0, 14, 32, SECTOR, 6, 8), Grid(54, 0, 1, 32, 7, 8)
-    c = Grid(54, 14, 32, 32, 7, 8)
+    a, b = CellGrid(0, 14, 32, SECTOR, 6, 8), CellGrid(54, 0, 1, 32, 7, 8)
+    c = CellGrid(54, 14, 32, 32, 7, 8)
 
     def draw(shape: str) -> Frame:
         columns, rows = map(int, shape.split(" × "))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kernels.basics.units import quantity
 from kernels.host import cdiv
-from kernels.lab.widgets.micro import Frame, Grid, Micro, explore
+from kernels.lab.widgets.micro import CellGrid, Frame, Micro, explore
 from kernels.lab.widgets.micro.words import brief, count
 from kernels.rungs.order import LADDER
 
@@ -13,7 +13,7 @@ __all__ = ["edge_blocks", "late_warp", "loads_by_tile"]
 
 def loads_by_tile(size: int = 4096) -> Micro:
     """The loads that are left of the naive kernel's, by the side of a tile."""
-    grid = Grid(0, 0, 32, 32, 8, 8)
+    grid = CellGrid(0, 0, 32, 32, 8, 8)
     naive = sum(LADDER["naive"].model(size, size, size).loads.values())
 
     def draw(tile: int) -> Frame:
@@ -49,7 +49,7 @@ def loads_by_tile(size: int = 4096) -> Micro:
 
 def edge_blocks(M: int = 6, tile: int = 4) -> Micro:
     """The threads of the last blocks that own no element of C."""
-    grid = Grid(0, 0, 8, 16, 18, 18)
+    grid = CellGrid(0, 0, 8, 16, 18, 18)
 
     def draw(N: int) -> Frame:
         down, across = cdiv(M, tile), cdiv(N, tile)
@@ -82,8 +82,8 @@ def edge_blocks(M: int = 6, tile: int = 4) -> Micro:
 
 def late_warp(side: int = 8) -> Micro:
     """A tile's rows that one warp reads before another has stored them."""
-    tile = Grid(0, 20, side, side, 15, 15)
-    warps = [Grid(174, 42 + 44 * warp, 1, 18, 7, 20) for warp in range(2)]
+    tile = CellGrid(0, 20, side, side, 15, 15)
+    warps = [CellGrid(174, 42 + 44 * warp, 1, 18, 7, 20) for warp in range(2)]
     half = side // 2
 
     def draw(late: int, barrier: str) -> Frame:
@@ -93,26 +93,26 @@ def late_warp(side: int = 8) -> Micro:
         first = "t" + "." * (begin - 1)
         first += "".join("x" if k in stale else "b" for k in range(side))
         second = "." * late + "t"
-        told = (
+        text = (
             f"Warp 1 stores its half of the tile *{count(late, 'step')}* after warp 0. "
             if late
             else "Both warps store their halves of the tile at once. "
         )
         if barrier == "yes":
-            told += (
+            text += (
                 f"Warp 0 waits at the barrier for {count(late, 'step')}, and every number is right."
                 if late
                 else "Nobody waits, and every number is right."
             )
         else:
-            told += (
+            text += (
                 f"Warp 0 doesn't wait: it reads *h:{count(len(stale), 'row')}* too early, so "
                 f"*{len(stale)} of {side}* products in each of its sums are wrong."
                 if stale
                 else "Warp 0 doesn't wait, and is lucky: every number is right."
             )
         return Frame(
-            told,
+            text,
             (
                 tile.cells(lambda row, _: "x" if row in stale else "b"),
                 first.ljust(18),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kernels.basics.units import percent
-from kernels.lab.widgets.micro import Frame, Grid, Micro, explore
+from kernels.lab.widgets.micro import CellGrid, Frame, Micro, explore
 from kernels.lab.widgets.micro.words import count
 from microscope import global_cost
 
@@ -18,7 +18,7 @@ SECTOR = 8  # floats
 def sectors_by_stride() -> Micro:
     """The sectors that 32 lanes touch, by the distance between their floats."""
     # A row is a cache line; its four sectors stand a little apart.
-    quarters = [Grid(74 * sector, 0, 16, SECTOR, 9, 9) for sector in range(4)]
+    quarters = [CellGrid(74 * sector, 0, 16, SECTOR, 9, 9) for sector in range(4)]
 
     def draw(stride: int) -> Frame:
         wanted = {int(place) for place in stride * LANES}

@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 
-from kernels.lab.widgets.micro import Frame, Grid, Micro, explore
+from kernels.lab.widgets.micro import CellGrid, Frame, Micro, explore
 from kernels.lab.widgets.micro.words import count
 from microscope import BANKS, shared_cost
 
@@ -17,7 +17,7 @@ LANES = np.arange(32)
 
 def banks_by_stride() -> Micro:
     """The words that wait for each bank, by the distance between the lanes' words."""
-    grid = Grid(0, 16, 32, BANKS, 9, 6)
+    grid = CellGrid(0, 16, 32, BANKS, 9, 6)
 
     def draw(stride: int) -> Frame:
         cost = shared_cost(4 * stride * LANES[None], None, 4)
@@ -48,7 +48,7 @@ def banks_by_stride() -> Micro:
 
 def padded_column(side: int = 32) -> Micro:
     """The banks of a tile's column, by the padding of its rows."""
-    grid = Grid(0, 16, side, BANKS, 9, 7)
+    grid = CellGrid(0, 16, side, BANKS, 9, 7)
 
     def draw(padding: int) -> Frame:
         words = (side + padding) * np.arange(side)

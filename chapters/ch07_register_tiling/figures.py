@@ -5,7 +5,7 @@ from __future__ import annotations
 from kernels.basics.data_sheets import gpu
 from kernels.basics.units import percent, quantity
 from kernels.host.tiles import tile_of
-from kernels.lab.widgets.micro import Frame, Grid, Micro, explore
+from kernels.lab.widgets.micro import CellGrid, Frame, Micro, explore
 from kernels.lab.widgets.micro.words import brief, count
 from kernels.measure.occupancy import MAX_REGISTERS, occupancy
 
@@ -15,7 +15,7 @@ __all__ = ["block_order", "buffers_over_time", "register_budget", "thread_tile",
 def thread_tile() -> Micro:
     """A thread loads the edges of its tile, and computes its area."""
     sides = (1, 2, 4, 8, 16)
-    a, b, c = Grid(0, 26, 16, 1), Grid(26, 0, 1, 16), Grid(26, 26, 16, 16)
+    a, b, c = CellGrid(0, 26, 16, 1), CellGrid(26, 0, 1, 16), CellGrid(26, 26, 16, 16)
 
     def draw(TM: int, TN: int) -> Frame:
         edges, area = TM + TN, TM * TN
@@ -59,7 +59,7 @@ def thread_tile() -> Micro:
 def register_budget(threads: int = 256) -> Micro:
     """What a thread takes in registers, an SM lacks in warps."""
     sheet = gpu("h200")
-    warps, registers = Grid(0, 20, 8, 8), Grid(150, 20, 8, 8)
+    warps, registers = CellGrid(0, 20, 8, 8), CellGrid(150, 20, 8, 8)
     a_cell = sheet.registers_per_sm // 64
 
     def draw(each: int) -> Frame:
@@ -113,8 +113,8 @@ def cycles_per_tile(buffers: int, load: int, compute: int) -> float:
 
 def buffers_over_time(compute: int = 2, window: int = 26) -> Micro:
     """More buffers hide a load behind more multiplications."""
-    lanes = [Grid(66, 20 * row, 1, window, 9, 16) for row in range(4)]
-    units = Grid(66, 90, 1, window, 9, 20)
+    lanes = [CellGrid(66, 20 * row, 1, window, 9, 16) for row in range(4)]
+    units = CellGrid(66, 90, 1, window, 9, 20)
 
     def draw(buffers: int, load: int) -> Frame:
         times = schedule(buffers, load, compute, window)
@@ -153,7 +153,11 @@ def buffers_over_time(compute: int = 2, window: int = 26) -> Micro:
 
 def warp_shape(side: int = 8) -> Micro:
     """A compact warp needs fewer distinct numbers; `side` is that of its thread tiles."""
-    a, b, c = Grid(0, 14, 32, 1, 8, 8), Grid(14, 0, 1, 32, 8, 8), Grid(14, 14, 32, 32, 8, 8)
+    a, b, c = (
+        CellGrid(0, 14, 32, 1, 8, 8),
+        CellGrid(14, 0, 1, 32, 8, 8),
+        CellGrid(14, 14, 32, 32, 8, 8),
+    )
 
     def draw(shape: str) -> Frame:
         rows, columns = map(int, shape.split(" × "))
@@ -193,7 +197,11 @@ def needed(side: int, group: int, running: int) -> tuple[set[tuple[int, int]], s
 
 def block_order(side: int = 64, tile: int = 128) -> Micro:
     """Which tiles of C run at the same time, and the strips of A and B that they need."""
-    a, b, c = Grid(0, 10, side, 1, 6, 4), Grid(10, 0, 1, side, 4, 6), Grid(10, 10, side, side, 4, 4)
+    a, b, c = (
+        CellGrid(0, 10, side, 1, 6, 4),
+        CellGrid(10, 0, 1, side, 4, 6),
+        CellGrid(10, 10, side, side, 4, 4),
+    )
     strip = 4 * tile * tile * side  # bytes in fp32; K is as long as a side of C
 
     def draw(group: int, running: int) -> Frame:

@@ -19,5 +19,5 @@ def reported(
     """What the tracer reports first of a changed kernel, in lines of at most 76 characters."""
     seen = trace_rung(rung.with_kernel(changed(make, before, after)), M, N, K)
     first = str(seen.problems[0]) if seen.problems else "no problem found"
-    told = textwrap.fill(first, 76, initial_indent="    ", subsequent_indent="    ")
-    return f"{before}  →  {after}\n{told}"
+    text = textwrap.fill(first, 76, initial_indent="    ", subsequent_indent="    ")
+    return f"{before}  →  {after}\n{text}"

@@ -11,7 +11,7 @@ from kernels.basics.data_sheets import gpu
 from kernels.basics.units import percent
 from kernels.host import cdiv
 from kernels.lab.plots.fragments import holder
-from kernels.lab.widgets.micro import Frame, Grid, Micro, explore
+from kernels.lab.widgets.micro import CellGrid, Frame, Micro, explore
 from kernels.lab.widgets.micro.words import count
 from kernels.rungs.order import LADDER
 
@@ -20,7 +20,11 @@ __all__ = ["fragment", "rounds_of_tiles", "whole_numbers"]
 
 def fragment() -> Micro:
     """The elements of A, B and C that a lane holds, and those that its part of C needs."""
-    A, B, C = Grid(0, 152, 16, 16, 9, 9), Grid(152, 0, 16, 8, 9, 9), Grid(152, 152, 16, 8, 9, 9)
+    A, B, C = (
+        CellGrid(0, 152, 16, 16, 9, 9),
+        CellGrid(152, 0, 16, 8, 9, 9),
+        CellGrid(152, 152, 16, 8, 9, 9),
+    )
 
     def draw(lane: int) -> Frame:
         held = {
@@ -36,7 +40,7 @@ def fragment() -> Micro:
         own = sum(row in rows for row, _ in held["A"]), sum(col in columns for _, col in held["B"])
         need = 16 * len(rows), 16 * len(columns)
 
-        def kinds(grid: Grid, name: str, needed: Callable[[int, int], bool]) -> str:
+        def kinds(grid: CellGrid, name: str, needed: Callable[[int, int], bool]) -> str:
             return grid.cells(
                 lambda row, column: (
                     name.lower()
@@ -80,7 +84,7 @@ def fragment() -> Micro:
 def whole_numbers() -> Micro:
     """Which whole numbers a format has, from a power of two on."""
     formats = {name: ROUND[name] for name in ("fp32", "TF32", "fp16", "bf16")}
-    rows = [Grid(40, 18 + 24 * row, 1, 33, 8, 18) for row in range(len(formats))]
+    rows = [CellGrid(40, 18 + 24 * row, 1, 33, 8, 18) for row in range(len(formats))]
 
     def draw(first: int) -> Frame:
         x = np.arange(first, first + 33, dtype=np.float32)
@@ -129,7 +133,7 @@ def rounds_of_tiles() -> Micro:
     """The SMs that the last round of tiles leaves idle."""
     sheet, rung = gpu("h200"), LADDER["persistent"]
     BM, BN, _ = rung.footprint(**rung.default("cpp"))["tile"]
-    sms = Grid(0, 0, 11, 12, 22, 15)
+    sms = CellGrid(0, 0, 11, 12, 22, 15)
 
     def draw(size: int) -> Frame:
         tiles = cdiv(size, BM) * cdiv(size, BN)

@@ -59,5 +59,5 @@ def ablation() -> records.Table:
     rows = [row for row in record.tables.get("ablation", ()) if row.dtype == "bfloat16"]
     if not rows:
         return records.ablation(rows, NONE)
-    told = f"TFLOP/s in bf16; each line has all that stands above it. {record.caption(rows[0])}"
-    return records.ablation(rows, told)
+    text = f"TFLOP/s in bf16; each line has all that stands above it. {record.caption(rows[0])}"
+    return records.ablation(rows, text)

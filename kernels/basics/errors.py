@@ -33,8 +33,8 @@ def foreseen(error: BaseException) -> bool:
 
 def one_line(error: BaseException) -> str:
     """The message on one line; for an unforeseen error its class, and how to see where it arose."""
-    told = " ".join(str(error).split())
+    text = " ".join(str(error).split())
     if foreseen(error):
-        return told
-    named = f"{type(error).__name__}: {told}" if told else type(error).__name__
+        return text
+    named = f"{type(error).__name__}: {text}" if text else type(error).__name__
     return f"{named} (a defect of the course: `python -m kernels --debug ...` shows where)"

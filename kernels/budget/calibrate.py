@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from kernels.backend import on_gpu, why_cpu
+from kernels.backend.device import device
 from kernels.budget import here
-from kernels.engine import on_gpu, why_cpu
-from kernels.engine.device import device
 from kernels.measure import probes
 from kernels.measure.bench import vectors
 

@@ -1,10 +1,10 @@
 """What a kernel waits for, computed: counts in, cycles per FMA out.
 
 One warp's FMA is 32 multiply-adds; M·N·K / 32 of them make a product. `Counts` says what a kernel
-does for each of them, `Limits` what one SM delivers in each cycle. Their quotients are ceilings: in
-cycles of one SM per FMA, none of them can be beaten: the highest is the bound.
+does for each of them, `SmRates` what one SM delivers in each cycle. Their quotients are ceilings:
+in cycles of one SM per FMA, none of them can be beaten: the highest is the bound.
 
->>> budget = Budget(Counts(instructions=25.03, wavefronts=2.0, fp32=1), Limits(fp32=4, dram=18.4))
+>>> budget = Budget(Counts(instructions=25.03, wavefronts=2.0, fp32=1), SmRates(fp32=4, dram=18.4))
 >>> budget.verdict, round(budget.cycles, 3)
 ('issue', 6.258)
 >>> round(budget.reached(8.05), 2)
@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-__all__ = ["UNITS", "Budget", "Counts", "Limits"]
+__all__ = ["UNITS", "Budget", "Counts", "SmRates"]
 
 #: What each ceiling is called.
 UNITS = {
@@ -68,7 +68,7 @@ class Counts:
 
 
 @dataclass(frozen=True)
-class Limits:
+class SmRates:
     """What one SM delivers in each cycle.
 
     Attributes
@@ -106,7 +106,7 @@ class Budget:
     """
 
     counts: Counts
-    limits: Limits
+    limits: SmRates
 
     @property
     def ceilings(self) -> dict[str, float]:

@@ -113,9 +113,9 @@ def _older(row: records.Row) -> bool:
 def by_shape(timed: records.Record, counted: records.Record | None = None) -> list[str]:
     """How near predicted times come to those of a record, a line per shape; see `predictions`."""
     found: dict[str, list[tuple[float, bool]]] = {}
-    for row, told in predictions(timed, counted):
+    for row, predicted in predictions(timed, counted):
         shape = "×".join(map(str, (row.M, row.N, row.K)))
-        entry = told.seconds / row.median, told.low < row.median < told.high
+        entry = predicted.seconds / row.median, predicted.low < row.median < predicted.high
         for name in (shape, "all"):
             found.setdefault(name, []).append(entry)
     if not found:

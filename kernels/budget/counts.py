@@ -178,7 +178,9 @@ def elsewhere(known: Counts, tensor: float | None) -> Counts:
     tensor : float or None
         Multiply-adds of an SM's tensor cores per cycle there.
     """
-    sources = {name: told for name, told in known.sources.items() if name not in ("wait", "warps")}
+    sources = {
+        name: source for name, source in known.sources.items() if name not in ("wait", "warps")
+    }
     busy = WARP / tensor if tensor and known.tensor else None
     return replace(known, wait=None, warps=None, tensor=busy, sources=sources)
 

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from kernels import records
+from kernels.backend import on_gpu
+from kernels.backend.device import Device, device
 from kernels.basics import data_sheets
 from kernels.basics.files import replace_text, slug
 from kernels.budget import versions
-from kernels.budget.product import Machine
-from kernels.engine import on_gpu
-from kernels.engine.device import Device, device
+from kernels.budget.product import MeasuredGpu
 from kernels.host import tuned
 
 __all__ = ["CalibrationError", "Measured", "Setting", "calibrated", "gpu_here", "path", "setting",
@@ -68,7 +68,7 @@ class Setting:
     """
 
     record: records.Record
-    machine: Machine
+    machine: MeasuredGpu
 
 
 def gpu_here(name: str = "") -> data_sheets.Gpu:
@@ -136,13 +136,13 @@ def setting() -> Setting:
     return Setting(record, machine_here())
 
 
-def machine_here() -> Machine:
+def machine_here() -> MeasuredGpu:
     """The GPU here: what its calibration measured, or what the driver says alone."""
     gpu, found = gpu_here(), calibrated()
     if found is None:
         source = "the driver; `python -m kernels calibrate` measures"
-        return Machine(gpu, LAUNCH, LATENCY, COPIED * gpu.bandwidth, source)
-    return Machine(gpu, found.launch, found.latency, found.bandwidth, "calibration of this GPU")
+        return MeasuredGpu(gpu, LAUNCH, LATENCY, COPIED * gpu.bandwidth, source)
+    return MeasuredGpu(gpu, found.launch, found.latency, found.bandwidth, "calibration of this GPU")
 
 
 def path(gpu: str = "") -> Path:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from kernels import records
+from kernels.backend.device import Device
 from kernels.basics import data_sheets
 from kernels.budget import counts, here, limits, versions
 from kernels.budget.ceilings import Budget
-from kernels.engine.device import Device
 from kernels.rungs.order import LADDER
 
 __all__ = ["Standing", "gpu_of", "standings"]
@@ -105,7 +105,7 @@ def gpu_of(record: records.Record) -> data_sheets.Gpu:
         return data_sheets.gpu(record.provenance.get("gpu", record.name))
     except LookupError:
         known: dict[str, Any] = {field.name for field in fields(Device)} & record.device.keys()
-        told = {name: record.device[name] for name in known}
+        limits = {name: record.device[name] for name in known}
         for name in ("compute_capability", "hardware"):
-            told[name] = tuple(told[name]) if told.get(name) else None
-        return here.sheet_of(Device(**told))
+            limits[name] = tuple(limits[name]) if limits.get(name) else None
+        return here.sheet_of(Device(**limits))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import log2
 
 from kernels.basics import data_sheets
-from kernels.budget.ceilings import Limits
+from kernels.budget.ceilings import SmRates
 
 __all__ = ["WORD_BITS", "aligned", "of_gpu", "tensor_rate", "wavefront_rate"]
 
@@ -15,7 +15,7 @@ WORD_BITS = {"float16": 16, "bfloat16": 16, "bfloat16x3": 16, "e4m3": 8}
 
 def of_gpu(
     gpu: data_sheets.Gpu, dtype: str = "float32", clock: float = 0.0, shared: float = 0.0
-) -> Limits:
+) -> SmRates:
     """The limits of a GPU for products of one number format.
 
     Parameters
@@ -29,7 +29,7 @@ def of_gpu(
         Bytes per second that all SMs read from shared memory, where that was measured.
     """
     clock = clock or 1e6 * gpu.boost_mhz
-    return Limits(
+    return SmRates(
         fp32=gpu.cores_per_sm / 32,
         dram=gpu.bandwidth / gpu.sms / clock,
         wavefronts=wavefront_rate(gpu, shared) if shared else 1,

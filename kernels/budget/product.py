@@ -18,8 +18,8 @@ from kernels.budget.counts import OF_A_STEP, alone, fmas, measured, stored
 from kernels.host import cdiv
 from kernels.host.options import Options
 
-__all__ = ["Machine", "Pace", "Time", "figures", "from_counts", "from_other", "from_profile",
-           "queue_rate", "time"]  # fmt: skip
+__all__ = ["CyclesPerFma", "MeasuredGpu", "Time", "figures", "from_counts", "from_other",
+           "from_profile", "queue_rate", "time"]  # fmt: skip
 
 SCHEDULERS = 4
 #: Of its highest ceiling a kernel reaches this share at least, and this one in the middle: what
@@ -33,7 +33,7 @@ STORED = 32
 
 
 @dataclass(frozen=True)
-class Machine:
+class MeasuredGpu:
     """A GPU, and what was measured of it.
 
     Attributes
@@ -67,7 +67,7 @@ class Machine:
 
 
 @dataclass(frozen=True)
-class Pace:
+class CyclesPerFma:
     """Cycles per FMA of a kernel's loop, by the warps that an SM holds.
 
     Attributes
@@ -146,7 +146,7 @@ class Time:
 
 def from_counts(
     budget: Budget, warps: float, source: str = "counts", own: float | None = None
-) -> Pace:
+) -> CyclesPerFma:
     """The pace of a kernel of which only counts are known: between its ceiling and 1 / 0.6 of it.
 
     Parameters
@@ -165,12 +165,12 @@ def from_counts(
     if own is not None and own > hidden:
         known = max(known, 1 / (SCHEDULERS * queue_rate(warps / SCHEDULERS, each, own)))
         wait = own
-    return Pace(shared, known, warps, wait, source, MIDDLE, MIDDLE / LEAST)
+    return CyclesPerFma(shared, known, warps, wait, source, MIDDLE, MIDDLE / LEAST)
 
 
 def from_other(
     row: Mapping[str, Any], budget: Budget, profiled: Options, options: Options, warps: float
-) -> Pace:
+) -> CyclesPerFma:
     """The pace of a kernel that was profiled with other options.
 
     A warp waits for each pair of tiles: of half the depth, twice as often per FMA.
@@ -193,8 +193,8 @@ def from_other(
 
 
 def from_profile(
-    row: Mapping[str, Any], budget: Budget, options: Options, machine: Machine, resident: int
-) -> Pace:
+    row: Mapping[str, Any], budget: Budget, options: Options, machine: MeasuredGpu, resident: int
+) -> CyclesPerFma:
     """The pace of a kernel that was profiled, at whatever size.
 
     Parameters
@@ -224,13 +224,13 @@ def from_profile(
     # A warp's own waits are seen where several others take their turn meanwhile. Of two warps, one
     # hides in the other's turn: there, only the pace itself tells.
     wait = queued if warps <= 2 * SCHEDULERS else min(queued, alone(row) or queued)
-    return Pace(shared, known, warps, wait, "profile", 1 / (1 + OFF), 1 / (1 - OFF), spread)
+    return CyclesPerFma(shared, known, warps, wait, "profile", 1 / (1 + OFF), 1 / (1 - OFF), spread)
 
 
 def time(
     options: Options,
-    pace: Pace,
-    machine: Machine,
+    pace: CyclesPerFma,
+    machine: MeasuredGpu,
     resident: int,
     shape: tuple[int, int, int],
     dtype: str = "float32",
@@ -282,7 +282,7 @@ def time(
 
 
 def figures(
-    seconds: float, shape: tuple[int, int, int], machine: Machine, dtype: str = "float32"
+    seconds: float, shape: tuple[int, int, int], machine: MeasuredGpu, dtype: str = "float32"
 ) -> tuple[float, float]:
     """Cycles of one SM per FMA, and TFLOP per second, of a product that takes so many seconds."""
     M, N, K = shape
@@ -312,7 +312,13 @@ def _work(options: Options, K: int) -> float:
 
 
 def _around(
-    options: Options, M: int, N: int, machine: Machine, resident: int, spread: float, rounds: float
+    options: Options,
+    M: int,
+    N: int,
+    machine: MeasuredGpu,
+    resident: int,
+    spread: float,
+    rounds: float,
 ) -> float:
     """Cycles that an SM spends before and after its loops: the first data, and storing its tiles.
 

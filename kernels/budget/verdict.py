@@ -73,16 +73,16 @@ def sentence(budget: Budget, measured: float | None = None, rest: str = "", who:
     """
     reached = None if measured is None else budget.reached(measured)
     full = reached is not None and reached >= FULL
-    told = (
+    text = (
         f"{who} {'waits for' if full else 'has its highest ceiling in'} "
         f"{NEEDS[budget.verdict].format(budget.counts)} {budget.cycles:.3g} cycles"
     )
     if measured is None:
-        return f"{told} of an SM at least."
-    told += f" of the {measured:.3g} that an SM spends on it ({percent(reached)})."
+        return f"{text} of an SM at least."
+    text += f" of the {measured:.3g} that an SM spends on it ({percent(reached)})."
     if rest and not full:
-        told += f" For the rest, its warps wait most for {STALL_WORDS[rest]}."
-    return told
+        text += f" For the rest, its warps wait most for {STALL_WORDS[rest]}."
+    return text
 
 
 def waiting(
@@ -106,7 +106,7 @@ def waiting(
         A paragraph per language, for a page. Where nothing is profiled, it says how to.
     """
     record = record if record is not None else records.load()
-    told = []
+    sentences = []
     for engine in LADDER[rung].engines:
         chosen = LADDER[rung].default(engine) | options
         row, same = versions.profile_of(record, rung, engine, chosen, size**3)
@@ -116,9 +116,9 @@ def waiting(
         budget = Budget(sources.of_profile(row, warps), limits)
         rest = sources.rest(row, budget.verdict)
         found = sentence(budget, sources.measured(row), rest, ENGINE_TITLES[engine])
-        told.append(fill(found, WIDTH))
-    if told:
-        return "\n".join(told)
+        sentences.append(fill(found, WIDTH))
+    if sentences:
+        return "\n".join(sentences)
     return fill(
         f"No profile of {rung} at {size}³ is recorded here: on a GPU, `python -m kernels explain "
         f"{rung}` reckons without one.", WIDTH,

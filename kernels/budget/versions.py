@@ -14,19 +14,19 @@ from kernels.basics import data_sheets
 from kernels.basics.data_sheets import Gpu
 from kernels.budget import counts as sources
 from kernels.budget import limits, product
-from kernels.budget.ceilings import Budget, Counts, Limits
+from kernels.budget.ceilings import Budget, Counts, SmRates
 from kernels.host.rung import Rung
 from kernels.measure import oracle
 from kernels.measure.occupancy import occupancy
 
-__all__ = ["Version", "bounds", "machine", "profile_of", "siblings", "version"]
+__all__ = ["RungVersion", "bounds", "machine", "profile_of", "siblings", "version"]
 
 #: Tables of a record that hold profiles of large products.
 PROFILES = ("profiles", "beyond_l2", "unaligned")
 
 
 @dataclass(frozen=True)
-class Version:
+class RungVersion:
     """What is known of a rung in one language with its options, on one GPU.
 
     Attributes
@@ -42,13 +42,13 @@ class Version:
     """
 
     budget: Budget
-    pace: product.Pace
+    pace: product.CyclesPerFma
     resident: int
     row: Mapping[str, Any] | None
     counted_on: str
 
 
-def machine(record: records.Record) -> product.Machine:
+def machine(record: records.Record) -> product.MeasuredGpu:
     """The GPU of a record, with what the record measured of it.
 
     Raises
@@ -69,7 +69,7 @@ def machine(record: records.Record) -> product.Machine:
             "again with `python -m kernels bench`"
         )
     in_l2 = max((size for size in loads if size <= sheet.l2_bytes / 3), default=min(loads))
-    return product.Machine(
+    return product.MeasuredGpu(
         gpu=sheet,
         launch=min(launches),
         latency=loads[max(loads)] + loads[in_l2],
@@ -82,7 +82,7 @@ def _rows(record: records.Record, table: str) -> list[records.Row]:
     return list(record.tables.get(table, ()))
 
 
-def bounds(record: records.Record, dtype: str = "float32") -> tuple[int, Limits]:
+def bounds(record: records.Record, dtype: str = "float32") -> tuple[int, SmRates]:
     """Warps that an SM of a record's GPU holds, and its limits."""
     sheet = data_sheets.gpu(record.provenance["gpu"])
     return sheet.warps_per_sm, limits.of_gpu(sheet, dtype)
@@ -181,9 +181,9 @@ def version(
     record: records.Record,
     shape: tuple[int, int, int] = (4096, 4096, 4096),
     dtype: str = "",
-    machine_of: product.Machine | None = None,
+    machine_of: product.MeasuredGpu | None = None,
     others: Sequence[records.Record] | None = None,
-) -> Version:
+) -> RungVersion:
     """What is known of a version of a rung for products of about a shape.
 
     Counts are those of the profile that is nearest in size. Where the record has none of these
@@ -254,7 +254,7 @@ def version(
         profiled = rung.Options(**row["options"])
         pace = product.from_other(row, budget, profiled, chosen, warps)
     known_row = row if same and not elsewhere else None
-    return Version(budget, pace, resident, known_row, recorded.name)
+    return RungVersion(budget, pace, resident, known_row, recorded.name)
 
 
 def _of_others(

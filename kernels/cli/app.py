@@ -64,25 +64,25 @@ def main(arguments: list[str] | None = None, commands: click.Group = cli) -> int
         )
         return done or 0
     except (KeyboardInterrupt, click.Abort) as error:
-        told = "interrupted: no chapter and no record was changed"
+        text = "interrupted: no chapter and no record was changed"
         stopped = [e for e in (error, error.__cause__) if isinstance(e, Interrupted)]
-        told, code = (str(stopped[0]) if stopped else told), 130
+        text, code = (str(stopped[0]) if stopped else text), 130
     except click.exceptions.NoArgsIsHelpError as error:
         print(error.format_message())
         return 0
     except click.ClickException as error:
-        told, code = _told(error), 2
+        text, code = _message(error), 2
     except Exception as error:
-        told, code = one_line(error), 2 if foreseen(error) else 1
+        text, code = one_line(error), 2 if foreseen(error) else 1
         if debug:
             traceback.print_exception(error)
-    print("error: " + " ".join(told.split()), file=sys.stderr)
+    print("error: " + " ".join(text.split()), file=sys.stderr)
     return code
 
 
-def _told(error: click.ClickException) -> str:
+def _message(error: click.ClickException) -> str:
     """What an error of the command line says, with where to read on."""
     if isinstance(error, click.NoSuchOption) and error.option_name.lstrip("-").isdigit():
         return f"size {error.option_name} is negative: {WAY_OUT}"  # it only looks like an option
-    told, context = error.format_message().rstrip("."), getattr(error, "ctx", None)
-    return f"{told}: see `{context.command_path} --help`" if context else told
+    text, context = error.format_message().rstrip("."), getattr(error, "ctx", None)
+    return f"{text}: see `{context.command_path} --help`" if context else text

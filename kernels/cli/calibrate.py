@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
+from kernels.backend import on_gpu, why_cpu
 from kernels.basics import files
 from kernels.basics.units import quantity
 from kernels.budget import here
 from kernels.budget.calibrate import calibrate as measure
 from kernels.cli.console import busy, facts, out
-from kernels.engine import on_gpu, why_cpu
 from kernels.host import tuned
 from kernels.measure.bench.provenance import provenance
 

@@ -12,6 +12,7 @@ from rich import box
 from rich.table import Table
 
 from kernels import host, records
+from kernels.backend import on_gpu, why_cpu
 from kernels.basics import files
 from kernels.basics.units import percent
 from kernels.cli import gpus as on_gpus
@@ -19,7 +20,6 @@ from kernels.cli.console import out, progress
 from kernels.cli.parameters import Grids, Sizes, spelled
 from kernels.cli.trace import TRACED
 from kernels.distributed.grid import Grid
-from kernels.engine import on_gpu, why_cpu
 from kernels.measure import oracle
 from kernels.measure.anywhere import trace_rung
 from kernels.measure.bench.ladder import SIZES, timings
@@ -76,10 +76,10 @@ def version(row: records.Row) -> str:
     options = row.options
     if row.rung in LADDER and len(options) > 1:
         usual = LADDER[row.rung].default(row.engine)
-        told = spelled({name: value for name, value in options.items() if usual.get(name) != value})
+        text = spelled({name: value for name, value in options.items() if usual.get(name) != value})
     else:
-        told = " ".join(map(str, options.values()))
-    return f"{row.rung} {told}".rstrip()
+        text = " ".join(map(str, options.values()))
+    return f"{row.rung} {text}".rstrip()
 
 
 def _print_ladder(rows: Iterable[dict[str, Any]], sizes: Iterable[int], title: str) -> None:

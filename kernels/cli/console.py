@@ -34,8 +34,8 @@ def busy(doing: str) -> Iterator[None]:
 def facts(rows: dict[str, str]) -> None:
     """Print lines of a name and what is said of it."""
     width = max(len(name) for name in rows) + 2
-    for name, told in rows.items():
-        out.print(f"  {name:<{width}}{told}", markup=False)
+    for name, fact in rows.items():
+        out.print(f"  {name:<{width}}{fact}", markup=False)
 
 
 def near(path: Path) -> Path:

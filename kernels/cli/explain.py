@@ -92,7 +92,7 @@ def _rung(
             f"{now.machine.gpu.name} has {quantity(there, 'B')}: use smaller sizes"
         )
     known = versions.version(rung, engine, options, now.record, shape, machine_of=now.machine)
-    told = product.time(
+    predicted = product.time(
         rung.Options(**options), known.pace, now.machine, known.resident, shape, dtype,
         rung.copies(*shape, dtype),
     )  # fmt: skip
@@ -110,7 +110,7 @@ def _rung(
     else:
         out.print(f"Counts: {known.pace.source}.", markup=False)
     out.print(verdict.sentence(budget, measured, stall), markup=False)
-    _time(told, shape)
+    _time(predicted, shape)
     recorded = [
         found
         for found in now.record.tables.get("timings", ())
@@ -193,8 +193,8 @@ def _table(budget: Budget, measured: float | None) -> None:
     heads = ("", "one FMA needs", "an SM has per cycle", "cycles")
     rows = verdict.lines(budget)
     if measured is not None:
-        told = f"{measured:.3g}, {percent(budget.reached(measured))} explained"
-        rows.append(("measured", "", "", told))
+        text = f"{measured:.3g}, {percent(budget.reached(measured))} explained"
+        rows.append(("measured", "", "", text))
     widths = [max(len(row[i]) for row in (heads, *rows)) for i in range(len(heads))]
     for row in (heads, *rows):
         first, *others = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))

@@ -9,6 +9,7 @@ from typing import Any
 from rich import box
 from rich.table import Table
 
+from kernels.backend import on_gpu, why_cpu
 from kernels.basics.units import quantity
 from kernels.cli.console import busy, facts, out, progress
 from kernels.distributed import local, lock, machine, nccl
@@ -19,7 +20,6 @@ from kernels.distributed.grid import Grid
 from kernels.distributed.schedule import Schedule
 from kernels.distributed.simulation import simulate
 from kernels.distributed.worker import Job
-from kernels.engine import on_gpu, why_cpu
 from kernels.measure import oracle
 from kernels.records import distributed as recorded
 from kernels.records.record import Record, Row
@@ -69,8 +69,8 @@ def _predicted(plan: Schedule, known: Record, dtype: str, itemsize: int) -> str:
 
 def _simulated(plan: Schedule, dtype: str) -> dict[str, str]:
     if plan.M * plan.N * plan.K > SIMULATED**3:
-        told = f"no GPU ({why_cpu}); its product would take minutes: try {SIMULATED} or less"
-        return {"simulated": told}
+        text = f"no GPU ({why_cpu}); its product would take minutes: try {SIMULATED} or less"
+        return {"simulated": text}
     A, B = oracle.inputs(plan.M, plan.N, plan.K, dtype=dtype)
     with busy("simulating"):
         found = simulate(plan, A, B)
@@ -178,11 +178,11 @@ def _print_speeds(known: Record, sizes: tuple[int, ...], dtype: str, gpus: int) 
             lines.setdefault((algorithm.title, "into one GPU"), {})[size] = quantity(moved, "B")
     for size in sizes:
         for row in known.rows("timings", dtype=dtype, M=size, N=size, K=size):
-            told = ALGORITHMS[row.rung].title if row.rung in ALGORITHMS else row.rung
-            key = told, _version(row)
+            text = ALGORITHMS[row.rung].title if row.rung in ALGORITHMS else row.rung
+            key = text, _version(row)
             wrong = "" if row.correct else ", WRONG"
             cell = f"{row.speed} ({recorded.speed_up(known, row):.2f}×){wrong}"
             lines.setdefault(key, {})[size] = cell
-    for (told, options), line in lines.items():
-        table.add_row(told, options, *(line.get(size, "") for size in sizes))
+    for (text, options), line in lines.items():
+        table.add_row(text, options, *(line.get(size, "") for size in sizes))
     out.print(table)

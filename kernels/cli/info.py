@@ -5,10 +5,10 @@ from __future__ import annotations
 import click
 
 from kernels import lab, records
+from kernels.backend import on_gpu, why_cpu
 from kernels.basics import data_sheets
 from kernels.basics.units import quantity
 from kernels.cli.console import facts, out
-from kernels.engine import engine_name, on_gpu, why_cpu
 from kernels.measure.bench.provenance import driver_version, versions
 
 
@@ -17,7 +17,7 @@ def info() -> None:
     """Say what the kernels run on here, and which GPUs are recorded."""
     device = lab.device()
     out.print(f"{device.name}", style="bold", markup=False)
-    rows = {"engine": engine_name if on_gpu else f"cpu ({why_cpu})"}
+    rows = {"backend": "gpu" if on_gpu else f"cpu ({why_cpu})"}
     if on_gpu:
         major, minor = device.compute_capability
         rows |= {

@@ -99,9 +99,9 @@ def rung_options(command: Any) -> Any:
         rungs = [rung for rung in LADDER.values() if name in rung.options]
         *values, last = map(str, rungs[0].options[name])
         values = f"{', '.join(values)} or {last}"
-        told = f"{' and '.join(rung.name for rung in rungs)}: {values}."
+        text = f"{' and '.join(rung.name for rung in rungs)}: {values}."
         kind = Whole(name, f"use {values}")
-        command = click.option(f"--{name}", name, type=kind, help=told)(command)
+        command = click.option(f"--{name}", name, type=kind, help=text)(command)
     return command
 
 

@@ -7,13 +7,13 @@ from math import prod
 import click
 
 from kernels import host, lab, records
+from kernels.backend import cupy, on_gpu, why_cpu
 from kernels.basics.units import percent, quantity
 from kernels.cli import gpus as on_gpus
 from kernels.cli.console import busy, facts, out
 from kernels.cli.parameters import SIZE, Grids, Way, Whole, given, rung_options
 from kernels.distributed.algorithms import ALGORITHMS
 from kernels.distributed.grid import Grid
-from kernels.engine import cupy, on_gpu, why_cpu
 from kernels.host import half
 from kernels.measure import oracle, peers
 from kernels.measure.anywhere import trace_rung
@@ -80,7 +80,7 @@ def run(
         "size": f"A {M}×{K}, B {K}×{N}, C {M}×{N}: {model.flops:,} FLOP",
         **{name: str(value) for name, value in options.items()},
         "launch": f"grid {grid}, block {block}: {prod(block)} threads per block",
-        "loads and stores": f"{model.bytes_asked:,} bytes of global memory, "
+        "loads and stores": f"{model.bytes_requested:,} bytes of global memory, "
         f"{model.intensity:.3g} FLOP/byte",
     }
     step = _run_on_gpu if on_gpu else _run_on_cpu
@@ -105,7 +105,7 @@ def _run_on_gpu(rung: Rung, engine: str, shape: tuple[int, int, int], options: d
     flops, moved = 2 * M * N * K / found.median, needed / found.median
     best = 2 * M * N * K / library.median
     device = lab.device()
-    told = {
+    facts = {
         "shared": f"{taken['shared_bytes']:,} bytes per block, "
         f"{taken['registers']} registers per thread",
         "time": repr(found),
@@ -114,22 +114,22 @@ def _run_on_gpu(rung: Rung, engine: str, shape: tuple[int, int, int], options: d
     }
     if device.fp32_peak and dtype == "float32":
         peak = quantity(device.fp32_peak, "FLOP/s")
-        told["compute"] = f"{percent(flops / device.fp32_peak)} of the fp32 peak, {peak}"
+        facts["compute"] = f"{percent(flops / device.fp32_peak)} of the fp32 peak, {peak}"
     if device.bandwidth_peak and dtype == "float32":
         peak = quantity(device.bandwidth_peak, "B/s")
-        told["bandwidth"] = (
+        facts["bandwidth"] = (
             f"A, B and C moved once are {quantity(moved, 'B/s')}, "
             f"{percent(moved / device.bandwidth_peak)} of the peak, {peak}"
         )
-    return told | {"result": result}
+    return facts | {"result": result}
 
 
 def _run_on_cpu(rung: Rung, engine: str, shape: tuple[int, int, int], options: dict[str, int]):
     M, N, K = shape
     seen = trace_rung(rung, 1, 1, 1, **options)
-    told = {"shared": f"{seen.shared_bytes:,} bytes per block"}
+    facts = {"shared": f"{seen.shared_bytes:,} bytes per block"}
     if M * N * K > INTERPRETED**3:
-        told["result"] = (
+        facts["result"] = (
             f"not run: the CPU interpreter takes minutes at this size; try {INTERPRETED} or less"
         )
     else:
@@ -137,9 +137,9 @@ def _run_on_cpu(rung: Rung, engine: str, shape: tuple[int, int, int], options: d
         C = oracle.poisoned(M, N)
         with busy("CPU interpreter"):
             found = time_launch(lambda: rung.matmul(A, B, out=C, **options), repeat=1, warmup=0)
-        told["time"] = f"no GPU: {found.median:.3g} s are the CPU interpreter's time"
-        told["result"] = str(oracle.check(C, A, B))
-    return told | {"recorded": _recorded(rung.name, engine, shape, options)}
+        facts["time"] = f"no GPU: {found.median:.3g} s are the CPU interpreter's time"
+        facts["result"] = str(oracle.check(C, A, B))
+    return facts | {"recorded": _recorded(rung.name, engine, shape, options)}
 
 
 def _recorded(rung: str, engine: str, shape: tuple[int, int, int], options: dict[str, int]) -> str:

@@ -8,11 +8,11 @@ import click
 from rich import box
 from rich.table import Table
 
+from kernels.backend import on_gpu, why_cpu
 from kernels.basics import files
 from kernels.budget.here import gpu_here
 from kernels.cli.console import out, progress
 from kernels.cli.parameters import RungName, Shape, Whole, spelled
-from kernels.engine import on_gpu, why_cpu
 from kernels.host import tuned
 from kernels.measure.bench.provenance import provenance
 from kernels.rungs.order import ENGINE_TITLES, Rung
@@ -77,7 +77,7 @@ def tune_rung(
     )
 
 
-def _print_plan(todo: tune.Plan) -> None:
+def _print_plan(todo: tune.Candidates) -> None:
     """What a search would measure, and what it leaves out, with the reason of each."""
     flop = 2 * todo.shape[0] * todo.shape[1] * todo.shape[2]
     table = Table("options", "predicted GFLOP/s", "limited by", title="to measure", box=box.SIMPLE)
@@ -96,7 +96,7 @@ def _print_plan(todo: tune.Plan) -> None:
         out.print(table)
 
 
-def _print_measured(todo: tune.Plan, measured: list[tune.Measured]) -> None:
+def _print_measured(todo: tune.Candidates, measured: list[tune.Timed]) -> None:
     """The fastest sets of options, and how many gave none."""
     flop = 2 * todo.shape[0] * todo.shape[1] * todo.shape[2]
     table = Table("options", "GFLOP/s", "quartiles, µs", box=box.SIMPLE)

@@ -14,12 +14,12 @@ from functools import partial
 from itertools import permutations
 from typing import Any
 
+from kernels.backend import cupy
 from kernels.distributed import machine
 from kernels.distributed.executor import Executor
 from kernels.distributed.schedule import Move, Product, Schedule, Tile
 from kernels.distributed.simulation import gathered
 from kernels.distributed.store import Store
-from kernels.engine import cupy
 from kernels.host.cublas import gemm
 
 __all__ = ["Copies"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from kernels.engine import cupy
+from kernels.backend import cupy
 from kernels.host import half
 from kernels.host.cublas import gemm
 from kernels.rungs.order import LADDER

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from kernels.backend import cupy, on_gpu, why_cpu
 from kernels.distributed.grid import Grid
 from kernels.distributed.schedule import Schedule
-from kernels.engine import cupy, on_gpu, why_cpu
 
 __all__ = ["Link", "check_gpus", "check_memory", "check_sums", "count", "free_memory", "links"]
 
@@ -38,7 +38,7 @@ class Link:
 
 
 def count() -> int:
-    """How many GPUs there are; none on the CPU engine."""
+    """How many GPUs there are; none on the interpreter."""
     return cupy.cuda.runtime.getDeviceCount() if on_gpu else 0
 
 
@@ -84,7 +84,7 @@ def check_gpus(grid: Grid) -> None:
         raise RuntimeError(f"{told} none ({why_cpu}): `run --gpus` simulates them")
     if have < grid.size:
         way = f"use {have}" if have > 1 else "use another machine"
-        raise RuntimeError(f"{told} {have}: {way}, or set KERNELS_ENGINE=cpu to simulate them")
+        raise RuntimeError(f"{told} {have}: {way}, or set KERNELS_BACKEND=cpu to simulate them")
 
 
 def check_sums(schedule: Schedule, out_dtype: str) -> None:

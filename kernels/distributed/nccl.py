@@ -11,13 +11,13 @@ import os
 from time import monotonic, sleep
 from typing import Any
 
+from kernels.backend import cuda, cupy
 from kernels.distributed import machine
 from kernels.distributed.executor import Executor
 from kernels.distributed.local import multiplier
 from kernels.distributed.processes import Team
 from kernels.distributed.schedule import Move, Product, Schedule, Tile
 from kernels.distributed.store import Store
-from kernels.engine import cuda, cupy
 
 __all__ = ["Nccl", "check"]
 

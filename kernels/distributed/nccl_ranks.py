@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from kernels.backend import cupy
 from kernels.distributed import machine, nccl
 from kernels.distributed.collectives import Collective, Ranks
 from kernels.distributed.grid import Grid
-from kernels.engine import cupy
 
 __all__ = ["Nccl", "queue"]
 

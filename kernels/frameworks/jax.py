@@ -1,6 +1,6 @@
 """The ladder for JAX: `matmul` on arrays that the kernel and JAX share through DLPack.
 
-On a GPU the CUDA C++ twin of a rung runs on JAX's memory, and nothing is copied; without one, the
+On a GPU a rung's CUDA C++ counterpart runs on JAX's memory, and nothing is copied; without one, the
 Numba kernel runs in the interpreter. JAX compiles functions by tracing them, and a traced value has
 no memory that a kernel could read: call this outside of ``jax.jit``.
 """
@@ -20,7 +20,7 @@ except ImportError:
         "or pip install jax in your own environment"
     ) from None
 
-from kernels.engine import cupy
+from kernels.backend import cupy
 from kernels.frameworks.operands import check_product, rung_for
 
 __all__ = ["matmul"]

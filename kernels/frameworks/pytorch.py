@@ -1,7 +1,7 @@
 """The course's kernels as PyTorch operators, ``torch.ops.tile_by_tile.matmul`` and ``.attention``.
 
 On a GPU the kernel that `kernels.matmul` chooses runs, on PyTorch's current stream and on its
-memory, or the CUDA C++ twin of a rung that is named: ``matmul(A, B, "tiled")``. Without a GPU, a
+memory, or a named rung's CUDA C++ counterpart: ``matmul(A, B, "tiled")``. Without a GPU, a
 Numba kernel runs in the interpreter, which is slow and made for small matrices.
 """
 
@@ -19,7 +19,7 @@ except ImportError:
         "or pip install torch in your own environment"
     ) from None
 
-from kernels.engine import cupy
+from kernels.backend import cupy
 from kernels.frameworks.operands import check_product, rung_for
 from kernels.host import tuned
 from kernels.host.movable import Movable, prepared_and_launched

@@ -2,8 +2,8 @@
 
 from operator import index
 
-from kernels.engine import on_gpu, why_cpu
-from kernels.engine.device import device
+from kernels.backend import on_gpu, why_cpu
+from kernels.backend.device import device
 
 __all__ = [
     "LARGEST",

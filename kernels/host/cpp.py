@@ -8,9 +8,9 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import TextIO
 
+from kernels.backend import cupy, imposed, on_gpu, why_cpu
+from kernels.backend.device import device
 from kernels.basics.files import ROOT
-from kernels.engine import cupy, imposed, on_gpu, why_cpu
-from kernels.engine.device import device
 
 __all__ = ["RUNGS", "SOURCES", "check_shared", "compiled", "load", "source"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kernels.engine import cupy
+from kernels.backend import cupy
 from kernels.host import half
 
 __all__ = ["gemm"]

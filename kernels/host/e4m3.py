@@ -10,7 +10,7 @@ Source: P. Micikevicius et al., *FP8 Formats for Deep Learning*, arXiv:2209.0543
 
 import numpy as np
 
-from kernels.engine import cupy
+from kernels.backend import cupy
 
 __all__ = ["LARGEST", "NAN", "floats", "quantised", "rounded"]
 

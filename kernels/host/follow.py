@@ -21,7 +21,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from kernels.engine import cuda, cupy, on_gpu
+from kernels.backend import cuda, cupy, on_gpu
 
 __all__ = ["Noted", "another_way", "follower", "map_on_device", "prepared", "taking_notes"]
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernels import host
-from kernels.engine import cupy, on_gpu, why_cpu
+from kernels.backend import cupy, on_gpu, why_cpu
 from kernels.host import e4m3, rows
 from kernels.host.model import Access, Model
 from kernels.host.options import either
@@ -228,7 +228,7 @@ class HalfModel(Model):
     itemsize: int = 2  #: of A and B, in bytes
 
     @property
-    def bytes_asked(self) -> int:
+    def bytes_requested(self) -> int:
         """Bytes asked of global memory, every load and store counted."""
         return self.itemsize * sum(self.loads.values()) + 4 * sum(self.stores.values())
 

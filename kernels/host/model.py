@@ -210,7 +210,7 @@ class Model:
         return {name: access.sectors for name, access in (self.reads | self.writes).items()}
 
     @property
-    def bytes_asked(self) -> int:
+    def bytes_requested(self) -> int:
         """Bytes the threads ask of global memory, every load and store counted."""
         return 4 * (sum(self.loads.values()) + sum(self.stores.values()))
 
@@ -222,7 +222,7 @@ class Model:
     @property
     def intensity(self) -> float:
         """FLOP a byte asked."""
-        return self.flops / self.bytes_asked
+        return self.flops / self.bytes_requested
 
     @property
     def intensity_compulsory(self) -> float:

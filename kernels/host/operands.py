@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kernels.engine import cuda, cupy, on_gpu
+from kernels.backend import cuda, cupy, on_gpu
 from kernels.host import rows
 from kernels.host.checks import check_engine, check_indices
 from kernels.host.follow import prepared
@@ -180,13 +180,17 @@ class Operands:
         return *self.on_device, *(np.int32(size) for size in self._sizes)
 
     def launcher(
-        self, kernel: Any, twin: Callable[[], Any], grid: tuple[int, ...], block: tuple[int, ...]
+        self,
+        kernel: Any,
+        compiled: Callable[[], Any],
+        grid: tuple[int, ...],
+        block: tuple[int, ...],
     ) -> Callable[[], object]:
-        """Return a function that launches the Numba kernel, or what `twin` compiles, on these."""
+        """Return a function that launches the Numba kernel, or `compiled()`, on these."""
         if self.engine == "numba":
             return prepared(kernel, grid, block, self.arguments())
-        arguments = self.cpp_arguments()  # before the twin, which may depend on how they lie
-        return prepared(twin(), grid, block, arguments)
+        arguments = self.cpp_arguments()  # first: compiling may depend on how they lie
+        return prepared(compiled(), grid, block, arguments)
 
     def workspace(self, shape: tuple[int, ...]):
         """Return a float32 array on the device for what one kernel leaves for the next."""

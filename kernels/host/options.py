@@ -94,7 +94,7 @@ class Options:
 
     @property
     def macros(self) -> dict[str, int]:
-        """What the CUDA C++ twin is compiled with."""
+        """What the CUDA C++ counterpart is compiled with."""
         return {name.upper(): value for name, value in self.values.items()}
 
     @property

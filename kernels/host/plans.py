@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from math import prod
 
-from kernels.engine import cupy
+from kernels.backend import cupy
 
 __all__ = ["Plans", "unowned"]
 

@@ -8,7 +8,7 @@ zeros to the right. They take as much memory again, and every launch makes them 
 from collections.abc import Callable
 
 from kernels import host
-from kernels.engine import cupy
+from kernels.backend import cupy
 from kernels.host import cdiv, rows
 
 __all__ = ["launcher", "pays"]

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from kernels.engine import cupy, on_gpu
+from kernels.backend import cupy, on_gpu
 from kernels.host.checks import cdiv
 from kernels.host.follow import another_way
 

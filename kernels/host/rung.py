@@ -1,7 +1,7 @@
 """A rung of the ladder: one way to multiply matrices, launched in either language.
 
 A rung's file defines its kernel, its options and its `Rung`. What all launches have in common is
-here: arguments are checked and moved to the device, the Numba kernel or its CUDA C++ twin is
+here: arguments are checked and moved to the device, the Numba kernel or its CUDA C++ counterpart is
 compiled for the options and launched, and the result is brought back.
 """
 
@@ -13,8 +13,8 @@ from itertools import product
 from typing import Any
 
 from kernels import host
-from kernels.engine import on_gpu
-from kernels.engine.device import device
+from kernels.backend import on_gpu
+from kernels.backend.device import device
 from kernels.host import cpp, half, tuned
 from kernels.host.follow import prepared
 from kernels.host.model import Model
@@ -35,7 +35,7 @@ class Rung:
     Attributes
     ----------
     name : str
-        Its key in `LADDER` and in records, the name of its file, of its kernel and of its twin.
+        Its key in `LADDER` and in records, the name of its file and of its two kernels.
     title : str
         What a chart or a table calls it.
     chapter : str
@@ -60,11 +60,11 @@ class Rung:
     instead : Rung, optional
         What to use on a GPU that cannot run it.
     wide : bool
-        Whether the C++ twin is compiled with ``WIDE``: 1 where the arrays allow 16-byte accesses.
+        Whether the C++ kernel is compiled with ``WIDE``: 1 where the arrays allow 16-byte accesses.
     dynamic_shared : bool
         Whether it asks for its shared memory at the launch: then it may have more than 48 KiB.
     arch : str
-        The GPU that the twin is compiled for, where that of the device is not exact enough.
+        The GPU that the counterpart is compiled for, where that of the device is not exact enough.
     """
 
     name: str
@@ -95,7 +95,7 @@ class Rung:
         ----------
         A, B : array of one of the rung's `dtypes`, shapes (M, K) and (K, N)
             NumPy arrays are copied to the device; CuPy and Numba arrays stay there. Any strides:
-            the Numba kernel follows them, the C++ twin gets contiguous copies.
+            the Numba kernel follows them, the C++ counterpart gets contiguous copies.
         out : array of float32 (of 16 bits where A and B are), shape (M, N), optional
             Where C goes, on the side where A and B are.
         engine : {"numba", "cpp"}
@@ -166,7 +166,7 @@ class Rung:
             kernel = made(self.make, options, **self.formats(product))
             arguments = self.numba_arguments(product, options)
         else:
-            # Before the twin: its macros say how the arrays lie.
+            # Before the counterpart: its macros say how the arrays lie.
             arguments = self.arguments(product, options)
             kernel = self.load(options, product)
         return self.bound(kernel, grid, block, arguments, self._asked(options), product)
@@ -193,7 +193,7 @@ class Rung:
         host.check_resident(A=A, B=B, C=C)
 
     def arguments(self, product: host.Product, options: Options) -> tuple:
-        """Return what the C++ twin is called with."""
+        """Return what the C++ counterpart is called with."""
         return product.cpp_arguments()
 
     def macros(self, product: host.Product | None = None) -> dict[str, int]:
@@ -210,7 +210,7 @@ class Rung:
         return product.arguments()
 
     def load(self, options: Options, product: host.Product | None = None):
-        """Return the compiled C++ twin for these options and operands."""
+        """Return the compiled C++ counterpart for these options and operands."""
         macros = options.macros | self.macros(product)
         return cpp.load(self.name, shared_bytes=self._asked(options), arch=self.arch, **macros)
 
@@ -234,7 +234,7 @@ class Rung:
             raise TypeError(f"{self.name} has no Numba kernel: use one that has, such as tiled")
         return made(self.make, self._chosen(options), **self.formats(product))
 
-    def twin(self, **options):
+    def cpp_kernel(self, **options):
         """Return the compiled CUDA C++ kernel for these options.
 
         Raises

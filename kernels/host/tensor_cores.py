@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from kernels.engine.device import device
+from kernels.backend.device import device
 from kernels.host import cdiv, half
 from kernels.host.options import Options
 from kernels.host.rung import Capability, Rung

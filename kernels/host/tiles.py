@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernels.engine.device import device
+from kernels.backend.device import device
 from kernels.host.model import Model, tile_model
 from kernels.host.options import Options, option
 

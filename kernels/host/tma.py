@@ -4,7 +4,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from kernels.engine import on_gpu
+from kernels.backend import on_gpu
 from kernels.host.plans import unowned
 from microscope import TensorMap
 

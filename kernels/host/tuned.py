@@ -19,10 +19,10 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
+from kernels.backend import on_gpu
+from kernels.backend.device import device
 from kernels.basics.application import application_folder
 from kernels.basics.files import replace_text, slug
-from kernels.engine import on_gpu
-from kernels.engine.device import device
 
 __all__ = [
     "Stamp",

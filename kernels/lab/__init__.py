@@ -13,9 +13,9 @@ from typing import Any
 NAMES = {
     "kernels.lab.widgets.pipeline_player": ("pipeline_player",),
     "kernels.basics.units": ("percent", "quantity", "size"),
-    "kernels.engine.device": ("device", "where"),
+    "kernels.backend.device": ("device", "where"),
     "microscope": ("trace",),
-    "kernels.engine.vector": (
+    "kernels.backend.vector": (
         "aligned16",
         "load4",
         "load4_guarded",

@@ -20,7 +20,7 @@ from kernels.records.record import Record, Row
 __all__ = [
     "ALGORITHMS", "Grid", "Machine", "Mismatch", "best", "broadcast", "choose", "collective",
     "count", "group", "links", "load_gpus", "machine", "overlapped", "predict", "ring",
-    "schedule", "simulate", "speed_up", "told",
+    "schedule", "simulate", "speed_up", "describe",
 ]  # fmt: skip
 
 
@@ -49,7 +49,7 @@ def best(record: Record, **where: object) -> Row | None:
     return min(rows, key=lambda row: row.median, default=None)
 
 
-def told(plan: Schedule, itemsize: int = 4) -> list[str]:
+def describe(plan: Schedule, itemsize: int = 4) -> list[str]:
     """Each step of a schedule in a line: what moves, and what rank 0 multiplies."""
     lines = []
     for number, step in enumerate(plan.steps):

@@ -10,15 +10,15 @@ from urllib.parse import urlencode
 
 import numpy as np
 
+from kernels.backend import cuda, on_gpu
+from kernels.backend.device import where
 from kernels.basics.units import quantity
-from kernels.engine import cuda, on_gpu
-from kernels.engine.device import where
 from kernels.measure import oracle, timing
 from kernels.records import RecordError, load
 from kernels.rungs.order import LADDER
 from microscope import Trace, trace
 
-__all__ = ["Race", "measure"]
+__all__ = ["PageLink", "measure"]
 
 #: Sides of the matrices that are timed, and of those whose speeds are recorded.
 SIDE, RECORDED = 2048, 4096
@@ -26,7 +26,7 @@ SIDE, RECORDED = 2048, 4096
 PLACE = "../your-gpu.html?{}#choose-options-or-take-something-away"
 
 
-class Race:
+class PageLink:
     """A link to the page that runs a rung on the reader's own GPU.
 
     Parameters
@@ -54,7 +54,7 @@ def measure(
     arrays: tuple[Any, Any, Any],
     like: str,
     **options: int,
-) -> Race | None:
+) -> PageLink | None:
     """Print how fast a kernel of a matrix product is.
 
     On a GPU it's timed at 2048³. Elsewhere it's traced with `arrays`, and so is the rung that it
@@ -74,7 +74,7 @@ def measure(
 
     Returns
     -------
-    Race or None
+    PageLink or None
         Without a GPU, where to race this rung; a cell shows it.
     """
     M, N = arrays[2].shape
@@ -85,9 +85,9 @@ def measure(
         spent = timing.time(lambda: kernel[large, block](*held)).median
         print(f"Measured on {where()}, {SIDE}³: {quantity(2 * SIDE**3 / spent, 'FLOP/s')}")
         return None
-    told = " ".join(_without_a_gpu(trace(kernel, grid, block, *arrays), arrays, like, options))
-    print(textwrap.fill(told, 78))
-    return Race(like, options)
+    text = " ".join(_without_a_gpu(trace(kernel, grid, block, *arrays), arrays, like, options))
+    print(textwrap.fill(text, 78))
+    return PageLink(like, options)
 
 
 def _without_a_gpu(
@@ -97,6 +97,8 @@ def _without_a_gpu(
     rung, record = LADDER[like], load()
     named = ", ".join([rung.title, *(f"{name} {value}" for name, value in options.items())])
     M, N = arrays[2].shape
+    if not mine.outputs:
+        return [f"No GPU here, and the kernel did not run: {mine.problems[0].message}."]
     try:
         oracle.check(list(mine.outputs.values())[-1], *arrays[:2])
     except AssertionError:

@@ -101,11 +101,11 @@ def missing(folder: Path = CHAPTERS) -> list[str]:
             for part, what in parts.items()
             if not (chapter / part).is_file()
         ]
-        if told := settings(name, folder):
+        if problem := settings(name, folder):
             lines += [
                 f'chapters/{chapter.name}/chapter.toml has no {key}: write {key} = "…"'
                 for key in ("title", "after", "place")
-                if key not in told
+                if key not in problem
             ]
         for page in sorted(held):
             if chapter_of(page) != name:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kernels.engine import cupy, on_gpu
+from kernels.backend import cupy, on_gpu
 from kernels.host.follow import prepared
 from kernels.measure import oracle
 from kernels.rungs.order import Rung

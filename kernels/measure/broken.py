@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from kernels.engine import cuda, float32
+from kernels.backend import cuda, float32
 
 __all__ = ["CASES", "Mistake"]
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from kernels.engine import cupy
-from kernels.engine.device import device
+from kernels.backend import cupy
+from kernels.backend.device import device
 from kernels.host import cpp
 from kernels.measure import probes
 from kernels.measure.timing import time as time_launch

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from kernels.engine import cupy
-from kernels.engine.device import device
+from kernels.backend import cupy
+from kernels.backend.device import device
 from kernels.host import cdiv, cpp
 from kernels.host.follow import prepared
 from kernels.measure import ncu, probes
@@ -83,13 +83,13 @@ def launcher(
     Parameters
     ----------
     module : module
-        `copies` or `banks`; the C++ twin is in the file of the same name.
+        `copies` or `banks`; the C++ counterpart is in the file of the same name.
     name, engine : str
     n : int
         Threads.
     arrays : tuple of cupy.ndarray
     sizes : tuple of int
-        What only the C++ twin is told: its arrays are bare pointers.
+        What only the C++ counterpart is told: its arrays are bare pointers.
     scalars : tuple
         The kernel's further arguments, NumPy scalars.
     """

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from kernels.backend import cuda, cupy
 from kernels.basics.files import ROOT
-from kernels.engine import cuda, cupy
-from kernels.records.counters import COUNTS, LARGEST, SHARES, Launch
+from kernels.records.counters import COUNTS, LARGEST, SHARES, ProfiledLaunch
 
 __all__ = [
     "ProfilerError", "add_counts", "details", "launch_marked", "missing", "parse", "profile",
@@ -39,7 +39,7 @@ def profile(
     *,
     marked: bool = False,
     timeout: float = 600,
-) -> list[Launch]:
+) -> list[ProfiledLaunch]:
     """Run a command under the profiler, with the clocks left as they are.
 
     Parameters
@@ -207,7 +207,7 @@ def _unknown(name: str, said: str) -> bool:
     return re.search(pattern, said, re.IGNORECASE | re.MULTILINE) is not None
 
 
-def parse(text: str) -> list[Launch]:
+def parse(text: str) -> list[ProfiledLaunch]:
     """Read the profiler's raw CSV.
 
     Lines before the table (``==PROF== …``) and the row of units are skipped; a metric that could
@@ -228,7 +228,7 @@ def parse(text: str) -> list[Launch]:
             named = {name: value for name, value in row.items() if "__" in (name or "")}
             values = {name: _number(value) for name, value in named.items() if _readable(value)}
             grid = tuple(map(int, re.findall(r"\d+", row.get("Grid Size") or "")))
-            launches.append(Launch(row["Kernel Name"], values, grid))
+            launches.append(ProfiledLaunch(row["Kernel Name"], values, grid))
     return launches
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernels.engine import cupy
+from kernels.backend import cupy
 from kernels.host import half
 
 __all__ = [

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from kernels.engine import cupy
+from kernels.backend import cupy
 from kernels.host import cpp
 from kernels.measure import oracle, probes
 

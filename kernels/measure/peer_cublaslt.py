@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from nvmath.bindings import cublasLt as lt
 
-from kernels.engine import cupy
+from kernels.backend import cupy
 from kernels.host import half
 from kernels.host.cublas import FORMATS, SUMS_IN_FLOAT32
 from kernels.measure.timing import seconds

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from kernels.backend import cupy
 from kernels.basics.files import ROOT
-from kernels.engine import cupy
 from kernels.host import half
 from kernels.host.tma import tensor_map
 

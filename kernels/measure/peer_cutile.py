@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from kernels.backend import cupy
+from kernels.backend.device import device
 from kernels.basics.files import ROOT
-from kernels.engine import cupy
-from kernels.engine.device import device
 from kernels.host import cdiv, half
 from kernels.measure.timing import seconds
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from kernels.engine import cupy
-from kernels.engine.device import device
+from kernels.backend import cupy
+from kernels.backend.device import device
 from kernels.host import half
 from kernels.host.cublas import gemm
 from kernels.measure import peer_cute, peer_cutile

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from kernels.engine import cuda, cupy
-from kernels.engine.device import device
+from kernels.backend import cuda, cupy
+from kernels.backend.device import device
 from kernels.host import cdiv, cpp
 from kernels.host.follow import prepared
 from kernels.measure.timing import SHORTEST, Timing

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from kernels.backend import cupy
 from kernels.basics.files import ROOT
-from kernels.engine import cupy
 from kernels.measure import ncu, oracle, peers
 from kernels.records import counters
 from kernels.rungs.order import LADDER, Rung
@@ -178,9 +178,9 @@ def tables(rows: Sequence[dict[str, Any]], size: int = SIZE) -> dict[str, list[d
     }
 
 
-def by_job(launches: Sequence[ncu.Launch], count: int) -> list[list[ncu.Launch]]:
+def by_job(launches: Sequence[ncu.ProfiledLaunch], count: int) -> list[list[ncu.ProfiledLaunch]]:
     """The launches that follow each mark, by the number of the mark."""
-    found: list[list[ncu.Launch]] = [[] for _ in range(count)]
+    found: list[list[ncu.ProfiledLaunch]] = [[] for _ in range(count)]
     number = -1
     for launch in launches:
         if "tile_by_tile_mark" in launch.kernel:

@@ -116,7 +116,7 @@ def compile_numba(
 
 
 def with_numba(kernel: Any, index: str = "uint32") -> FunctionType:
-    """Return a kernel's function with the names of numba-cuda, whichever engine runs here.
+    """Return a kernel's function with the names of numba-cuda, whichever backend runs here.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def with_numba(kernel: Any, index: str = "uint32") -> FunctionType:
     from numba import cuda
     from numba.cuda import types
 
-    from kernels.engine import vector_numba
+    from kernels.backend import vector_numba
 
     function = kernel.py_func
     names = {"cuda": cuda, "uint32": getattr(types, index)}

@@ -12,9 +12,9 @@ from rich.table import Table
 from rich.text import Text
 
 from kernels import records
+from kernels.backend import on_gpu, why_cpu
 from kernels.basics import files
 from kernels.basics.units import percent, quantity
-from kernels.engine import on_gpu, why_cpu
 from kernels.measure import ncu, profiler
 from kernels.measure.bench.provenance import provenance
 from kernels.records import Row, counters

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from kernels.backend import cuda
 from kernels.basics.files import ROOT
-from kernels.engine import cuda
 from kernels.measure.broken import CASES
 
 __all__ = ["TOOLS", "SanitizerError", "finding", "reports", "verdict", "verdicts"]
@@ -58,7 +58,7 @@ def verdict(name: str, tool: str) -> dict[str, Any]:
     try:
         done = subprocess.run(
             command, cwd=ROOT, capture_output=True, text=True, timeout=SECONDS,
-            env={**os.environ, "KERNELS_ENGINE": "gpu"},
+            env={**os.environ, "KERNELS_BACKEND": "gpu"},
         )  # fmt: skip
         text = done.stdout + done.stderr
     except subprocess.TimeoutExpired:

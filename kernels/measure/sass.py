@@ -4,7 +4,7 @@
 of it with a tool of the CUDA toolkit, and `inner_loop` finds in that text the loop that does the
 work. The rest reads that loop: how many instructions of which kind, and what one of them means.
 
->>> loop = inner_loop(disassemble(code_of(LADDER["tiled"].twin())))          # doctest: +SKIP
+>>> loop = inner_loop(disassemble(code_of(LADDER["tiled"].cpp_kernel())))          # doctest: +SKIP
 >>> loop.counts()["multiply_adds"], loop.counts()["local"]                    # doctest: +SKIP
 """
 
@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kernels.engine import cupy
-from kernels.engine.device import device
+from kernels.backend import cupy
+from kernels.backend.device import device
 from microscope import cuda as interpreter
 
 __all__ = [

@@ -6,8 +6,8 @@ from time import perf_counter, sleep
 
 import numpy as np
 
-from kernels.engine import cupy, on_gpu
-from kernels.engine.device import device
+from kernels.backend import cupy, on_gpu
+from kernels.backend.device import device
 from kernels.host import memory_errors
 
 __all__ = ["Timing", "seconds", "time", "time_in_turn"]
@@ -88,14 +88,14 @@ def time(
     flush_l2 : bool
         Before every repeat write a buffer larger than the L2 cache, outside the measured time, so
         that the kernel finds its data in global memory. Without it, launches are measured in
-        batches of at least a millisecond, and the cache stays warm. Ignored on the CPU engine.
+        batches of at least a millisecond, and the cache stays warm. Ignored on the interpreter.
     limit : float
         Seconds after which no further repeat is started (there are at least three).
 
     Returns
     -------
     Timing
-        Median, quartiles and number of repeats, in seconds. On the CPU engine it is the time of
+        Median, quartiles and number of repeats, in seconds. On the interpreter it is the time of
         the interpreter, and says so.
 
     Raises
@@ -181,7 +181,7 @@ def _rested(stopwatch, rest):
 
 
 def _wall_clock(launch):
-    """Return a function that measures one launch on the CPU engine."""
+    """Return a function that measures one launch on the interpreter."""
 
     def stopwatch():
         start = perf_counter()

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from kernels.host import cdiv
-from kernels.rungs.webgpu.ladder import Choice
+from kernels.rungs.webgpu.ladder import Variant
 
 #: Seconds that the launches of one sample take together: beside them a submission is short.
 SAMPLE = 0.04
@@ -73,7 +73,7 @@ class Adapter:
         queries = self.device.create_query_set(type="timestamp", count=2)
         return queries, self.device.create_buffer(size=16, usage=usage)
 
-    def fault(self, choice: Choice) -> str:
+    def fault(self, choice: Variant) -> str:
         """Why the rung can't run here with these options, in one line; empty if it can."""
         rung, (x, y) = choice.rung, choice.block
         threads, shared = (self.limits[LIMITS[number]] for number in (0, 3))
@@ -185,7 +185,7 @@ class Product:
         Rounded to fp16 where the rung reads that.
     """
 
-    def __init__(self, opened: Adapter, choice: Choice, A: np.ndarray, B: np.ndarray):
+    def __init__(self, opened: Adapter, choice: Variant, A: np.ndarray, B: np.ndarray):
         (self.M, self.K), self.N = A.shape, B.shape[1]
         self.opened, self.choice = opened, choice
         rung, (BM, BN), BK = choice.rung, choice.tile, choice.step
@@ -228,7 +228,7 @@ def filled(matrix: np.ndarray, rows: int, cols: int, gap: float) -> np.ndarray:
     return held
 
 
-def multiply(opened: Adapter, choice: Choice, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+def multiply(opened: Adapter, choice: Variant, A: np.ndarray, B: np.ndarray) -> np.ndarray:
     """Return A·B as the rung computes it.
 
     Raises

@@ -1,7 +1,7 @@
 """Reads of shared memory whose 32 lanes lie a stride apart: what a row and a column cost."""
 
 from kernels import host
-from kernels.engine import cuda, float32, uint32
+from kernels.backend import cuda, float32, uint32
 from kernels.host import cdiv
 
 WORDS = 2048  #: floats in shared memory, all of them in use

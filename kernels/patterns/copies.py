@@ -5,7 +5,7 @@ adds up one line of a matrix: what the warp's neighbours touch decides what that
 """
 
 from kernels import host
-from kernels.engine import cuda, float32
+from kernels.backend import cuda, float32
 from kernels.host import cdiv
 
 FIELDS = 8  #: floats of a particle: x, y, z, their three velocities, mass, charge

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kernels import host
-from kernels.engine import cuda, float32, uint32
+from kernels.backend import cuda, float32, uint32
 from kernels.host import cdiv, cpp
 from kernels.host.model import Access, Model
 from kernels.host.versions import Versions
@@ -195,9 +195,9 @@ class Version:
         return self._launcher(Turned(A, B, engine))
 
     def _launcher(self, turned: "Turned") -> Callable[[], object]:
-        return turned.launcher(self.kernel, self.twin, *self.launch(turned.M, turned.N))
+        return turned.launcher(self.kernel, self.cpp_kernel, *self.launch(turned.M, turned.N))
 
-    def twin(self):
+    def cpp_kernel(self):
         """Return the compiled CUDA C++ kernel."""
         return cpp.load("transpose", f"transpose_{self.name}")
 

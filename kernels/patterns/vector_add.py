@@ -1,7 +1,7 @@
 """Vector addition: one element per thread, or many."""
 
 from kernels import host
-from kernels.engine import cuda
+from kernels.backend import cuda
 from kernels.host import cdiv, cpp
 from kernels.host.model import WARP, Access, Model
 

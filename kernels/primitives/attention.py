@@ -13,8 +13,8 @@ from functools import cache, cached_property
 import numpy as np
 
 from kernels import host
-from kernels.engine import cuda, cupy, float32, uint32
-from kernels.engine.device import device
+from kernels.backend import cuda, cupy, float32, uint32
+from kernels.backend.device import device
 from kernels.host import cdiv, cpp, half, option
 from kernels.host.follow import prepared
 from kernels.primitives import attention_wgmma as hopper
@@ -341,13 +341,13 @@ def _launcher(
     chosen = Tiles(**tiles)
     grid = launch(operands.heads, operands.N, chosen.queries)
     asked = chosen.shared_bytes_of(operands.D)
-    twin = cpp.load("attention", shared_bytes=asked, **macros(operands, causal, chosen))
+    compiled = cpp.load("attention", shared_bytes=asked, **macros(operands, causal, chosen))
     arguments = (
         *operands.cpp_arguments(),
         np.int32(operands.N),
         np.float32(scale * math.log2(math.e)),
     )
-    return prepared(twin, grid, (32 * chosen.warps,), arguments, asked)
+    return prepared(compiled, grid, (32 * chosen.warps,), arguments, asked)
 
 
 def takes_wgmma(wgmma: int | None, tiles: dict[str, int]) -> bool:

@@ -20,7 +20,7 @@ from functools import cache
 import numpy as np
 
 from kernels import host
-from kernels.engine import cuda, float32, uint32
+from kernels.backend import cuda, float32, uint32
 from kernels.host import cdiv
 from kernels.host.follow import prepared
 from kernels.primitives import attention as forward

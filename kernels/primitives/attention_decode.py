@@ -15,8 +15,8 @@ from functools import cache
 import numpy as np
 
 from kernels import host
-from kernels.engine import cuda, cupy, float32
-from kernels.engine.vector import aligned16, load4_guarded, unrolled
+from kernels.backend import cuda, cupy, float32
+from kernels.backend.vector import aligned16, load4_guarded, unrolled
 from kernels.host import cdiv
 from kernels.host.follow import prepared
 from kernels.primitives.softmax import ALL, LOWEST

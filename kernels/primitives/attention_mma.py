@@ -9,8 +9,8 @@ import math
 from functools import cache
 
 from kernels import ptx
-from kernels.engine import cuda, float32, uint8, uint32, uint64
-from kernels.engine.vector import unrolled
+from kernels.backend import cuda, float32, uint8, uint32, uint64
+from kernels.backend.vector import unrolled
 
 WARPS = 4  #: of a block
 THREADS = 32 * WARPS

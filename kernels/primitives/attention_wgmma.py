@@ -17,9 +17,9 @@ from functools import cache
 import numpy as np
 
 from kernels import ptx
-from kernels.engine import cuda, float32, int32, uint8, uint32, uint64
-from kernels.engine.device import device
-from kernels.engine.vector import unrolled
+from kernels.backend import cuda, float32, int32, uint8, uint32, uint64
+from kernels.backend.device import device
+from kernels.backend.vector import unrolled
 from kernels.host import cdiv, cpp
 from kernels.host.follow import prepared
 from kernels.host.tma import tensor_map

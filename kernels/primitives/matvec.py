@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from kernels import host, ptx
-from kernels.engine import cuda, cupy, float32
-from kernels.engine.vector import aligned16, load4_guarded, unrolled
+from kernels.backend import cuda, cupy, float32
+from kernels.backend.vector import aligned16, load4_guarded, unrolled
 from kernels.host import cdiv, cpp
 from kernels.host.follow import prepared
 from kernels.host.model import WARP, Access, Model
@@ -200,12 +200,12 @@ class Version:
         if operands.engine == "cpp":
             arguments = operands.cpp_arguments()
             W, x, _ = operands.on_device
-            return prepared(self.twin(host.wide(W, x.reshape(1, -1))), grid, block, arguments)
+            return prepared(self.cpp_kernel(host.wide(W, x.reshape(1, -1))), grid, block, arguments)
         W, x, y = operands.arguments()
         x = cupy.asarray(x).reshape(1, -1) if self.vector == 4 else x
         return prepared(self.kernel, grid, block, (W, x, y))
 
-    def twin(self, wide: int = 1):
+    def cpp_kernel(self, wide: int = 1):
         """Return the compiled CUDA C++ kernel; `wide` is 1 where 16 bytes may go at once."""
         return cpp.load("matvec", f"matvec_{self.name}", WIDE=wide)
 
@@ -265,12 +265,12 @@ class Thin:
         return self._launcher(ThinProduct(W, X, Y, engine))
 
     def _launcher(self, operands: "ThinProduct") -> Callable[[], object]:
-        def twin():
-            return self.twin(host.wide(*operands.on_device[:2]))
+        def cpp_kernel():
+            return self.cpp_kernel(host.wide(*operands.on_device[:2]))
 
-        return operands.launcher(self.kernel, twin, *self.launch(operands.N))
+        return operands.launcher(self.kernel, cpp_kernel, *self.launch(operands.N))
 
-    def twin(self, wide: int = 1):
+    def cpp_kernel(self, wide: int = 1):
         """Return the compiled CUDA C++ kernel; `wide` is 1 where 16 bytes may go at once."""
         macros = {"VECTORS": self.M, "ROWS": self.rows_of_warp, "WIDE": wide}
         return cpp.load("matvec", "matvec_staged" if self.staged else "matvec_thin", **macros)

@@ -10,8 +10,8 @@ from functools import cache
 import numpy as np
 
 from kernels import host, ptx
-from kernels.engine import cuda, float32, uint32
-from kernels.engine.vector import aligned16, load4_guarded, unrolled
+from kernels.backend import cuda, float32, uint32
+from kernels.backend.vector import aligned16, load4_guarded, unrolled
 from kernels.host import cdiv
 from kernels.host.follow import prepared
 from kernels.primitives.reduction import BLOCK, WARPS, sum_of_warp

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernels import host
-from kernels.engine import cuda, float32
-from kernels.engine.vector import aligned16, load4, unrolled
+from kernels.backend import cuda, float32
+from kernels.backend.vector import aligned16, load4, unrolled
 from kernels.host import cdiv, cpp
 from kernels.host.follow import prepared
 from kernels.host.model import WARP, Access, Model
@@ -214,10 +214,10 @@ class Version:
 
     def _bound(self, grid, a, sums, engine: str) -> Callable[[], object]:
         if engine == "cpp":
-            return prepared(self.twin(), grid, (BLOCK,), (a, sums, np.int32(a.size)))
+            return prepared(self.cpp_kernel(), grid, (BLOCK,), (a, sums, np.int32(a.size)))
         return prepared(self.kernel, grid, (BLOCK,), (*self.views(a), sums))
 
-    def twin(self):
+    def cpp_kernel(self):
         """Return the compiled CUDA C++ kernel."""
         return cpp.load("reduction", f"sum_{self.name}")
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernels import host, ptx
-from kernels.engine import cuda, cupy, float32, int32, on_gpu, uint32, uint64
-from kernels.engine.vector import aligned16, load4_guarded, store4_guarded, unrolled
+from kernels.backend import cuda, cupy, float32, int32, on_gpu, uint32, uint64
+from kernels.backend.vector import aligned16, load4_guarded, store4_guarded, unrolled
 from kernels.host import cdiv, cpp
 from kernels.host.follow import prepared
 from kernels.host.model import WARP, Access, Model
@@ -300,8 +300,8 @@ class Version:
     def _bound(self, kernel, file: str, launched, n: int, arrays: tuple, engine: str):
         if engine == "cpp":
             wide = host.wide(*(array for array in arrays if array.ndim == 2))
-            twin = cpp.load(file, name_of(kernel), **({"WIDE": wide} if file == "scan" else {}))
-            return prepared(twin, *launched, (*arrays, np.int32(n)))
+            compiled = cpp.load(file, name_of(kernel), **({"WIDE": wide} if file == "scan" else {}))
+            return prepared(compiled, *launched, (*arrays, np.int32(n)))
         return prepared(kernel, *launched, arrays)
 
 
@@ -359,8 +359,8 @@ class LookBack:
         sums, prefixes, states = self.workspace(operands.n)
         arrays = a, sums, prefixes, states, out
         if operands.engine == "cpp":
-            twin = cpp.load("scan", "scan_lookback", WIDE=host.wide(a, out), VECTORS=VECTORS)
-            launch = prepared(twin, *self.launch(operands.n), (*arrays, np.int32(operands.n)))
+            compiled = cpp.load("scan", "scan_lookback", WIDE=host.wide(a, out), VECTORS=VECTORS)
+            launch = prepared(compiled, *self.launch(operands.n), (*arrays, np.int32(operands.n)))
         else:
             launch = prepared(self.kernel, *self.launch(operands.n), arrays)
 

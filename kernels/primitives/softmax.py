@@ -13,8 +13,8 @@ from functools import cache
 import numpy as np
 
 from kernels import host
-from kernels.engine import cuda, float32, uint32
-from kernels.engine.vector import unrolled
+from kernels.backend import cuda, float32, uint32
+from kernels.backend.vector import unrolled
 from kernels.host import cdiv, cpp
 from kernels.host.model import Access, Model
 from kernels.host.versions import Versions
@@ -170,9 +170,9 @@ class Version:
         return self._launcher(Rows(A, P, engine))
 
     def _launcher(self, rows: "Rows") -> Callable[[], object]:
-        return rows.launcher(self.kernel, self.twin, *self.launch(rows.M, rows.N))
+        return rows.launcher(self.kernel, self.cpp_kernel, *self.launch(rows.M, rows.N))
 
-    def twin(self):
+    def cpp_kernel(self):
         """Return the compiled CUDA C++ kernel."""
         return cpp.load("softmax", f"softmax_{self.name}")
 
@@ -235,9 +235,9 @@ class Registers:
         return self._launcher(Rows(A, P, engine))
 
     def _launcher(self, rows: "Rows") -> Callable[[], object]:
-        return rows.launcher(self.kernel, self.twin, *self.launch(rows.M, rows.N))
+        return rows.launcher(self.kernel, self.cpp_kernel, *self.launch(rows.M, rows.N))
 
-    def twin(self):
+    def cpp_kernel(self):
         """Return the compiled CUDA C++ kernel."""
         return cpp.load("softmax", "softmax_registers", EACH=self.each)
 

@@ -20,9 +20,9 @@ from functools import cache
 import numpy as np
 
 from kernels import host, ptx
-from kernels.engine import cuda, cupy, float32, int32, uint32, uint64
-from kernels.engine.device import device
-from kernels.engine.vector import unrolled
+from kernels.backend import cuda, cupy, float32, int32, uint32, uint64
+from kernels.backend.device import device
+from kernels.backend.vector import unrolled
 from kernels.host import cdiv, e4m3, half
 from kernels.host.follow import prepared
 from kernels.primitives.matvec_int4 import GROUP

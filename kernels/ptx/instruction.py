@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from kernels.engine import on_gpu
-from kernels.ptx.operands import Numbers, Scalar, Special
+from kernels.backend import on_gpu
+from kernels.ptx.operands import RegisterList, Scalar, Special
 from microscope import Intrinsic, also_known
 
 __all__ = ["Capability", "Instruction", "assembly", "made"]
@@ -46,7 +46,7 @@ class Instruction(Intrinsic):
 
     name: str
     text: str
-    takes: Mapping[str, Scalar | Numbers | Special]
+    takes: Mapping[str, Scalar | RegisterList | Special]
     gives: tuple[Scalar, ...] = ()
     least: Capability = (7, 5)
     only: bool = False

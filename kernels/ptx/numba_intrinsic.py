@@ -10,7 +10,7 @@ from numba.cuda import types
 from numba.cuda.core.errors import TypingError
 from numba.cuda.extending import intrinsic
 
-from kernels.ptx.operands import Literal, Numbers, Scalar, SharedArray, TensorMap
+from kernels.ptx.operands import Literal, RegisterList, Scalar, SharedArray, TensorMap
 
 __all__ = ["cluster_dims", "intrinsic_of", "store_pair"]
 
@@ -90,7 +90,7 @@ def write(instruction, literals: dict, context, builder, signature, arguments):
     ):
         if kind is Literal:
             spelled[name] = str(literals[name])
-        elif isinstance(kind, Numbers):
+        elif isinstance(kind, RegisterList):
             places = elements(context, builder, type_, value, literals.get(kind.count, kind.count))
             if kind.written:
                 start = len(outs)

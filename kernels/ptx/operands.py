@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 __all__ = [
     "Literal",
-    "Numbers",
+    "RegisterList",
     "Scalar",
     "SharedArray",
     "Special",
@@ -28,7 +28,7 @@ class Scalar:
 
 
 @dataclass(frozen=True)
-class Numbers:
+class RegisterList:
     """An operand in several registers: the first `count` elements of a local array.
 
     Those of `written` ones go in and come back. `count` may be the name of a literal argument.
@@ -56,11 +56,11 @@ TensorMap = Special("tensor map")
 SharedArray = Special("shared array")
 
 
-def floats(count: int | str) -> Numbers:
+def floats(count: int | str) -> RegisterList:
     """The operand of `count` sums: float32, read and written."""
-    return Numbers(f32, count, True)
+    return RegisterList(f32, count, True)
 
 
-def words(count: int) -> Numbers:
+def words(count: int) -> RegisterList:
     """The operand of `count` registers of 32 bits, read only."""
-    return Numbers(u32, count, False)
+    return RegisterList(u32, count, False)

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 __all__ = [
-    "Launch", "METRICS", "NAMES", "SECTOR", "STALL_WORDS", "WAVEFRONT", "bytes_at", "figures",
-    "missing",
+    "METRICS", "NAMES", "SECTOR", "STALL_WORDS", "WAVEFRONT", "ProfiledLaunch", "bytes_at",
+    "figures", "missing",
 ]  # fmt: skip
 
 SECTOR = 32  #: bytes that L1, L2 and DRAM hand over at least
@@ -20,7 +20,7 @@ WAVEFRONT = 128  #: bytes that L1 and shared memory hand over at most, each cloc
 
 
 @dataclass(frozen=True)
-class Launch:
+class ProfiledLaunch:
     """One profiled launch: the kernel's compiled name, each metric that could be read, its grid."""
 
     kernel: str
@@ -108,7 +108,7 @@ STEPS = ("nanoseconds", "l1_hits", "l1_misses", "l2_hits", "l2_misses", "static_
 NAMES = tuple(name for name in (*COUNTS, *SHARES, *RATIOS, *LARGEST, *DERIVED) if name not in STEPS)
 
 
-def figures(launches: Sequence[Launch]) -> dict[str, Any]:
+def figures(launches: Sequence[ProfiledLaunch]) -> dict[str, Any]:
     """What was counted in the launches of one product, under our names.
 
     Counts are added up; shares and ratios are averaged, each launch weighing as long as it took.

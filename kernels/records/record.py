@@ -89,9 +89,9 @@ class Row(dict):
         return ", ".join(f"{name} {self[name]}" for name in self if name not in skipped)
 
     def __str__(self) -> str:
-        told = [f"{key}={value}" for key, value in key_of(self)]
+        words = [f"{key}={value}" for key, value in key_of(self)]
         share = f", {percent(self.share)} of cuBLAS" if "cublas_gflops" in self else ""
-        return f"{' '.join(told)}: {self.speed}{share}"
+        return f"{' '.join(words)}: {self.speed}{share}"
 
 
 def key_of(row: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
@@ -213,8 +213,8 @@ class Record:
             raise RecordError(f"{len(found)} rows of {table!r} match {asked}: say more")
         near = self.tables[table]
         recorded = {name: sorted({str(field_of(row, name)) for row in near}) for name in where}
-        told = "; ".join(f"{name}: {', '.join(values)}" for name, values in recorded.items())
-        raise RecordError(f"record {self.name!r} has no {table} row with {asked}. Recorded: {told}")
+        text = "; ".join(f"{name}: {', '.join(values)}" for name, values in recorded.items())
+        raise RecordError(f"record {self.name!r} has no {table} row with {asked}. Recorded: {text}")
 
     def timing(
         self,
@@ -310,8 +310,8 @@ def load(name: str | None = None) -> Record:
         own = _own_gpu()
         name = next((n for n in (own, DEFAULT_GPU) if n in recorded), recorded[0])
     if name not in recorded:
-        told = f"recorded are {', '.join(recorded)}" if recorded else "nothing is recorded yet"
-        raise RecordError(f"no record of GPU {name!r}: {told}")
+        text = f"recorded are {', '.join(recorded)}" if recorded else "nothing is recorded yet"
+        raise RecordError(f"no record of GPU {name!r}: {text}")
     return read(folder() / f"{name}.json")
 
 
@@ -408,7 +408,7 @@ def listed(names: Iterable[str]) -> str:
 
 
 def _own_gpu() -> str | None:
-    from kernels.engine import on_gpu
-    from kernels.engine.device import device
+    from kernels.backend import on_gpu
+    from kernels.backend.device import device
 
     return slug(device().name) if on_gpu else None

@@ -6,8 +6,8 @@ For GPUs of compute capability 8.0 and above.
 from dataclasses import dataclass, replace
 
 from kernels import ptx
-from kernels.engine import cuda, float32, int32, uint32, uint64
-from kernels.engine.vector import load4, store4_guarded, unrolled
+from kernels.backend import cuda, float32, int32, uint32, uint64
+from kernels.backend.vector import load4, store4_guarded, unrolled
 from kernels.host import option
 from kernels.host.follow import prepared
 from kernels.host.model import traffic

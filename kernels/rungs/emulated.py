@@ -20,8 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernels import host, ptx
-from kernels.engine import cuda, cupy, float32, int32, on_gpu, uint8, uint32, uint64
-from kernels.engine.vector import aligned16, load4_guarded, unrolled
+from kernels.backend import cuda, cupy, float32, int32, on_gpu, uint8, uint32, uint64
+from kernels.backend.vector import aligned16, load4_guarded, unrolled
 from kernels.host import cdiv, cpp, half, option, tensor_cores
 from kernels.host.follow import prepared
 from kernels.host.rung import Rung, made

@@ -23,8 +23,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kernels import ptx
-from kernels.engine import cuda, float32, int32, uint8, uint32, uint64
-from kernels.engine.vector import unrolled
+from kernels.backend import cuda, float32, int32, uint8, uint32, uint64
+from kernels.backend.vector import unrolled
 from kernels.host import cdiv, fp8, half, option
 from kernels.host.tensor_cores import BOX_BYTES, HopperRung, map_of_result
 from kernels.host.tma import tensor_map

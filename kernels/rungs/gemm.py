@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from kernels import host, ptx
-from kernels.engine import cuda, cupy, float32, uint32
-from kernels.engine.vector import unrolled
+from kernels.backend import cuda, cupy, float32, uint32
+from kernels.backend.vector import unrolled
 from kernels.host import cdiv, half
 from kernels.host.follow import prepared
 from kernels.host.options import either

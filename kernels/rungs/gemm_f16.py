@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kernels import host, ptx
-from kernels.engine import cuda, cupy, float32, int32, uint8, uint32, uint64
-from kernels.engine.vector import unrolled
+from kernels.backend import cuda, cupy, float32, int32, uint8, uint32, uint64
+from kernels.backend.vector import unrolled
 from kernels.host import cdiv, half, option, rows
 from kernels.host.follow import prepared
 from kernels.host.rung import made

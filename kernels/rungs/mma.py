@@ -7,9 +7,9 @@ deep, lie in shared memory: while one is multiplied, the others are on their way
 from dataclasses import dataclass
 
 from kernels import host, ptx
-from kernels.engine import cuda, float32, uint8, uint32, uint64
-from kernels.engine.device import device
-from kernels.engine.vector import unrolled
+from kernels.backend import cuda, float32, uint8, uint32, uint64
+from kernels.backend.device import device
+from kernels.backend.vector import unrolled
 from kernels.host import cdiv, half, option
 from kernels.host.tensor_cores import HalfRung
 from kernels.rungs import mma_sm75

@@ -7,8 +7,8 @@ For GPUs from Turing on, such as the T4. A block of 8 warps owns 128 × 128 elem
 from dataclasses import dataclass
 
 from kernels import host, ptx
-from kernels.engine import cuda, float32, uint8, uint32, uint64
-from kernels.engine.vector import unrolled
+from kernels.backend import cuda, float32, uint8, uint32, uint64
+from kernels.backend.vector import unrolled
 from kernels.host import cdiv, half
 from kernels.host.tensor_cores import HalfRung
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from kernels import host
-from kernels.engine import cuda, float32, uint32
+from kernels.backend import cuda, float32, uint32
 from kernels.host.model import Access, Model, rows_of_warp
 from kernels.host.rung import Rung
 
@@ -25,7 +25,7 @@ def naive(A, B, C):
 class Options(host.Options):
     block: int = host.option(32, (8, 16, 32), "side of the square block of threads")
 
-    macros = {}  # nothing that the C++ twin has to know when it is compiled
+    macros = {}  # nothing that the C++ counterpart has to know when it is compiled
 
     def check(self):
         host.check_tile(self.block, "block")

@@ -7,8 +7,8 @@ of B for all.
 from dataclasses import dataclass
 
 from kernels import ptx
-from kernels.engine import cuda, float32, int32, uint8, uint64
-from kernels.engine.vector import unrolled
+from kernels.backend import cuda, float32, int32, uint8, uint64
+from kernels.backend.vector import unrolled
 from kernels.host import cdiv, check_group, half, option
 from kernels.host.tensor_cores import (
     BM,

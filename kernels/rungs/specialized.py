@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from kernels import ptx
-from kernels.engine import cuda, float32, uint8, uint64
-from kernels.engine.vector import unrolled
+from kernels.backend import cuda, float32, uint8, uint64
+from kernels.backend.vector import unrolled
 from kernels.host import option
 from kernels.host.tensor_cores import HopperRung, HopperTiles
 from kernels.rungs import mma

@@ -10,8 +10,8 @@ from functools import cache
 import numpy as np
 
 from kernels import host
-from kernels.engine import cuda, float32, uint32
-from kernels.engine.vector import aligned16, load4, load4_guarded, store4, store4_guarded, unrolled
+from kernels.backend import cuda, float32, uint32
+from kernels.backend.vector import aligned16, load4, load4_guarded, store4, store4_guarded, unrolled
 from kernels.host import cdiv, cpp, option, realigned
 from kernels.host.follow import prepared
 from kernels.host.rung import Rung, made
@@ -199,7 +199,7 @@ class Options(swizzled.Options):
     @property
     def macros(self):
         macros = super().macros
-        del macros["SPLIT"]  # the C++ twin reads it from the grid
+        del macros["SPLIT"]  # the C++ counterpart reads it from the grid
         return macros
 
     def grid_dim(self, M, N):

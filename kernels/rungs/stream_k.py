@@ -16,8 +16,8 @@ from functools import lru_cache
 import numpy as np
 
 from kernels import host, ptx
-from kernels.engine import cuda, cupy, float32, int32, on_gpu, uint8, uint32, uint64
-from kernels.engine.vector import unrolled
+from kernels.backend import cuda, cupy, float32, int32, on_gpu, uint8, uint32, uint64
+from kernels.backend.vector import unrolled
 from kernels.host import cdiv, cpp, half, option, tensor_cores
 from kernels.host.follow import follower, prepared
 from kernels.host.rung import made
@@ -470,9 +470,9 @@ class StreamK(HopperRung):
                 address = compiled._codelibrary.get_cufunc().handle
         else:
             macros = options.macros | self.macros(product) | {"PARTS": dealt.parts}
-            twin = cpp.load(self.name, shared_bytes=asked, arch=self.arch, **macros)
-            launch = follower(twin, *where)
-            address = twin.kernel.ptr
+            compiled = cpp.load(self.name, shared_bytes=asked, arch=self.arch, **macros)
+            launch = follower(compiled, *where)
+            address = compiled.kernel.ptr
         if on_gpu and dealt.sharers:
             check_room(int(address), dealt, options)
         # Tensor maps are bare addresses: `product` keeps the arrays that lie there.

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from kernels.engine import cuda, float32, uint32
-from kernels.engine.vector import aligned16, load4, load4_guarded, store4, store4_guarded, unrolled
+from kernels.backend import cuda, float32, uint32
+from kernels.backend.vector import aligned16, load4, load4_guarded, store4, store4_guarded, unrolled
 from kernels.host import check_group, option
 from kernels.host.rung import Rung
 from kernels.host.tiles import WarpTiles, registers_of

@@ -1,7 +1,7 @@
 """Thread tiles in two dimensions: TM × TN results per thread, from TM + TN elements read."""
 
-from kernels.engine import cuda, float32, uint32
-from kernels.engine.vector import unrolled
+from kernels.backend import cuda, float32, uint32
+from kernels.backend.vector import unrolled
 from kernels.host.rung import Rung
 from kernels.host.tiles import ThreadTiles, registers_of
 

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernels.engine import cuda, float32, uint32
-from kernels.engine.vector import unrolled
+from kernels.backend import cuda, float32, uint32
+from kernels.backend.vector import unrolled
 from kernels.host import option
 from kernels.host.rung import Rung
 from kernels.host.tiles import Tiles, check_multiple

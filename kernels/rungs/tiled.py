@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from kernels import host
-from kernels.engine import cuda, float32, uint32
+from kernels.backend import cuda, float32, uint32
 from kernels.host.model import Access, Model, rows_of_warp
 from kernels.host.rung import Rung
 

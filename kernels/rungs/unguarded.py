@@ -5,8 +5,8 @@ is worked out once, before the loop; and a tile is stored one step before the ba
 it.
 """
 
-from kernels.engine import cuda, float32, uint32
-from kernels.engine.vector import aligned16, load4, load4_guarded, store4, store4_guarded, unrolled
+from kernels.backend import cuda, float32, uint32
+from kernels.backend.vector import aligned16, load4, load4_guarded, store4, store4_guarded, unrolled
 from kernels.host.rung import Rung
 from kernels.host.tiles import registers_of
 from kernels.rungs.swizzled import Options

@@ -1,7 +1,7 @@
 """Warp tiles: the 32 threads of a warp share a compact tile, and read one k ahead."""
 
-from kernels.engine import cuda, float32, uint32
-from kernels.engine.vector import aligned16, load4, load4_guarded, store4, store4_guarded, unrolled
+from kernels.backend import cuda, float32, uint32
+from kernels.backend.vector import aligned16, load4, load4_guarded, store4, store4_guarded, unrolled
 from kernels.host.rung import Rung
 from kernels.host.tiles import WarpTiles, registers_of
 

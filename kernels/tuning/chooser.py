@@ -18,10 +18,10 @@ from functools import lru_cache
 from math import prod
 
 from kernels import host, records
+from kernels.backend import cupy, on_gpu
+from kernels.backend.device import device
 from kernels.basics.files import slug
 from kernels.budget import here, product, versions
-from kernels.engine import cupy, on_gpu
-from kernels.engine.device import device
 from kernels.host import check_sizes, half, tuned
 from kernels.host.plans import Plans, unowned
 from kernels.host.rung import ENGINE_TITLES, Rung, Values

@@ -143,7 +143,7 @@ def predict(
     work = 2 * chosen.busiest(M, N, K, gpu.sms)
     compute = work / peak
     model = chosen.model(M, N, K)
-    l2 = model.bytes_asked / (L2_BYTES_PER_CLOCK * gpu.sms * clock)
+    l2 = model.bytes_requested / (L2_BYTES_PER_CLOCK * gpu.sms * clock)
     dram = model.bytes_compulsory / gpu.bandwidth
     # Parts of K leave partial sums, which a second launch reads and adds.
     adding = ANOTHER_LAUNCH + 2 * 4 * M * N * split / gpu.bandwidth if split > 1 else 0.0

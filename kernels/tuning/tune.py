@@ -17,9 +17,9 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from kernels.backend import cupy
 from kernels.basics import data_sheets
 from kernels.basics.files import replace_text, slug
-from kernels.engine import cupy
 from kernels.host import tuned
 from kernels.host.rung import Rung, Values
 from kernels.host.tuned import Tuned
@@ -42,7 +42,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Candidates:
     """What a search will measure, in this order, and what it leaves out."""
 
     rung: Rung
@@ -55,7 +55,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Measured:
+class Timed:
     """What one candidate showed: seconds (median and quartiles), or what went wrong."""
 
     options: Values
@@ -71,7 +71,7 @@ def plan(
     dtype: str = "",
     most: int = MOST,
     within: float = WITHIN,
-) -> Plan:
+) -> Candidates:
     """List the legal options of a rung and leave out those that cannot win.
 
     Parameters
@@ -126,7 +126,7 @@ def plan(
         else:
             why = f"predicted {slower:.2f} times as slow as the best: {most} others come first"
             pruned.append(Candidate(candidate.options, candidate.prediction, why))
-    return Plan(rung, engine, dtype, shape, gpu, tuple(kept), tuple(pruned))
+    return Candidates(rung, engine, dtype, shape, gpu, tuple(kept), tuple(pruned))
 
 
 def limit(found: Prediction) -> str:
@@ -154,11 +154,11 @@ def unfinished(gpu: str) -> Path:
 
 
 def search(
-    todo: Plan,
+    todo: Candidates,
     measure: Callable[[Values, bool], dict[str, float]],
     about: dict[str, Any],
     report: Callable[[Values, int, int], None] = lambda options, done, total: None,
-) -> tuple[Tuned, list[Measured]]:
+) -> tuple[Tuned, list[Timed]]:
     """Measure the kept candidates and store the best.
 
     Parameters
@@ -194,14 +194,14 @@ def search(
     defaults = todo.rung.default(todo.engine)
     total = len(todo.kept) + FINALISTS
 
-    def once(options: Values, longer: bool) -> Measured:
+    def once(options: Values, longer: bool) -> Timed:
         known = next((m for m, long in done if m.options == options and long == longer), None)
         if known is None:
             report(options, len(done), total)
             try:
-                known = Measured(options, measure(options, longer))
+                known = Timed(options, measure(options, longer))
             except Exception as error:
-                known = Measured(options, None, " ".join(f"{error}".split())[:200])
+                known = Timed(options, None, " ".join(f"{error}".split())[:200])
             done.append((known, longer))
             _keep(file, same, done)
         return known
@@ -245,7 +245,7 @@ def search(
     return found, [*last, *again, *(m for m in first if not m.seconds)]
 
 
-def _identity(todo: Plan, about: dict[str, Any]) -> dict[str, Any]:
+def _identity(todo: Candidates, about: dict[str, Any]) -> dict[str, Any]:
     """What must be the same for a search to resume: else its figures are of something else."""
     return {
         "rung": todo.rung.name, "engine": todo.engine, "dtype": todo.dtype,
@@ -254,14 +254,14 @@ def _identity(todo: Plan, about: dict[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _resume(file: Path, same: dict[str, Any]) -> list[tuple[Measured, bool]]:
+def _resume(file: Path, same: dict[str, Any]) -> list[tuple[Timed, bool]]:
     """What an interrupted search of the same kind has measured; a spoilt file is measured anew."""
     try:
         held = json.loads(file.read_text(encoding="utf-8"))
         if held["same"] != same:
             return []
         return [
-            (Measured(dict(one["options"]), one["seconds"], str(one["note"])), bool(one["longer"]))
+            (Timed(dict(one["options"]), one["seconds"], str(one["note"])), bool(one["longer"]))
             for one in held["measured"]
             if one["seconds"] is None or one["seconds"]["median"] > 0
         ]
@@ -269,7 +269,7 @@ def _resume(file: Path, same: dict[str, Any]) -> list[tuple[Measured, bool]]:
         return []
 
 
-def _keep(file: Path, same: dict[str, Any], done: list[tuple[Measured, bool]]) -> None:
+def _keep(file: Path, same: dict[str, Any], done: list[tuple[Timed, bool]]) -> None:
     measured = [
         {"options": m.options, "seconds": m.seconds, "note": m.note, "longer": longer}
         for m, longer in done
@@ -277,7 +277,7 @@ def _keep(file: Path, same: dict[str, Any], done: list[tuple[Measured, bool]]) -
     replace_text(file, json.dumps({"same": same, "measured": measured}))
 
 
-def stopwatch(todo: Plan) -> Callable[[Values, bool], dict[str, float]]:
+def stopwatch(todo: Candidates) -> Callable[[Values, bool], dict[str, float]]:
     """What measures the candidates of a plan on the GPU: each is checked, then timed."""
     from kernels.measure.bench.case_of_bytes import case_of
     from kernels.measure.bench.resources import used

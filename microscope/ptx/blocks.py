@@ -17,7 +17,7 @@ from ..errors import KernelError
 from ..memory import Array
 from ..sites import WARP, Kind, Problem, Site
 from ..values import is_value
-from .clocks import Clash, Event, Words, words_of
+from .clocks import Clash, ClockedAccess, Words, words_of
 from .timeline import Timeline
 
 SPACE = 1 << 18  # bytes that 18 bits of address reach
@@ -125,7 +125,7 @@ class Block:
         self.left = False
         self.deliveries: list[tuple] = []  # copies into this block: (actor, step, event)
         self.arrivals: list[tuple] = []  # from other blocks: (actor, step, line, thread, block)
-        self.events: dict[tuple, Event] = {}
+        self.events: dict[tuple, ClockedAccess] = {}
 
     @property
     def registers(self) -> int:
@@ -162,7 +162,9 @@ class Block:
         tracer.races[buffer] = Watched(self, buffer)
         tracer.written.pop(buffer, None)
 
-    def reads(self, where, warp: Warp, event: Event, actor=None, step=None, knows=None) -> None:
+    def reads(
+        self, where, warp: Warp, event: ClockedAccess, actor=None, step=None, knows=None
+    ) -> None:
         """Note that words are read."""
         if self.words is None:
             return
@@ -173,7 +175,7 @@ class Block:
         if clash is not None:
             self.clashes(clash, event, "reads")
 
-    def writes(self, where, warp: Warp, event: Event, actor=None, step=None) -> None:
+    def writes(self, where, warp: Warp, event: ClockedAccess, actor=None, step=None) -> None:
         """Note that words are written."""
         if self.words is None:
             return
@@ -183,11 +185,11 @@ class Block:
         if clash is not None:
             self.clashes(clash, event, "writes")
 
-    def event(self, what: str, line: int, warp: Warp, lane: int) -> Event:
+    def event(self, what: str, line: int, warp: Warp, lane: int) -> ClockedAccess:
         """An ordinary access, the same object each time."""
         key = what, line, warp.index, lane
         if key not in self.events:
-            self.events[key] = Event(what, line, self.number, warp.thread(lane))
+            self.events[key] = ClockedAccess(what, line, self.number, warp.thread(lane))
         return self.events[key]
 
     def warp_of(self, thread: tuple) -> int:
@@ -196,7 +198,7 @@ class Block:
         x, y, z = thread
         return (x + bx * (y + by * z)) // WARP
 
-    def clashes(self, clash: Clash, second: Event, op: str) -> None:
+    def clashes(self, clash: Clash, second: ClockedAccess, op: str) -> None:
         """Turn a clash into a problem."""
         first, byte = clash.first, clash.word * 4
         where = f"byte {byte} of shared memory"

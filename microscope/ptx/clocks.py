@@ -16,7 +16,7 @@ WORD = 4  # bytes that are told apart
 
 
 @dataclass(eq=False)
-class Event:
+class ClockedAccess:
     """An access, for messages.
 
     Attributes
@@ -65,7 +65,7 @@ class Clash:
         Whether they are ordered, and the asynchronous proxy still may not see the first.
     """
 
-    first: Event | None
+    first: ClockedAccess | None
     word: int
     count: int
     unfenced: bool = False
@@ -89,10 +89,10 @@ class Words:
         self.write_events = np.zeros(n, np.int32)
         self.readers: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         self.generic: set[int] = set()  # readers that are no asynchronous unit
-        self.events: list[Event] = []
+        self.events: list[ClockedAccess] = []
         self.numbers: dict[int, int] = {}
 
-    def number(self, event: Event) -> int:
+    def number(self, event: ClockedAccess) -> int:
         """The place of an event in `events`."""
         known = self.numbers.get(id(event))
         if known is None:
@@ -100,7 +100,9 @@ class Words:
             self.events.append(event)
         return known
 
-    def read(self, where, clock, fenced, actor: int, step: int, event: Event) -> Clash | None:
+    def read(
+        self, where, clock, fenced, actor: int, step: int, event: ClockedAccess
+    ) -> Clash | None:
         """Note that words are read; the first clash with who wrote them.
 
         Parameters
@@ -122,7 +124,9 @@ class Words:
         steps[where], events[where] = step, self.number(event)
         return clash
 
-    def write(self, where, clock, fenced, actor: int, step: int, event: Event) -> Clash | None:
+    def write(
+        self, where, clock, fenced, actor: int, step: int, event: ClockedAccess
+    ) -> Clash | None:
         """Note that words are written; the first clash with who wrote or read them before."""
         clash = None
         for reader, (steps, events) in self.readers.items():
@@ -150,7 +154,9 @@ class Words:
                 return Clash(first, self._word(where, k), int(unseen.sum()), unfenced=True)
         return None
 
-    def _after_writes(self, where, clock, fenced, event: Event, reading=False) -> Clash | None:
+    def _after_writes(
+        self, where, clock, fenced, event: ClockedAccess, reading=False
+    ) -> Clash | None:
         steps, writers = self.written[where], self.writer[where]
         late = steps > clock[writers]
         if late.any():

@@ -10,7 +10,7 @@ from ..errors import KernelError
 from ..sites import WARP, Kind
 from . import barriers
 from .blocks import SPACE, Block, Wait, active, chosen, here
-from .clocks import Event
+from .clocks import ClockedAccess
 
 RANK = 24  # bits of an address below the rank, plus 1, of the block that has it
 
@@ -93,7 +93,7 @@ def store_async(run, n, m, to, a, b, c, d, bar):
         target = barriers.at(run, n, address, warp, block)
         if target is None:
             continue
-        event = Event(
+        event = ClockedAccess(
             "st.async", n.lineno, warp.block.number, warp.thread(lane), barrier=target,
             phase=target.phase,
         )  # fmt: skip
@@ -114,7 +114,7 @@ class Stored:
     to: int
     data: np.ndarray
     line: int
-    event: Event
+    event: ClockedAccess
     size: int = 16
 
     def land(self) -> None:

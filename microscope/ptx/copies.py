@@ -12,7 +12,7 @@ from ..sites import Kind
 from . import barriers
 from .addresses import global_cells
 from .blocks import Block, Warp, access, active, chosen, here, spread
-from .clocks import Event, words_of
+from .clocks import ClockedAccess, words_of
 from .tensor_maps import BYTES as MAP_BYTES
 from .tensor_maps import ITEM, MapBuffer
 
@@ -38,7 +38,7 @@ class Load:
     map: MapBuffer
     start: tuple
     line: int
-    event: Event
+    event: ClockedAccess
 
     @property
     def size(self) -> int:
@@ -62,7 +62,7 @@ class Load:
 
 
 @dataclass(eq=False)
-class Store:
+class BulkStore:
     """A box on its way from shared to global memory."""
 
     block: Block
@@ -70,7 +70,7 @@ class Store:
     map: MapBuffer
     start: tuple
     line: int
-    event: Event
+    event: ClockedAccess
     landed: bool = False
 
     def land(self) -> None:
@@ -216,7 +216,7 @@ def _load(run, n, m, to, map_, start, bar, ranks):
                 "not know yet: call fence_mbarrier_init() behind mbarrier_init"
             )
             cluster.problem(Kind.PROXY_FENCE, n.lineno, message, block.number, thread)
-        event = Event(
+        event = ClockedAccess(
             "the copy", n.lineno, warp.block.number, thread, True, buffer.map.swizzle, target,
             target.phase,
         )  # fmt: skip
@@ -249,9 +249,9 @@ def store(run, n, m, map_, *rest):
         warp.block.cluster.problem(Kind.OUT_OF_BOUNDS, n.lineno, message, warp.block.number, thread)
         return
     queue = warp.stores
-    event = Event("the bulk store", n.lineno, warp.block.number, thread, True, reads=True)
+    event = ClockedAccess("the bulk store", n.lineno, warp.block.number, thread, True, reads=True)
     event.swizzle = buffer.map.swizzle
-    operation = Store(warp.block, place, buffer, first, n.lineno, event)
+    operation = BulkStore(warp.block, place, buffer, first, n.lineno, event)
     queue.open.append(operation)
     queue.lane = int(np.argmax(active(run, m)))
     where = slice(place // 4, (place + buffer.box_bytes) // 4)
@@ -342,7 +342,7 @@ def _placed(run, n, m, to, width: int, actor: int, step: int):
     finally:
         warp.block.words = words
     if good.any():
-        event = Event(
+        event = ClockedAccess(
             "cp.async", n.lineno, warp.block.number, warp.thread(int(np.argmax(good))), False
         )
         warp.block.writes(words_of(to[good], width), warp, event, actor, step)

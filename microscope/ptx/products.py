@@ -15,7 +15,7 @@ import numpy as np
 
 from ..sites import Kind
 from .blocks import Block, Wait, Warp, here, spread, together
-from .clocks import Event, words_of
+from .clocks import ClockedAccess, words_of
 from .copies import CHUNK, SWIZZLE_BITS, swizzled
 from .formats import SIZES, floats
 from .fragments import count_products, matrix_of, registers, touched
@@ -37,12 +37,12 @@ class Warpgroup:
 
     def __init__(self, block: Block, index: int):
         self.block, self.index, self.actor = block, index, block.cluster.actor()
-        self.products: list[Product] = []
+        self.products: list[WgmmaProduct] = []
         self.issued, self.committed, self.waited = ([0] * WARPS for _ in range(3))
         self.done = self.over = 0  # products computed, and those that somebody has waited for
 
 
-class Product:
+class WgmmaProduct:
     """One product that a warpgroup asks for; parameters as `wgmma`."""
 
     def __init__(self, group, n, number: int, committed: int, choices: dict, a, b, add: bool):
@@ -145,7 +145,7 @@ def wgmma(run, n, m, acc, a, b, add, **choices):
     group.issued[w] += 1
     if k == len(group.products):
         group.products.append(
-            Product(group, n, k, group.committed[w], choices, a_bits, b_bits, adds)
+            WgmmaProduct(group, n, k, group.committed[w], choices, a_bits, b_bits, adds)
         )
     product = group.products[k]
     if (product.a, product.b, product.add, product.choices) != (a_bits, b_bits, adds, choices):
@@ -208,7 +208,7 @@ def _group(warp: Warp, n) -> tuple[Warpgroup | None, int]:
     return warp.warpgroup, warp.index % WARPS
 
 
-def _issued(run, n, product: Product, warp: Warp) -> None:
+def _issued(run, n, product: WgmmaProduct, warp: Warp) -> None:
     """All four warps have asked: what it reads is checked, and it may happen from now on."""
     group, block = product.warpgroup, warp.block
     warps = block.warps[WARPS * group.index : WARPS * group.index + WARPS]
@@ -229,7 +229,9 @@ def _issued(run, n, product: Product, warp: Warp) -> None:
         if block.words is None:
             continue
         swizzle = unpacked(descriptor)[3]
-        event = Event("wgmma", n.lineno, block.number, warp.thread(0), True, swizzle, reads=True)
+        event = ClockedAccess(
+            "wgmma", n.lineno, block.number, warp.thread(0), True, swizzle, reads=True
+        )
         where = words_of(places(descriptor, rows, how).reshape(-1), CHUNK)
         _agrees(block, where, swizzle, event, name)
         block.reads(where, warp, event, group.actor, step, (clock, fenced))
@@ -264,7 +266,7 @@ def _described(block: Block, n, descriptor: int, rows: int, by_rows, name: str, 
     return problem.startswith("starts")
 
 
-def _agrees(block: Block, where, swizzle: int, event: Event, name: str) -> None:
+def _agrees(block: Block, where, swizzle: int, event: ClockedAccess, name: str) -> None:
     """Note a tile that was laid in one pattern, and is read in another."""
     words = block.words
     numbers = np.unique(words.write_events[where][words.written[where] > 0])

@@ -149,13 +149,13 @@ class _Run:
                 missing = "the barrier of all threads of the block, to which others don't come"
             key = (request.line, missing, r.shared[KEY].number)
             reasons.setdefault(key, []).append(r.lanes.warp)
-        told = [
+        lines = [
             f"{_warps(warps)} of block {block} at line {line} for {missing}"
             for (line, missing, block), warps in sorted(reasons.items())
         ]
         (line, _, block), warps = min(reasons.items())
         self.cluster.problem(
-            Kind.DEADLOCK, line, "nothing can go on: waiting are " + "; ".join(told), block,
+            Kind.DEADLOCK, line, "nothing can go on: waiting are " + "; ".join(lines), block,
             self.cluster.blocks[0].warps[warps[0]].thread(0), count=32 * len(self.waiting),
         )  # fmt: skip
         raise StopRun

@@ -46,7 +46,7 @@ class Happening:
 
 
 @dataclass(frozen=True)
-class Waiting:
+class Stall:
     """What a warp waits for from a tick on; for nothing if `missing` is empty.
 
     Attributes
@@ -85,7 +85,7 @@ class Timeline:
 
     ticks: int = 0
     happenings: list[Happening] = field(default_factory=list)
-    waits: list[Waiting] = field(default_factory=list)
+    waits: list[Stall] = field(default_factory=list)
     barriers: dict[tuple[int, int], str] = field(default_factory=dict)
     ended: dict[tuple[int, int], int] = field(default_factory=dict)
     _numbers: dict = field(default_factory=dict, repr=False)
@@ -110,4 +110,4 @@ class Timeline:
         """Record what a warp waits for, if that has changed."""
         if self.ticks <= MOST_TICKS and self._last.get((block, warp), "") != missing:
             self._last[block, warp] = missing
-            self.waits.append(Waiting(self.ticks, block, warp, line, missing, barrier))
+            self.waits.append(Stall(self.ticks, block, warp, line, missing, barrier))

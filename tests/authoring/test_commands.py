@@ -5,7 +5,7 @@ import pytest
 
 from authoring import commands, notebooks, record
 from kernels import records
-from kernels.engine import on_gpu
+from kernels.backend import on_gpu
 from kernels.lab.pages import path_of
 from kernels.measure.bench import run
 
@@ -21,8 +21,8 @@ def call(capsys, line):
 @pytest.mark.parametrize(
     "line, told",
     [
-        ("record --engine cpu --preview /dev/null/x", "cannot write to the folder /dev/null/x"),
-        ("record --only 77 --engine cpu", "no chapter '77' in chapters/: there are"),
+        ("record --backend cpu --preview /dev/null/x", "cannot write to the folder /dev/null/x"),
+        ("record --only 77 --backend cpu", "no chapter '77' in chapters/: there are"),
         ("readme --gpu t4", "no record of GPU 't4'"),
         pytest.param("record", "recording needs an NVIDIA GPU", marks=without_gpu),
     ],
@@ -62,14 +62,14 @@ def stored(path):
 
 
 def test_record_stores_outputs(capsys, chapters):
-    code, out, error = call(capsys, "record --engine cpu")
+    code, out, error = call(capsys, "record --backend cpu")
     assert code == 0, error
     assert stored(path_of("01-one", chapters)).outputs[0].text == "5\n"
     assert stored(path_of("02-two", chapters)).execution_count == 1
 
 
 def test_preview_leaves_the_chapters_alone(capsys, chapters, tmp_path):
-    code, *_ = call(capsys, f"record --engine cpu --only 01 --preview {tmp_path / 'there'}")
+    code, *_ = call(capsys, f"record --backend cpu --only 01 --preview {tmp_path / 'there'}")
     assert code == 0
     assert stored(path_of("01-one", chapters)).outputs == []
     assert stored(tmp_path / "there" / "01-one.ipynb").outputs[0].text == "5\n"
@@ -78,7 +78,7 @@ def test_preview_leaves_the_chapters_alone(capsys, chapters, tmp_path):
 def test_a_failing_chapter_changes_none(capsys, chapters):
     cell = nbformat.v4.new_code_cell("1 / 0", id="broken")
     nbformat.write(nbformat.v4.new_notebook(cells=[cell]), path_of("02-two", chapters))
-    code, _, error = call(capsys, "record --engine cpu")
+    code, _, error = call(capsys, "record --backend cpu")
     assert code == 2
     assert error == "error: 02-two, cell broken: ZeroDivisionError: division by zero\n"
     assert stored(path_of("01-one", chapters)).outputs == []
@@ -93,7 +93,7 @@ def test_an_interrupted_recording_changes_nothing(capsys, chapters, monkeypatch)
         return execute(path, **rest)
 
     monkeypatch.setattr(notebooks, "execute", interrupted)
-    code, _, error = call(capsys, "record --engine cpu")
+    code, _, error = call(capsys, "record --backend cpu")
     assert code == 130
     # Click ends the terminal's own ^C with a new line.
     assert error.strip().startswith("error: interrupted: no chapter and no record was changed")
@@ -114,7 +114,7 @@ def a_gpu_to_record(chapters, monkeypatch, tmp_path):
 
     def execute(path, *, environment, execute=notebooks.execute, **rest):
         executed.append(path.stem)
-        on_cpu = environment | {"KERNELS_ENGINE": "cpu"}
+        on_cpu = environment | {"KERNELS_BACKEND": "cpu"}
         return execute(path, **rest | {"cpu": True}, environment=on_cpu)
 
     monkeypatch.setattr(run, "KEPT", tmp_path / "bench.json")

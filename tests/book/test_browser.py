@@ -304,7 +304,7 @@ def test_a_jump_ends_at_its_heading(browser, book, way, width):
         page.goto("about:blank")
         page.goto(f"{address}#{name}" if way == "address" else address)
         if way == "contents":
-            link = page.locator(f"#pst-page-toc-nav a[href='#{name}']").first
+            link = page.locator(f"#page-toc a[href='#{name}']").first
             link.dispatch_event("click")
         page.evaluate(STILL)
         top = page.evaluate(

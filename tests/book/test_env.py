@@ -35,10 +35,10 @@ def test_the_driver_decides_between_the_locks(cuda, test, expected):
     assert env.locks(cuda, test) == expected
 
 
-def test_a_cuda_12_driver_tests_on_the_cpu_engine(monkeypatch, capsys):
-    monkeypatch.setenv("KERNELS_ENGINE", "gpu")
+def test_a_cuda_12_driver_tests_on_the_interpreter(monkeypatch, capsys):
+    monkeypatch.setenv("KERNELS_BACKEND", "gpu")
     assert env.locks(12, True) == ["test.lock"]
-    assert env.os.environ["KERNELS_ENGINE"] == "cpu"
+    assert env.os.environ["KERNELS_BACKEND"] == "cpu"
     assert "CUDA 13" in capsys.readouterr().out
 
 

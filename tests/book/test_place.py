@@ -11,7 +11,7 @@ from kernels.lab.pages import address_of, settings
 from tests.pages import CHAPTERS, lay_out
 
 PAGE = "chapters/ch04_tiled/04-tiled"
-CURRENT = "document.querySelector('#pst-page-toc-nav [aria-current]')"
+CURRENT = "document.querySelector('#page-toc [aria-current]')"
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def test_the_list_follows_and_keeps_in_view(opened, share):
     page = opened(viewport={"width": 1280, "height": 500})
     page.evaluate(f"scrollTo(0, {share} * document.documentElement.scrollHeight)")
     page.wait_for_function(CURRENT)
-    link = page.locator("#pst-page-toc-nav [aria-current]")
+    link = page.locator("#page-toc :is([aria-current], .active)")
     assert link.count() == 1
     heading = page.locator(link.get_attribute("href").replace("#", "[id='") + "']").first
     assert heading.bounding_box()["y"] <= 0.3 * 500 + 1
@@ -76,7 +76,7 @@ def test_arrow_keys_turn_pages_but_not_from_a_field(opened):
 
 
 def test_the_list_says_how_long_sections_are(opened):
-    lengths = opened().locator("#pst-page-toc-nav small").all_inner_texts()
+    lengths = opened().locator("#page-toc small").all_inner_texts()
     assert len(lengths) > 3 and all(each.endswith(" min") for each in lengths)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from book.engine import fetch
+from book.live import fetch
 
 ROOT = Path(__file__).parents[2]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))

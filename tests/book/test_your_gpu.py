@@ -11,7 +11,7 @@ from bs4 import BeautifulSoup
 from kernels import records
 from kernels.budget import ladder
 from kernels.rungs.order import LADDER as RUNGS
-from kernels.rungs.webgpu.ladder import SHADERS, Choice
+from kernels.rungs.webgpu.ladder import SHADERS, Variant
 from tests.book.test_browser import AXE, RUN_AXE, Listener
 from tests.lab.widgets.keys import PROFILES
 from tests.pages import settle
@@ -20,7 +20,7 @@ PAGE = "chapters/your-gpu.html"
 #: The second lets a machine with a GPU use the software adapter, too.
 SOFTWARE = ("--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader")
 LADDER, SINGLE = ("[data-part=ladder]", "[data-part=single]")
-CHOICES = [Choice(rung, options) for rung in SHADERS.values() for options in rung.choices]
+CHOICES = [Variant(rung, options) for rung in SHADERS.values() for options in rung.choices]
 #: Larger kernels take a compiler for a CPU half a minute.
 SMALL = [rung.name for rung in SHADERS.values() if not rung.feature]
 HELPERS = """
@@ -121,7 +121,7 @@ def test_models_and_grids_are_those_of_python(visit, sizes):
     for choice, (model, grid) in zip(CHOICES, told, strict=True):
         theirs = choice.model(M, N, K)
         assert model["loads"] == sum(theirs.loads.values())
-        assert (model["flops"], model["bytes"]) == (theirs.flops, choice.bytes_asked(M, N, K))
+        assert (model["flops"], model["bytes"]) == (theirs.flops, choice.bytes_requested(M, N, K))
         assert grid == [*choice.grid(M, N)]
 
 

@@ -8,7 +8,7 @@ import pytest
 from kernels import records
 from kernels.basics import data_sheets
 from kernels.budget import ceilings, comparison, counts, limits, product, verdict, versions
-from kernels.budget.ceilings import Budget, Counts, Limits
+from kernels.budget.ceilings import Budget, Counts, SmRates
 from kernels.host.half import E4M3
 from kernels.rungs.order import LADDER
 
@@ -192,7 +192,7 @@ def test_a_kernel_without_a_multiply_add_has_no_budget():
 
 
 def test_latency_by_littles_law():
-    budget = Budget(Counts(instructions=1, wait=100, warps=8), Limits(fp32=4, dram=10))
+    budget = Budget(Counts(instructions=1, wait=100, warps=8), SmRates(fp32=4, dram=10))
     assert budget.ceilings == {"issue": 0.25, "latency": 12.5}
     assert budget.verdict == "latency"
 

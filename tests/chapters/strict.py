@@ -1,8 +1,8 @@
 """A pytest plugin that makes nbval strict in the course's way (``-p tests.chapters.strict``).
 
-- Cells tagged ``gpu`` are skipped on the CPU engine.
+- Cells tagged ``gpu`` are skipped on the interpreter.
 - Outputs are compared as the recording stores them: without machine paths and progress bars. HTML
-  is left out: its plain-text twin, the alternative text of a figure or the text of a table, counts.
+  is left out: its plain text, the alternative text of a figure or the text of a table, counts.
 - A cell tagged ``raises-exception`` must raise.
 - What happened to the cells is counted, into the file that ``CHAPTER_COUNTS`` names.
 """
@@ -18,7 +18,7 @@ import nbval.plugin
 import pytest
 
 from authoring import notebooks
-from kernels.engine import on_gpu
+from kernels.backend import on_gpu
 
 COUNTS: Counter[str] = Counter()
 coalesce = nbval.plugin.coalesce_streams

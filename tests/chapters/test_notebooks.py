@@ -1,5 +1,5 @@
-"""Every chapter runs from top to bottom, and what it prints is what it stores: on both engines, and
-whatever the processor adds up in which order."""
+"""Every chapter runs from top to bottom, and what it prints is what it stores: on both
+backends, and whatever the processor adds up in which order."""
 
 import platform
 import re
@@ -38,11 +38,11 @@ def prints_rounded_sums(path):
 SENSITIVE = [path for path in NOTEBOOKS if prints_rounded_sums(path)]
 
 
-@pytest.mark.parametrize("engine", ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
+@pytest.mark.parametrize("backend", ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_outputs_are_those_stored(path, engine, record_property):
-    found = compare(path, {"KERNELS_ENGINE": engine})
-    record_property("cells", {"chapter": path.stem, "engine": engine, **found.counts})
+def test_outputs_are_those_stored(path, backend, record_property):
+    found = compare(path, {"KERNELS_BACKEND": backend})
+    record_property("cells", {"chapter": path.stem, "backend": backend, **found.counts})
     assert found.right, found.told[-6000:]
     assert found.counts["compared"] > 0, (
         "nothing was compared: a chapter must print something exact"

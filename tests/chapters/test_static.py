@@ -172,7 +172,7 @@ def test_what_is_folded_in_the_book_is_folded_in_jupyterlab_and_colab(notebook):
             )
 
 
-RECORD = "run `.venv/bin/python -m kernels record --only NN` (without a GPU: with `--engine cpu`)"
+RECORD = "run `.venv/bin/python -m kernels record --only NN` (without a GPU: with `--backend cpu`)"
 
 
 def test_every_cell_was_run(notebook):

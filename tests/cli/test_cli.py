@@ -8,11 +8,11 @@ import sys
 import pytest
 
 from kernels import cli, records
+from kernels.backend import on_gpu
 from kernels.basics import data_sheets
 from kernels.basics.files import ROOT
 from kernels.budget import limits
 from kernels.cli import recording
-from kernels.engine import on_gpu
 from kernels.host import half
 from kernels.measure.bench import ladder, plan, run, short
 from kernels.rungs.order import LADDER
@@ -118,14 +118,14 @@ def test_a_foreseen_error_shows_where_on_request_too(capsys):
     assert code == 2 and trace[0].startswith("Traceback") and last.startswith("error: size must be")
 
 
-@pytest.mark.parametrize("engine", ["banana", pytest.param("gpu", marks=without_gpu)])
-def test_an_engine_that_is_not_there_is_one_line(engine):
+@pytest.mark.parametrize("backend", ["banana", pytest.param("gpu", marks=without_gpu)])
+def test_a_backend_that_is_not_there_is_one_line(backend):
     done = subprocess.run(
         [sys.executable, "-m", "kernels", "info"], cwd=ROOT, capture_output=True, text=True,
-        env={**os.environ, "KERNELS_ENGINE": engine},
+        env={**os.environ, "KERNELS_BACKEND": backend},
     )  # fmt: skip
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert done.stderr.startswith("error: KERNELS_ENGINE=")
+    assert done.stderr.startswith("error: KERNELS_BACKEND=")
 
 
 @pytest.mark.parametrize("line", ["--help", ""])

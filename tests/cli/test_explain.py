@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from kernels import cli
+from kernels.backend import on_gpu
 from kernels.basics import data_sheets
 from kernels.budget import calibrate, here, product, versions
-from kernels.engine import on_gpu
 from kernels.rungs.order import LADDER
 
 KERNEL = """

@@ -16,7 +16,7 @@ import nbformat
 import pytest
 
 from authoring.notebooks import stored_widgets
-from kernels import engine as backend
+from kernels import backend
 from kernels.basics.files import ROOT
 from kernels.lab import widgets
 from kernels.lab.pages import paths
@@ -90,8 +90,8 @@ def test_a_chapter_runs_from_its_set_up_cell(path, origin, tmp_path, record_prop
         "PYTHONPATH": "",
     }
     found = compare(tmp_path / path.name, environment, root=tmp_path)
-    engine = f"{os.environ['COLAB_IMAGE']} image"
-    record_property("cells", {"chapter": path.stem, "engine": engine, **found.counts})
+    backend = f"{os.environ['COLAB_IMAGE']} image"
+    record_property("cells", {"chapter": path.stem, "backend": backend, **found.counts})
     assert found.right, found.told[-6000:]
     assert found.counts["compared"] > 0, (
         "nothing was compared: a chapter must print something exact"

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(
 
 CAPABILITIES = ((7, 5), (8, 0), (9, 0))
 
-#: The rungs in float32 that have a twin; test_tensor_core.py compiles the others.
+#: The rungs in float32 that have a counterpart; test_tensor_core.py compiles the others.
 RUNGS = {
     name: rung
     for name, rung in LADDER.items()

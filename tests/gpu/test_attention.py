@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kernels import cupy
-from kernels.engine.device import device
+from kernels.backend.device import device
 from kernels.host import half
 from kernels.primitives import attention as fused
 from kernels.primitives import attention_backward as backward

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kernels import LADDER, cuda, cupy
-from kernels.engine import on_gpu
+from kernels.backend import on_gpu
 from kernels.host import cpp, half
 from kernels.measure import oracle
 from kernels.rungs import emulated

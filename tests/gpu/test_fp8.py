@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kernels import LADDER, cupy
-from kernels.engine import on_gpu
+from kernels.backend import on_gpu
 from kernels.host import e4m3, half
 from kernels.measure import oracle
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kernels import cupy
-from kernels.engine.device import device
+from kernels.backend.device import device
 from kernels.measure.anywhere import launch
 from tests.microscope.ptx import test_arithmetic, test_clusters
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.engine import on_gpu
+from kernels.backend import on_gpu
 from kernels.host import half
 from kernels.measure import oracle
 

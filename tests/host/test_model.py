@@ -73,9 +73,9 @@ def test_loads_bytes_and_intensity():
     model = LADDER["naive"].model(100, 130, 61)
     assert model.loads == {"A": 793_000, "B": 793_000} and model.stores == {"C": 13_000}
     assert model.flops == 2 * 793_000
-    assert model.bytes_asked == 4 * (2 * 793_000 + 13_000)
+    assert model.bytes_requested == 4 * (2 * 793_000 + 13_000)
     assert model.bytes_compulsory == 4 * (100 * 61 + 61 * 130 + 100 * 130)
-    assert model.intensity == model.flops / model.bytes_asked
+    assert model.intensity == model.flops / model.bytes_requested
     tiled = LADDER["tiled"].model(100, 130, 61, tile=32)
     assert tiled.loads == {"A": 100 * 61 * 5, "B": 61 * 130 * 4}
     assert tiled.intensity > 20 * model.intensity
@@ -87,7 +87,7 @@ def test_vector_add():
         assert predicted.loads == {"a": n, "b": n} and predicted.stores == {"c": n}
         assert predicted.requests == dict.fromkeys("abc", -(-n // 32))
         assert predicted.sectors == dict.fromkeys("abc", -(-n // 8))
-        assert predicted.bytes_asked == predicted.bytes_compulsory == 12 * n
+        assert predicted.bytes_requested == predicted.bytes_compulsory == 12 * n
         assert predicted.intensity == 1 / 12
     assert vector_add.model(1000, block=100).requests == dict.fromkeys("abc")
 

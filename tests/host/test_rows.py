@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kernels.engine import cupy, on_gpu
+from kernels.backend import cupy, on_gpu
 from kernels.host import rows
 
 FORMATS = ("uint8", "float16", "float32", "float64")

@@ -3,7 +3,7 @@
 import pytest
 
 from kernels import LADDER, cuda, float32, lab, on_gpu
-from kernels.lab.measuring import Race
+from kernels.lab.measuring import PageLink
 from kernels.measure.oracle import inputs, poisoned
 from kernels.rungs.webgpu import ladder
 
@@ -36,7 +36,7 @@ def nothing(A, B, C):
 
 def said(capsys, kernel, launch, like="tiled", **options):
     race = lab.measure(kernel, *launch, ARRAYS, like=like, **options)
-    assert isinstance(race, Race)
+    assert isinstance(race, PageLink)
     return " ".join(capsys.readouterr().out.split())
 
 
@@ -71,9 +71,14 @@ def test_what_has_no_speed_says_why(capsys, kernel, options, told):
     assert told in said(capsys, kernel, launch(T), **options)
 
 
+def test_a_kernel_that_did_not_run_says_why(capsys):
+    told = said(capsys, LADDER["tiled"].kernel(tile=16), ((2, 2), (64, 64)), tile=16)
+    assert "did not run: a block of 64 × 64 is 4096 threads; the limit is 1024" in told
+
+
 def test_the_link_names_a_rung_and_a_choice_of_the_page():
     assert {"tile": 16} in ladder.SHADERS["tiled"].choices
-    race = Race("tiled", {"tile": 16})
+    race = PageLink("tiled", {"tile": 16})
     assert race.address.startswith("../your-gpu.html?rung=tiled&tile=16#")
     assert "&amp;tile=16#" in race._repr_html_()
     assert "Tiled in shared memory" in repr(race)

@@ -43,7 +43,6 @@ PICTURES = {
     "transfers": lambda: plots.transfers(RECORD),
     "break_even": lambda: plots.break_even(RECORD),
     "latency": lambda: plots.latency(RECORD),
-    "pyramid": lambda: plots.pyramid([{"level": name} for name in plots.MEMORY]),
     "hierarchy": plots.hierarchy,
     "product": lambda: plots.product(5, 7, 3, tile=2, step=1, block=(3, 2), thread=(0, 0)),
     "absorbed": lambda: ch03.absorbed(PROFILED, "naive", "numba"),

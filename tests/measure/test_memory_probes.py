@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kernels import records
-from kernels.engine import on_gpu
+from kernels.backend import on_gpu
 from kernels.measure import memory_probes
 from kernels.measure.bench import memory
 from kernels.patterns import copies

@@ -109,7 +109,7 @@ def test_a_profiler_that_knows_no_metric_ends(tool):
 def test_counts_are_summed_and_shares_are_of_one(monkeypatch):
     counted, share = ncu.COUNTS["instructions"], ncu.SHARES["tensor_unit"]
     most = ncu.LARGEST["registers"]
-    launches = [ncu.Launch("k", {counted: 10 * i, share: 25.0, most: i}) for i in (2, 1, 3)]
+    launches = [ncu.ProfiledLaunch("k", {counted: 10 * i, share: 25.0, most: i}) for i in (2, 1, 3)]
     monkeypatch.setattr(ncu, "profile", lambda *_, **__: launches)
     rows = [{"engine": "numba", "launches": 2}, {"engine": "library"}, {"engine": "numba"}]
     ncu.add_counts(rows, "module", "table", ("instructions", "tensor_unit", "registers"))

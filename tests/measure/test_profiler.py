@@ -28,7 +28,7 @@ METRICS = {
 
 
 def mark(number):
-    return ncu.Launch("tile_by_tile_mark", {}, (number + 1, 1, 1))
+    return ncu.ProfiledLaunch("tile_by_tile_mark", {}, (number + 1, 1, 1))
 
 
 @pytest.fixture
@@ -106,7 +106,7 @@ def test_beyond_l2_is_beyond_every_l2_of_the_data_sheets():
 def test_rows_follow_the_marks(profiled):
     launches = []
     for number in range(len(JOBS)):
-        launches += [mark(number), ncu.Launch("some kernel", METRICS)]
+        launches += [mark(number), ncu.ProfiledLaunch("some kernel", METRICS)]
     profiled(launches)
     rows = profiler.profiles(JOBS)
     assert [(r["rung"], r["engine"], r["options"], r["M"]) for r in rows] == [
@@ -120,7 +120,7 @@ def test_rows_follow_the_marks(profiled):
 def test_a_rung_that_does_not_launch_is_named_and_the_others_are_kept(profiled):
     launches = [mark(0)]
     for number in range(1, len(JOBS)):
-        launches += [mark(number), ncu.Launch("some kernel", METRICS)]
+        launches += [mark(number), ncu.ProfiledLaunch("some kernel", METRICS)]
     profiled(launches, [[0, "CUDADriverError: invalid argument"], *([n, ""] for n in (1, 2))])
     with pytest.warns(UserWarning, match=r"not counted: swapped \(numba.*invalid argument"):
         rows = profiler.profiles(JOBS)
@@ -130,7 +130,7 @@ def test_a_rung_that_does_not_launch_is_named_and_the_others_are_kept(profiled):
 def test_a_product_of_several_launches_is_one_profile():
     def launch(time, hits, share, stall):
         name = next(iter(counters.STALLS.values()))
-        return ncu.Launch("part", {
+        return ncu.ProfiledLaunch("part", {
             "gpu__time_duration.sum": time, "lts__t_sectors_srcunit_tex_lookup_hit.sum": hits,
             "lts__t_sectors_srcunit_tex_lookup_miss.sum": 10,
             "sm__throughput.avg.pct_of_peak_sustained_elapsed": share,
@@ -145,7 +145,7 @@ def test_a_product_of_several_launches_is_one_profile():
 
 
 def test_what_an_old_profiler_does_not_count_is_left_out_and_named():
-    found = counters.figures([ncu.Launch("k", METRICS)])
+    found = counters.figures([ncu.ProfiledLaunch("k", METRICS)])
     assert "requests" not in found and "stalls" not in found and "l1_hit_rate" not in found
     lacking = counters.missing(found)
     assert {"requests", "stalls", "l1_hit_rate"} <= set(lacking)

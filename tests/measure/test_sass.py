@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from kernels.engine import on_gpu
+from kernels.backend import on_gpu
 from kernels.measure import sass
 from kernels.measure.bench import machine_code
 from kernels.measure.bench.case import Case

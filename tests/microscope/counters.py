@@ -161,7 +161,7 @@ def named(values: dict[str, int]) -> dict[str, int]:
     return found
 
 
-def assign(cases, launches: list[ncu.Launch]) -> dict[str, dict[str, int]]:
+def assign(cases, launches: list[ncu.ProfiledLaunch]) -> dict[str, dict[str, int]]:
     """Match profiled launches to cases, by order, checking the kernels' names."""
     if len(cases) != len(launches):
         raise ValueError(
@@ -184,7 +184,7 @@ def main() -> None:
     parser.add_argument("--launch", action="store_true")
     parser.add_argument("--only", default="", help="one module of cases, such as rung_cases")
     options = parser.parse_args()
-    os.environ.setdefault("KERNELS_ENGINE", "gpu")
+    os.environ.setdefault("KERNELS_BACKEND", "gpu")
     os.chdir(REPOSITORY)
     cases = all_cases(options.only)
     if options.launch:

@@ -6,7 +6,7 @@ point; the comparison with the counters says where it did.
 
 import numpy as np
 
-from kernels.engine import cuda, float32, float64, int32
+from kernels.backend import cuda, float32, float64, int32
 from tests.microscope.cases import Case, whole
 
 FULL = 0xFFFFFFFF

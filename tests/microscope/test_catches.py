@@ -512,7 +512,7 @@ def test_a_launch_that_is_too_large_is_refused_at_once():
 
 
 def test_needs_numpy_alone():
-    """Importing and running the engine must not import Numba, nor start a thread."""
+    """Importing and running the interpreter must not import Numba, nor start a thread."""
     script = (
         "import sys, threading\n"
         "from microscope import trace, api\n"

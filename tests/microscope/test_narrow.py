@@ -19,7 +19,7 @@ SUMS = "cumsum prod sum".split()
 MADE = "array asarray full".split()
 RACE = from_source(
     """
-from kernels.engine import cuda, float32
+from kernels.backend import cuda, float32
 
 @cuda.jit
 def race(a, out):

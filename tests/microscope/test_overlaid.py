@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy import int8
 
-from kernels.engine import cuda, float32, float64, int32
+from kernels.backend import cuda, float32, float64, int32
 from microscope import KernelError, Kind, trace
 
 THREADS = 64

@@ -29,7 +29,7 @@ def kernel_text(kinds, space: str) -> str:
     """A kernel of these statements; where each thread goes is in the arrays."""
     body = "\n    ".join(STATEMENTS[k].format(j=j) for j, k in enumerate(kinds))
     declared = f"s = cuda.shared.array({CELLS}, int32)" if space == "shared" else "s = memory"
-    return f"""from kernels.engine import cuda, int32
+    return f"""from kernels.backend import cuda, int32
 
 @cuda.jit
 def pattern(at, on, memory, out):

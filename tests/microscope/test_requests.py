@@ -113,7 +113,7 @@ def test_elements_that_straddle_sectors(itemsize):
 
 # ------------------------------------------------------------------------------- through a kernel
 GATHER = """
-from kernels.engine import cuda
+from kernels.backend import cuda
 
 @cuda.jit
 def gather(a, rows, cols, on, out):

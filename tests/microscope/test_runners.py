@@ -13,7 +13,7 @@ def case(name, function):
 
 
 LAUNCHES = [
-    ncu.Launch(
+    ncu.ProfiledLaunch(
         "cudapy::truth_kernels::vec_add[abi:v1](Array<float, 1>)",
         {
             "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum": 1024,
@@ -21,7 +21,7 @@ LAUNCHES = [
             "smsp__sass_inst_executed_op_shared_ld.sum": 3,
         },
     ),
-    ncu.Launch(
+    ncu.ProfiledLaunch(
         "cudapy::truth_kernels::naive[abi:v2](Array<float, 2>)",
         {
             "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum": 64,

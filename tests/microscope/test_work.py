@@ -4,7 +4,7 @@ mistake would give that it guards against.
 
 import pytest
 
-from kernels.engine import on_gpu
+from kernels.backend import on_gpu
 from tests.microscope.work import peak, product, steps
 
 UNTRACED = pytest.param(

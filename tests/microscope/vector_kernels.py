@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from kernels.engine import cuda, float32
-from kernels.engine.vector import aligned16, load4, load4_guarded, store4, store4_guarded
+from kernels.backend import cuda, float32
+from kernels.backend.vector import aligned16, load4, load4_guarded, store4, store4_guarded
 from tests.microscope.cases import Case, whole
 
 LANES = np.arange(32)

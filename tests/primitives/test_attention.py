@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kernels import cupy, lab
-from kernels.engine.device import Device
+from kernels.backend.device import Device
 from kernels.primitives import attention as fused
 from kernels.primitives.attention import attention, error_bound, exact, loads, make_attention
 

@@ -38,7 +38,7 @@ def test_a_group_loads_its_keys_once():
             N, span, np.float32(1 / 8),
         )  # fmt: skip
         assert seen.problems == []
-        counts[group] = [seen.count(array=name)["bytes_asked"] for name in ("K", "V")]
+        counts[group] = [seen.count(array=name)["bytes_requested"] for name in ("K", "V")]
     assert counts[1] == counts[4] == [4 * N * D, 4 * N * D]
 
 

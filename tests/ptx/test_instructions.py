@@ -6,9 +6,9 @@ from importlib.util import find_spec
 import pytest
 
 from kernels import ptx
-from kernels.engine import on_gpu
+from kernels.backend import on_gpu
 from kernels.ptx.instruction import Instruction
-from kernels.ptx.operands import Literal, Numbers, Scalar, SharedArray, TensorMap
+from kernels.ptx.operands import Literal, RegisterList, Scalar, SharedArray, TensorMap
 
 FAMILIES = {
     "mma": [(k, dtype) for dtype in ("float16", "bfloat16") for k in (8, 16)]
@@ -41,7 +41,7 @@ def compiled(one: Instruction, capability) -> str:
             gives.append(str(LITERALS[name]))
         elif isinstance(kind, Scalar):
             gives.append(f"types.{kind.name}(n)")
-        elif isinstance(kind, Numbers):
+        elif isinstance(kind, RegisterList):
             count = LITERALS.get(kind.count, kind.count)
             makes += [f"{name} = cuda.local.array({count}, types.{kind.element.name})"]
             makes += [f"for i in range({count}): {name}[i] = types.{kind.element.name}(n)"]
@@ -51,7 +51,7 @@ def compiled(one: Instruction, capability) -> str:
     call = f"call({', '.join(gives)})"
     shared = SharedArray in one.takes.values()
     kept = {0: call, 1: f"out[0] = {call}"}.get(len(one.gives), f"out[0] = {call}[-1]")
-    read = [f"out[1] = {n}[0]" for n, kind in one.takes.items() if isinstance(kind, Numbers)]
+    read = [f"out[1] = {n}[0]" for n, kind in one.takes.items() if isinstance(kind, RegisterList)]
     body = ["shared = cuda.shared.array(0, types.uint8)"] * shared + makes + [kept] + read
     scope = {"cuda": cuda, "types": types, "call": one.numba}
     exec("def kernel(map, out, n):\n    " + "\n    ".join(body), scope)

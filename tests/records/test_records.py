@@ -247,7 +247,7 @@ READ = """
 import sys
 from kernels import records
 records.read(max(records.FOLDER.glob("*.json")))
-shut = "kernels.rungs", "kernels.host", "kernels.engine", "microscope", "numba", "cupy"
+shut = "kernels.rungs", "kernels.host", "kernels.backend", "microscope", "numba", "cupy"
 sys.exit(", ".join(name for name in sys.modules if name.startswith(shut)) or 0)
 """
 

@@ -1,4 +1,4 @@
-"""The shapes and settings that every rung is tested with, on either engine."""
+"""The shapes and settings that every rung is tested with, on either backend."""
 
 from itertools import product
 

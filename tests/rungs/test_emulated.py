@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kernels import LADDER, lab
-from kernels.engine import on_gpu
+from kernels.backend import on_gpu
 from kernels.host import half
 from kernels.measure import oracle
 from kernels.rungs import emulated

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kernels import LADDER, cupy
-from kernels.engine import on_gpu
+from kernels.backend import on_gpu
 from kernels.host import checks, cpp, e4m3, half
 from kernels.host import rung as rungs
 from kernels.measure import oracle
@@ -51,7 +51,7 @@ def test_an_element_is_one_byte_and_one_of_c_four():
     M, N, K = 512, 1536, 256
     predicted = RUNG.model(M, N, K)
     assert predicted.loads == {"A": M * K * 6, "B": K * N * 2}
-    assert predicted.bytes_asked == M * K * 6 + K * N * 2 + 4 * M * N
+    assert predicted.bytes_requested == M * K * 6 + K * N * 2 + 4 * M * N
     assert predicted.bytes_compulsory == M * K + K * N + 4 * M * N
     assert RUNG.model(M, N, K, promote=4).loads["A"] == M * K * 8  # its tiles are narrower
 
@@ -177,8 +177,8 @@ def kernel(monkeypatch):
 
         return launch
 
-    def prepared(twin, grid, block, arguments, asked):
-        return partial(twin, grid, block, arguments, shared_mem=asked)
+    def prepared(compiled, grid, block, arguments, asked):
+        return partial(compiled, grid, block, arguments, shared_mem=asked)
 
     as_if_on_hopper(monkeypatch)
     monkeypatch.setattr(rungs, "prepared", prepared)

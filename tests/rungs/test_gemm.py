@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import kernels
-from kernels.engine import cupy, on_gpu
+from kernels.backend import cupy, on_gpu
 from kernels.host import half
 from kernels.rungs.gemm import ACTIVATIONS, Epilogue, GemmProduct, apply
 from kernels.rungs.order import GENERAL

@@ -1,4 +1,4 @@
-"""The rungs on whichever engine there is: right for any sizes and strides, errors in one line."""
+"""The rungs on whichever backend there is: right for any sizes and strides, errors in one line."""
 
 import re
 from dataclasses import replace
@@ -146,7 +146,7 @@ def test_every_rung_has_its_files_and_its_place():
         told = f"{name}.py names the chapter {rung.chapter!r}, which is not in chapters/"
         assert path_of(rung.chapter).is_file(), told
     for path in sorted(folder.glob("*.cu")):
-        assert path.stem in LADDER, f"kernels/rungs/{path.name} is the twin of no rung"
+        assert path.stem in LADDER, f"kernels/rungs/{path.name} is the counterpart of no rung"
 
 
 def test_the_ladder_is_in_the_order_of_the_chapters():
@@ -209,7 +209,7 @@ def test_a_product_on_a_gpu_below_the_need_is_refused(monkeypatch):
 def test_a_twin_is_not_compiled_for_tiles_that_cannot_be():
     for name, options in (("warp_tiled", {"BK": 20}), ("thread_tiled", {"TM": 3})):
         with pytest.raises(ValueError, match="use BK=16|use BM=126"):
-            LADDER[name].twin(**options)
+            LADDER[name].cpp_kernel(**options)
 
 
 def test_a_rung_of_one_language_says_which():

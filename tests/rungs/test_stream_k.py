@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernels import LADDER, lab
-from kernels.engine import on_gpu
+from kernels.backend import on_gpu
 from kernels.host import cdiv, cpp
 from kernels.measure import oracle
 from kernels.rungs import stream_k
@@ -38,13 +38,13 @@ def test_every_cluster_has_work_and_none_more_than_two_tiles_of_the_divided(M, N
 
 
 def share_begin(sharer, deal):
-    """The twin of the function of this name in stream_k.cu."""
+    """The counterpart of the function of this name in stream_k.cu."""
     steps = deal.divided * deal.steps
     return steps // deal.sharers * sharer + min(sharer, steps % deal.sharers)
 
 
 def pieces(cluster, deal):
-    """The pieces (tile, first, last) of a cluster: the twin of `piece_number` in stream_k.cu."""
+    """The pieces (tile, first, last) of a cluster: as `piece_number` in stream_k.cu."""
     for tile in range(cluster, deal.whole, deal.clusters):
         yield tile, 0, deal.steps
     if cluster < deal.sharers:

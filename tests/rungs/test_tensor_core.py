@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from kernels import LADDER, lab
-from kernels.engine import on_gpu
-from kernels.engine.device import Device
+from kernels.backend import on_gpu
+from kernels.backend.device import Device
 from kernels.host import cdiv, half, tma
 from kernels.measure import oracle
 from kernels.rungs import mma
@@ -139,7 +139,7 @@ def test_models_count_what_tiles_load():
         predicted = LADDER[name].model(M, N, K)
         assert predicted.flops == 2 * M * N * K
         assert predicted.loads == {"A": M * K * across, "B": K * N * down}
-        assert predicted.bytes_asked == 2 * (M * K * across + K * N * down) + 4 * M * N
+        assert predicted.bytes_requested == 2 * (M * K * across + K * N * down) + 4 * M * N
         assert predicted.bytes_compulsory == 2 * (M * K + K * N) + 4 * M * N
 
 
@@ -176,7 +176,7 @@ def test_options_of_mma_that_cannot_be_are_one_line(options, message):
     "call, message",
     [
         (lambda: LADDER["specialized"].launch(64, 64, BN=64), "for BN=64: use 128 or 256"),
-        (lambda: LADDER["specialized"].twin(BN=512), "for BN=512: use 128 or 256"),
+        (lambda: LADDER["specialized"].cpp_kernel(BN=512), "for BN=512: use 128 or 256"),
         (lambda: LADDER["persistent"].launch(64, 64, cluster=3), "for cluster=3: use 1 or 2"),
         (lambda: LADDER["persistent"].launch(64, 64, group=0), "group must be at least 1"),
         (lambda: LADDER["persistent"].launch(64, 64, group=33), "group must be at most 32, got 33"),

@@ -5,8 +5,8 @@ import pytest
 
 import kernels
 from kernels import lab, records
+from kernels.backend import on_gpu
 from kernels.basics import data_sheets
-from kernels.engine import on_gpu
 from kernels.host import tuned
 from kernels.measure import oracle
 from kernels.measure.bench.ladder import SHAPES

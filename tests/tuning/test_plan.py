@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kernels
-from kernels.engine import cupy, on_gpu
+from kernels.backend import cupy, on_gpu
 from kernels.host.plans import Plans
 from kernels.measure import oracle
 from kernels.tuning import chooser

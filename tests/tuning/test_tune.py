@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from kernels import cli
+from kernels.backend import on_gpu
 from kernels.basics import data_sheets
 from kernels.budget.here import gpu_here
 from kernels.cli import tune as tune_command
-from kernels.engine import on_gpu
 from kernels.host import rung as rungs
 from kernels.host import tuned
 from kernels.rungs.order import LADDER

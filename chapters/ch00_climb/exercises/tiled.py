@@ -3,7 +3,7 @@
 from functools import partial
 
 from kernels.lab.exercises.counts import barriers, global_count, shared_bytes
-from kernels.lab.exercises.exercise import FINE, MULTIPLE, SQUARE, Budget, KernelExercise
+from kernels.lab.exercises.exercise import FINE, MULTIPLE, SQUARE, KernelExercise, Quota
 from kernels.lab.exercises.products import product_trials
 
 T = 16
@@ -11,15 +11,15 @@ M, N, K = 32, 48, 64
 #: Sizes that the tile divides; edges are chapter 4's.
 SHAPES = ((M, N, K, MULTIPLE), (48, 16, 32, FINE), (32, 32, 32, SQUARE))
 BUDGETS = (
-    Budget(
+    Quota(
         "loads", M * K * N // T + K * N * M // T, global_count("lanes", "load"),
         "each thread loads one element of A and one of B per step; the rest is in shared memory",
     ),
-    Budget(
+    Quota(
         "barriers", 2 * (K // T) * (N // T) * (M // T), barriers,
         "two per step are enough: one after the loads, one after the inner loop",
     ),
-    Budget("bytes of shared memory a block", 2 * T * T * 4, shared_bytes, "two tiles of float32"),
+    Quota("bytes of shared memory a block", 2 * T * T * 4, shared_bytes, "two tiles of float32"),
 )  # fmt: skip
 
 TEXT = """

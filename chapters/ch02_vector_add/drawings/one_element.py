@@ -29,7 +29,10 @@ def one_element() -> Figure:
         left, right = place * step + WIDE, (place + 1) * step
         middle = (left + right) / 2
         ax.text(middle, -0.1, link, ha="center", va="bottom", weight="bold", fontsize=9)
-        for y, start, end, told in ((0.95, left, right, "8 bytes"), (1.95, right, left, "4 bytes")):
+        for y, start, end, label in (
+            (0.95, left, right, "8 bytes"),
+            (1.95, right, left, "4 bytes"),
+        ):
             ax.annotate("", (end, y), (start, y), arrowprops=arrow)
-            ax.text(middle, y - 0.08, told, ha="center", va="bottom", fontsize=9)
+            ax.text(middle, y - 0.08, label, ha="center", va="bottom", fontsize=9)
     return fig

@@ -6,12 +6,12 @@ from kernels.lab.exercises.exercise import (
     FINE,
     MULTIPLE,
     ODD,
-    Budget,
     KernelExercise,
+    Quota,
     Suspect,
     Trial,
 )
-from kernels.lab.exercises.kinds import Kind
+from kernels.lab.exercises.flaws import Flaw
 
 BLOCK = 128
 
@@ -27,10 +27,10 @@ def _trial(n, role, seed):
 
     def suspects():
         return (
-            Suspect(Kind.WRONG, "this is x + y: alpha is not used", x + y),
-            Suspect(Kind.WRONG, "this is alpha·x: the old y is lost", alpha * x),
-            Suspect(Kind.SWAPPED, "this is x + alpha·y: x and y are swapped", x + alpha * y),
-            Suspect(Kind.WRONG, "this is alpha·(x + y): y is scaled too", alpha * (x + y)),
+            Suspect(Flaw.WRONG, "this is x + y: alpha is not used", x + y),
+            Suspect(Flaw.WRONG, "this is alpha·x: the old y is lost", alpha * x),
+            Suspect(Flaw.SWAPPED, "this is x + alpha·y: x and y are swapped", x + alpha * y),
+            Suspect(Flaw.WRONG, "this is alpha·(x + y): y is scaled too", alpha * (x + y)),
         )
 
     grid = (cdiv(n, BLOCK),)
@@ -62,6 +62,6 @@ EXERCISE = KernelExercise(
     after="It moves 12 bytes per element, as vector_add does, and does two operations instead of"
     " one. Memory sets the time, so twice the arithmetic takes no longer.",
     budgets=(
-        Budget("requests", 3 * 32, global_count("requests"), "load x and y once, store y once"),
+        Quota("requests", 3 * 32, global_count("requests"), "load x and y once, store y once"),
     ),
 )

@@ -7,12 +7,12 @@ from kernels.lab.exercises.exercise import (
     MULTIPLE,
     ODD,
     SQUARE,
-    Budget,
     KernelExercise,
+    Quota,
     Suspect,
     Trial,
 )
-from kernels.lab.exercises.kinds import Kind
+from kernels.lab.exercises.flaws import Flaw
 
 BLOCK = (16, 8)
 SHAPES = ((37, 50, ODD), (9, 70, FINE), (32, 32, SQUARE), (24, 48, MULTIPLE))
@@ -30,14 +30,14 @@ def _trial(M, N, role, seed, grid):
 
     def suspects():
         return (
-            Suspect(Kind.TRANSPOSED, "this is the transpose: row and col are swapped", (A + B).T),
-            Suspect(Kind.SWAPPED, "this is A + Bᵀ: an index into B is swapped", A + B.T)
+            Suspect(Flaw.TRANSPOSED, "this is the transpose: row and col are swapped", (A + B).T),
+            Suspect(Flaw.SWAPPED, "this is A + Bᵀ: an index into B is swapped", A + B.T)
             if M == N
-            else Suspect(Kind.WRONG, "this is A - B", A - B),
-            Suspect(Kind.SWAPPED, "this is Aᵀ + B: an index into A is swapped", A.T + B)
+            else Suspect(Flaw.WRONG, "this is A - B", A - B),
+            Suspect(Flaw.SWAPPED, "this is Aᵀ + B: an index into A is swapped", A.T + B)
             if M == N
-            else Suspect(Kind.WRONG, "this is A · B, element by element", A * B),
-            Suspect(Kind.WRONG, "this is A + A: B is not read", A + A),
+            else Suspect(Flaw.WRONG, "this is A · B, element by element", A * B),
+            Suspect(Flaw.WRONG, "this is A + A: B is not read", A + A),
         )
 
     name = f"{M} × {N}" + (f" in your grid, {grid}" if grid else "")
@@ -69,6 +69,6 @@ EXERCISE = KernelExercise(
     ),
     after="x is the column and y is the row, in the kernel, in the block and in the grid.",
     budgets=(
-        Budget("requests", 3 * 76, global_count("requests"), "load A and B once, store C once"),
+        Quota("requests", 3 * 76, global_count("requests"), "load A and B once, store C once"),
     ),
 )

@@ -6,12 +6,12 @@ from kernels.lab.exercises.exercise import (
     FINE,
     MULTIPLE,
     ODD,
-    Budget,
     KernelExercise,
+    Quota,
     Suspect,
     Trial,
 )
-from kernels.lab.exercises.kinds import Kind
+from kernels.lab.exercises.flaws import Flaw
 
 BLOCK = 128
 
@@ -26,8 +26,8 @@ def _trial(n, role, seed):
     def suspects():
         block = v[: n // BLOCK * BLOCK].reshape(-1, BLOCK)[:, ::-1].ravel()
         return (
-            Suspect(Kind.WRONG, "this is v as it was", v),
-            Suspect(Kind.WRONG, "each block is reversed on its own: use the number among all"
+            Suspect(Flaw.WRONG, "this is v as it was", v),
+            Suspect(Flaw.WRONG, "each block is reversed on its own: use the number among all"
                     " threads", block),
         )  # fmt: skip
 
@@ -57,6 +57,6 @@ EXERCISE = KernelExercise(
     after="The order inside a warp costs nothing: 32 neighbours are four sectors forwards or"
     " backwards, and five if they begin inside a sector.",
     budgets=(
-        Budget("requests", 2 * 32, global_count("requests"), "one load and one store per thread"),
+        Quota("requests", 2 * 32, global_count("requests"), "one load and one store per thread"),
     ),
 )

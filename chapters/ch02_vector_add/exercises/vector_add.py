@@ -6,12 +6,12 @@ from kernels.lab.exercises.exercise import (
     FINE,
     MULTIPLE,
     ODD,
-    Budget,
     KernelExercise,
+    Quota,
     Suspect,
     Trial,
 )
-from kernels.lab.exercises.kinds import Kind
+from kernels.lab.exercises.flaws import Flaw
 
 BLOCK = 128
 
@@ -26,11 +26,11 @@ def _trial(n, role, seed):
 
     def suspects():
         return (
-            Suspect(Kind.WRONG, "this is a - b", a - b),
-            Suspect(Kind.WRONG, "this is a · b", a * b),
-            Suspect(Kind.WRONG, "this is a + a: b is not read", a + a),
-            Suspect(Kind.WRONG, "this is b + b: a is not read", b + b),
-            Suspect(Kind.WRONG, "this is a: b is not added", a),
+            Suspect(Flaw.WRONG, "this is a - b", a - b),
+            Suspect(Flaw.WRONG, "this is a · b", a * b),
+            Suspect(Flaw.WRONG, "this is a + a: b is not read", a + a),
+            Suspect(Flaw.WRONG, "this is b + b: a is not read", b + b),
+            Suspect(Flaw.WRONG, "this is a: b is not added", a),
         )
 
     arguments = {"a": a, "b": b, "c": poisoned(n)}
@@ -61,6 +61,6 @@ EXERCISE = KernelExercise(
     ),
     after="Every kernel of this course asks first: which element is mine, and does it exist?",
     budgets=(
-        Budget("requests", 3 * 32, global_count("requests"), "load a and b once, store c once"),
+        Quota("requests", 3 * 32, global_count("requests"), "load a and b once, store c once"),
     ),
 )

@@ -6,8 +6,8 @@ import numpy as np
 
 from kernels.lab.exercises.arrays import Numbers, wide
 from kernels.lab.exercises.counts import global_count
-from kernels.lab.exercises.exercise import Budget, KernelExercise, Suspect, Trial
-from kernels.lab.exercises.kinds import Kind
+from kernels.lab.exercises.exercise import KernelExercise, Quota, Suspect, Trial
+from kernels.lab.exercises.flaws import Flaw
 from kernels.lab.exercises.products import product_trials
 
 M, N, K = 37, 29, 23
@@ -26,23 +26,23 @@ def _with_bias(trial: Trial, seed: int) -> Trial:
     want = np.maximum(wide(A) @ wide(B) + bias, 0)
 
     def suspects():
-        yield Suspect(Kind.WRONG, "this is A·B + bias: negative sums are kept", A @ B + bias)
+        yield Suspect(Flaw.WRONG, "this is A·B + bias: negative sums are kept", A @ B + bias)
         yield Suspect(
-            Kind.WRONG, "this is max(0, A·B): the bias is not added", np.maximum(A @ B, 0)
+            Flaw.WRONG, "this is max(0, A·B): the bias is not added", np.maximum(A @ B, 0)
         )
         yield Suspect(
-            Kind.WRONG,
+            Flaw.WRONG,
             "this is max(0, A·B) + bias: the maximum comes last",
             np.maximum(A @ B, 0) + bias,
         )
-        yield Suspect(Kind.WRONG, "this is the bias alone", np.maximum(bias, 0) + 0 * (A @ B))
+        yield Suspect(Flaw.WRONG, "this is the bias alone", np.maximum(bias, 0) + 0 * (A @ B))
         if M == N:
             rows = np.maximum(A @ B + bias[:, None], np.float32(0))
-            yield Suspect(Kind.SWAPPED, "the bias goes with the column, not with the row", rows)
+            yield Suspect(Flaw.SWAPPED, "the bias goes with the column, not with the row", rows)
             turned = "this is the transpose of the right result: row and col are swapped"
-            yield Suspect(Kind.TRANSPOSED, turned, want.T)
+            yield Suspect(Flaw.TRANSPOSED, turned, want.T)
         for one in trial.suspects():
-            if one.kind is Kind.LOST_SUM:
+            if one.kind is Flaw.LOST_SUM:
                 yield Suspect(one.kind, one.sentence, np.maximum(one.result, np.float32(0)))
             yield Suspect(one.kind, one.sentence, np.maximum(one.result + bias, np.float32(0)))
 
@@ -80,11 +80,11 @@ EXERCISE = KernelExercise(
     after="The bias costs one load per thread on top of 2·K others. A second kernel would load and"
     " store every element of C once more: 8 bytes that this one never moves.",
     budgets=(
-        Budget(
+        Quota(
             "loads", M * N * (2 * K + 1), global_count("lanes", "load"),
             "load the bias once per thread, outside the loop",
         ),
-        Budget(
+        Quota(
             "load requests", 6 * 8 * (2 * K + 1), global_count("requests", "load"),
             "one thread per element of C: the lanes of a warp load together",
         ),

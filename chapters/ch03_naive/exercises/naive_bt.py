@@ -1,7 +1,7 @@
 """The naive product with a factor that is stored transposed: C = A·Bᵀ from Bt."""
 
 from kernels.lab.exercises.counts import global_count
-from kernels.lab.exercises.exercise import Budget, KernelExercise
+from kernels.lab.exercises.exercise import KernelExercise, Quota
 from kernels.lab.exercises.products import product_trials
 
 M, N, K = 37, 29, 23
@@ -37,7 +37,5 @@ EXERCISE = KernelExercise(
     ),
     after="The numbers are right and the price is the swapped kernel's: x drives the first index of"
     " Bt, so the threads of a warp land in different rows.",
-    budgets=(
-        Budget("loads", 2 * M * N * K, global_count("lanes", "load"), "two loads for each k"),
-    ),
+    budgets=(Quota("loads", 2 * M * N * K, global_count("lanes", "load"), "two loads for each k"),),
 )

@@ -1,7 +1,7 @@
 """Find the mistake in a naive kernel that is right for every square."""
 
 from kernels.lab.exercises.counts import global_count
-from kernels.lab.exercises.exercise import Budget, KernelExercise
+from kernels.lab.exercises.exercise import KernelExercise, Quota
 from kernels.lab.exercises.products import product_trials
 
 M, N, K = 37, 29, 23
@@ -36,7 +36,5 @@ EXERCISE = KernelExercise(
     ),
     after="A wide C keeps columns that nobody writes: no access is out of bounds, so the trace has"
     " nothing to say, and only the poison shows. A tall C is the other way about.",
-    budgets=(
-        Budget("loads", 2 * M * N * K, global_count("lanes", "load"), "two loads for each k"),
-    ),
+    budgets=(Quota("loads", 2 * M * N * K, global_count("lanes", "load"), "two loads for each k"),),
 )

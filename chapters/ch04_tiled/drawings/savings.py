@@ -68,8 +68,8 @@ def block_loads(heats: Mapping[str, Mapping[str, Any]]) -> Figure:
             colour[..., 3] = np.where(counts, 0.12 + 0.7 * counts / most, 0)
             ax.imshow(colour, interpolation="none")
             y, x = np.argwhere(counts).mean(axis=0)
-            told = "once each" if counts.max() == 1 else f"{counts.max()} times each"
-            ax.text(x, y, told, ha="center", va="center", fontsize=10,
+            text = "once each" if counts.max() == 1 else f"{counts.max()} times each"
+            ax.text(x, y, text, ha="center", va="center", fontsize=10,
                     rotation=0 if name == "A" else 90)  # fmt: skip
             ax.set_title(f"{name}, {kernel}", fontsize=10)
             ax.set_xticks([0, counts.shape[1] - 1])

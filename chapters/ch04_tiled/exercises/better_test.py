@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from kernels.lab.exercises.exercise import FunctionExercise
-from kernels.lab.exercises.kinds import Kind
+from kernels.lab.exercises.flaws import Flaw
 
 #: Products that a test must let through.
 RIGHT = (
@@ -63,19 +63,19 @@ def _one(C):
     return C
 
 
-def judge(test: Callable) -> Iterator[tuple[Kind, str]]:
+def judge(test: Callable) -> Iterator[tuple[Flaw, str]]:
     """Try a learner's test on right and wrong products; yields what is wrong with it."""
     cases = [(True, *right) for right in RIGHT] + [(False, *wrong) for wrong in WRONG]
-    told = next(filter(None, (_told(test, *case) for case in cases)), None)
-    if told:
-        yield Kind.WRONG, told
+    complaint = next(filter(None, (_complaint(test, *case) for case in cases)), None)
+    if complaint:
+        yield Flaw.WRONG, complaint
         return
     random.shuffle(cases)
-    if any(_told(test, *case) for case in cases):
-        yield Kind.REMEMBERED, "called in another order, the test answers otherwise"
+    if any(_complaint(test, *case) for case in cases):
+        yield Flaw.REMEMBERED, "called in another order, the test answers otherwise"
 
 
-def _told(test: Callable, expected: bool, name: str, product: Callable) -> str:
+def _complaint(test: Callable, expected: bool, name: str, product: Callable) -> str:
     """What a test does wrong with one product."""
     called = []
 
@@ -91,8 +91,8 @@ def _told(test: Callable, expected: bool, name: str, product: Callable) -> str:
             f" {expected}"
         )
     if not isinstance(passed, bool | np.bool_):
-        told = f"an array of {passed.shape}" if hasattr(passed, "shape") else repr(passed)
-        return f"for {name} the test returns {told}: return True or False"
+        text = f"an array of {passed.shape}" if hasattr(passed, "shape") else repr(passed)
+        return f"for {name} the test returns {text}: return True or False"
     if not called:
         return "the test never calls the product"
     if bool(passed) is not expected:

@@ -65,7 +65,7 @@ ON_ITS_SIDE = NumberExercise(
         " same element for all lanes: a broadcast.",
     ),
     after="The result is right and the global loads are still coalesced; the stores to shared"
-    " memory take longer. Chapter 5 stores a tile transposed without that price.",
+    " memory take longer. Chapter 5b stores a tile transposed without that price.",
     answers={"store": 32, "load": 1},
     mistakes={
         ("store", 1): "the lanes differ in tx, the first index: neighbours lie a row apart",

@@ -2,7 +2,7 @@
 
 from kernels.lab.exercises.arrays import cdiv
 from kernels.lab.exercises.counts import barriers, global_count, shared_bytes
-from kernels.lab.exercises.exercise import Budget, KernelExercise
+from kernels.lab.exercises.exercise import KernelExercise, Quota
 from kernels.lab.exercises.products import product_trials
 
 T = 16
@@ -10,19 +10,19 @@ M, N, K = 37, 29, 23
 STEPS, ACROSS, DOWN = cdiv(K, T), cdiv(N, T), cdiv(M, T)
 #: What the tiled kernel may spend at 37 × 29 × 23: each tile of a block is loaded once.
 BUDGETS = (
-    Budget(
+    Quota(
         "loads", M * K * ACROSS + K * N * DOWN, global_count("lanes", "load"),
         "each thread loads one element of A and one of B per step; the rest is in shared memory",
     ),
-    Budget(
+    Quota(
         "sectors loaded", 714, global_count("sectors", "load"),
         "neighbouring threads load neighbouring elements of a row: tx belongs in the column",
     ),
-    Budget(
+    Quota(
         "barriers", 2 * STEPS * ACROSS * DOWN, barriers,
         "two per step are enough: one after the loads, one after the inner loop",
     ),
-    Budget("bytes of shared memory a block", 2 * T * T * 4, shared_bytes, "two tiles of float32"),
+    Quota("bytes of shared memory a block", 2 * T * T * 4, shared_bytes, "two tiles of float32"),
 )  # fmt: skip
 
 TEXT = """

@@ -1,7 +1,7 @@
 """Double buffering: two pairs of tiles, used alternately, and one barrier per step."""
 
 from kernels.lab.exercises.counts import barriers, shared_bytes
-from kernels.lab.exercises.exercise import Budget, KernelExercise
+from kernels.lab.exercises.exercise import KernelExercise, Quota
 from kernels.lab.exercises.products import product_trials
 
 from .tiled import ACROSS, BUDGETS, DOWN, STEPS, T
@@ -44,7 +44,7 @@ EXERCISE = KernelExercise(
     " the next tile while the current one is being multiplied.",
     budgets=(
         BUDGETS[0],
-        Budget("barriers", STEPS * ACROSS * DOWN, barriers, "one per step is enough"),
-        Budget("bytes of shared memory a block", 4 * T * T * 4, shared_bytes, "two pairs of tiles"),
+        Quota("barriers", STEPS * ACROSS * DOWN, barriers, "one per step is enough"),
+        Quota("bytes of shared memory a block", 4 * T * T * 4, shared_bytes, "two pairs of tiles"),
     ),
 )

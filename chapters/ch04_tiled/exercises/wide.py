@@ -2,7 +2,7 @@
 
 from kernels.lab.exercises.arrays import cdiv
 from kernels.lab.exercises.counts import barriers, global_count, shared_bytes
-from kernels.lab.exercises.exercise import Budget, KernelExercise
+from kernels.lab.exercises.exercise import KernelExercise, Quota
 from kernels.lab.exercises.products import product_trials
 
 BM, BN, BK = 8, 32, 8
@@ -47,12 +47,12 @@ EXERCISE = KernelExercise(
     after="An element of A is used BN = 32 times, one of B only BM = 8 times. Among all tiles with"
     " the same number of threads the square has the shortest edges, so it loads least.",
     budgets=(
-        Budget(
+        Quota(
             "loads", M * K * ACROSS + K * N * DOWN, global_count("lanes", "load"),
             "each element of a tile is loaded once, by one thread",
         ),
-        Budget("barriers", 2 * STEPS * ACROSS * DOWN, barriers, "two per step are enough"),
-        Budget(
+        Quota("barriers", 2 * STEPS * ACROSS * DOWN, barriers, "two per step are enough"),
+        Quota(
             "bytes of shared memory a block", (BM * BK + BK * BN) * 4, shared_bytes,
             "one tile of A, one of B",
         ),

@@ -37,9 +37,9 @@ def structs_and_fields(fields: str = "xyzuvwmq", field: str = "x", sectors: int 
                 (used if said == field else frames).append(box)
                 ax.text(box[0] + 0.5, y + 0.6, said, ha="center", va="center", fontsize=8)
             first = sector * SECTOR
-            told = below.format(sector, first, first + SECTOR - 1)
+            text = below.format(sector, first, first + SECTOR - 1)
             middle = sector * apart + SECTOR / 2
-            ax.text(middle, y + 2.1, told, ha="center", va="center", fontsize=8)
+            ax.text(middle, y + 2.1, text, ha="center", va="center", fontsize=8)
         if frames:
             boxes(ax, frames, LIBRARY, tint=0)
         boxes(ax, used, A, tint=0.3, hatch="////")

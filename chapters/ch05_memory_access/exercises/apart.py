@@ -6,12 +6,12 @@ from kernels.lab.exercises.exercise import (
     FINE,
     MULTIPLE,
     ODD,
-    Budget,
     KernelExercise,
+    Quota,
     Suspect,
     Trial,
 )
-from kernels.lab.exercises.kinds import Kind
+from kernels.lab.exercises.flaws import Flaw
 
 BLOCK, EACH = 64, 4
 N = 1003
@@ -25,7 +25,7 @@ def _trial(n, role, seed):
     a = Numbers(role, seed, n)(n, low=-99, high=99)
 
     def suspects():
-        yield Suspect(Kind.WRONG, "this is a, backward", a[::-1])
+        yield Suspect(Flaw.WRONG, "this is a, backward", a[::-1])
 
     grid = (cdiv(n, EACH * BLOCK),)
     arguments = {"a": a, "b": poisoned(n)}
@@ -59,7 +59,7 @@ EXERCISE = KernelExercise(
     after="Neighbours for a thread are a stride of 4 for its warp. Neighbours for the warp are what"
     " memory likes.",
     budgets=(
-        Budget(
+        Quota(
             "sectors", 2 * cdiv(N, 8), global_count("sectors"),
             "neighbouring lanes must copy neighbouring elements in each iteration",
         ),

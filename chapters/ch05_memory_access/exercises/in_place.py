@@ -4,8 +4,8 @@ import numpy as np
 
 from kernels.lab.exercises.arrays import Numbers, cdiv
 from kernels.lab.exercises.counts import conflicts, global_count
-from kernels.lab.exercises.exercise import FINE, ODD, SQUARE, Budget, KernelExercise, Suspect, Trial
-from kernels.lab.exercises.kinds import Kind
+from kernels.lab.exercises.exercise import FINE, ODD, SQUARE, KernelExercise, Quota, Suspect, Trial
+from kernels.lab.exercises.flaws import Flaw
 
 W = 32
 
@@ -18,10 +18,10 @@ def _trial(n, role, seed):
     A = Numbers(role, seed, n)(n, n, low=-99, high=99)
 
     def suspects():
-        yield Suspect(Kind.TRANSPOSED, "this is A itself: it was never transposed", A)
+        yield Suspect(Flaw.TRANSPOSED, "this is A itself: it was never transposed", A)
         upper = np.where(np.triu(np.ones_like(A)) > 0, A, A.T)
-        yield Suspect(Kind.WRONG, "one half was overwritten before it was loaded", upper)
-        yield Suspect(Kind.WRONG, "one half was overwritten before it was loaded", upper.T)
+        yield Suspect(Flaw.WRONG, "one half was overwritten before it was loaded", upper)
+        yield Suspect(Flaw.WRONG, "one half was overwritten before it was loaded", upper.T)
 
     grid = (cdiv(n, W), cdiv(n, W))
     return Trial(f"{n} × {n}", grid, (W, W), {"A": A}, {"A": A.T}, {}, suspects, role)
@@ -65,10 +65,10 @@ EXERCISE = KernelExercise(
     after="One barrier protects both shared arrays and A itself: no thread overwrites an element"
           " before it's loaded. No other block touches these two tiles.",
     budgets=(
-        Budget(
+        Quota(
             "sectors", 1200, global_count("sectors"),
             "load and store along rows: the last index must change with x",
         ),
-        Budget("bank conflicts", 0, conflicts, "32 elements of a column must lie in 32 banks"),
+        Quota("bank conflicts", 0, conflicts, "32 elements of a column must lie in 32 banks"),
     ),
 )  # fmt: skip

@@ -8,12 +8,12 @@ from kernels.lab.exercises.exercise import (
     FINE,
     MULTIPLE,
     ODD,
-    Budget,
     KernelExercise,
+    Quota,
     Suspect,
     Trial,
 )
-from kernels.lab.exercises.kinds import Kind
+from kernels.lab.exercises.flaws import Flaw
 
 BLOCK, LANES, FIELDS, AXES = 128, 32, 8, 3
 
@@ -33,14 +33,14 @@ def _trial(groups, axes, role, seed):
     def suspects():
         without = start.copy()
         without[:, :axes] += start[:, AXES : AXES + axes]
-        yield Suspect(Kind.WRONG, "dt is not used", without)
+        yield Suspect(Flaw.WRONG, "dt is not used", without)
         one = start.copy()
         one[:, :1] += dt * start[:, AXES : AXES + 1]
-        yield Suspect(Kind.WRONG, "only the first axis moves", one)
+        yield Suspect(Flaw.WRONG, "only the first axis moves", one)
         if axes < AXES:
             every = start.copy()
             every[:, :AXES] += dt * start[:, AXES : 2 * AXES]
-            yield Suspect(Kind.WRONG, f"all {AXES} axes move: only the first `axes` may", every)
+            yield Suspect(Flaw.WRONG, f"all {AXES} axes move: only the first `axes` may", every)
 
     arguments = {"particles": start, "dt": dt, "axes": np.int32(axes)}
     grid = (cdiv(groups * LANES, BLOCK),)
@@ -75,7 +75,7 @@ EXERCISE = KernelExercise(
     after="Each request touches 4 sectors, as in a struct of arrays, and all fields of a particle"
           " lie within one kilobyte.",
     budgets=(
-        Budget(
+        Quota(
             "sectors", 3 * AXES * 3 * 4, global_count("sectors"),
             "neighbouring lanes must load neighbouring floats: let the last index change from lane"
             " to lane",

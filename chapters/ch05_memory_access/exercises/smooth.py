@@ -8,12 +8,12 @@ from kernels.lab.exercises.exercise import (
     FINE,
     MULTIPLE,
     ODD,
-    Budget,
     KernelExercise,
+    Quota,
     Suspect,
     Trial,
 )
-from kernels.lab.exercises.kinds import Kind
+from kernels.lab.exercises.flaws import Flaw
 
 BLOCK = 128
 N = 1003
@@ -30,12 +30,12 @@ def _trial(n, role, seed):
 
     def suspects():
         around = np.roll(a, 1) + a + np.roll(a, -1)
-        yield Suspect(Kind.WRONG, "the ends take their neighbours from the other end", around)
+        yield Suspect(Flaw.WRONG, "the ends take their neighbours from the other end", around)
         short = left + a + right
         short[0] -= a[0]
         short[-1] -= a[-1]
-        yield Suspect(Kind.WRONG, "at the ends, one of the three terms is missing", short)
-        yield Suspect(Kind.WRONG, "this is a itself: no neighbour is added", a)
+        yield Suspect(Flaw.WRONG, "at the ends, one of the three terms is missing", short)
+        yield Suspect(Flaw.WRONG, "this is a itself: no neighbour is added", a)
 
     arguments = {"a": a, "b": poisoned(n)}
     bounds = numbers.bounds("b", 2, abs(left) + abs(a) + abs(right))
@@ -69,6 +69,6 @@ EXERCISE = KernelExercise(
     after="A warp touches 5, 4 and 5 sectors, and DRAM sends each element once: L1 holds what the"
     " neighbours loaded.",
     budgets=(
-        Budget("loads", 3 * N, global_count("lanes", "load"), "three loads per thread are enough"),
+        Quota("loads", 3 * N, global_count("lanes", "load"), "three loads per thread are enough"),
     ),
 )

@@ -44,8 +44,8 @@ def bank_layouts(side: int = 8, column: int = 2) -> Figure:
         ax.text(left + width / 2, -0.5, title, ha="center", weight="bold", fontsize=9)
         hit = [word(row, column) % side for row in range(side)]
         waves = max(hit.count(bank) for bank in hit)
-        told = f"{waves} wavefront{'s' if waves > 1 else ''}"
-        ax.text(left + width / 2, side + 1.1, told, ha="center", va="center", fontsize=9)
+        text = f"{waves} wavefront{'s' if waves > 1 else ''}"
+        ax.text(left + width / 2, side + 1.1, text, ha="center", va="center", fontsize=9)
         left += width + 1.4
     return fig
 

@@ -34,8 +34,8 @@ def pending(elements: int = 4) -> Figure:
     fig, ax = canvas(4.6, 0.19 * rows, (-0.3, span + 0.3, rows - 1.2, -1.2))
     ax.set_aspect("auto")
     y = _panel(ax, 0, "one element per thread: one load in flight", alone)
-    told = f"{elements} elements per thread: {elements} loads in flight"
-    y = _panel(ax, y + 1.6, told, together)
+    text = f"{elements} elements per thread: {elements} loads in flight"
+    y = _panel(ax, y + 1.6, text, together)
     ax.annotate("", (span, y + 0.5), (0, y + 0.5), arrowprops=dict(arrowstyle="-|>", color=INK))
     ax.text(span, y + 0.8, "time", ha="right", va="top", fontsize=8)
     return fig

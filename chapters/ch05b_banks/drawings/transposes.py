@@ -40,7 +40,7 @@ def transpose_path(side: int = 4, warp: int = 1) -> Figure:
     boxes(ax, [(apart + warp, 0, 1, side)], INK, tint=0, width=2.4)
     look = dict(arrowstyle="-|>", color=INK, linewidth=1.6, mutation_scale=12)
     y = warp + 0.5
-    for start, told in ((side, "load row,\nstore row"), (apart + side, "read column,\nstore row")):
+    for start, label in ((side, "load row,\nstore row"), (apart + side, "read column,\nstore row")):
         ax.annotate("", (start + GAP - 0.2, y), (start + 0.2, y), arrowprops=look)
-        ax.text(start + GAP / 2, y + 0.4, told, ha="center", va="top", fontsize=8)
+        ax.text(start + GAP / 2, y + 0.4, label, ha="center", va="top", fontsize=8)
     return fig

@@ -4,7 +4,7 @@ import random
 from collections.abc import Callable, Iterator
 
 from kernels.lab.exercises.exercise import FunctionExercise
-from kernels.lab.exercises.kinds import Kind
+from kernels.lab.exercises.flaws import Flaw
 
 BANKS = 32
 
@@ -28,7 +28,7 @@ def requests() -> Iterator[tuple[str, list[int]]]:
     yield "words in no order", [order.randrange(2048) for _ in range(32)]
 
 
-def judge(passes: Callable) -> Iterator[tuple[Kind, str]]:
+def judge(passes: Callable) -> Iterator[tuple[Flaw, str]]:
     """Try a learner's function on known requests and a new one; yields what is wrong with it."""
     new = [random.randrange(2048) for _ in range(32)]
     for name, words in (*requests(), ("words never asked for before", new)):
@@ -36,7 +36,7 @@ def judge(passes: Callable) -> Iterator[tuple[Kind, str]]:
         try:
             said = passes(list(words))
         except Exception as error:
-            yield Kind.WRONG, f"for {name} it raises {type(error).__name__} ({error})"
+            yield Flaw.WRONG, f"for {name} it raises {type(error).__name__} ({error})"
             return
         if isinstance(said, bool) or said != want:
             reason = ""
@@ -46,7 +46,7 @@ def judge(passes: Callable) -> Iterator[tuple[Kind, str]]:
                 reason = ": lanes that read the same word are served together"
             elif said == len({word % BANKS for word in words}):
                 reason = ": those are the banks in use"
-            yield Kind.WRONG, f"for {name} it says {said!r}, not {want}{reason}"
+            yield Flaw.WRONG, f"for {name} it says {said!r}, not {want}{reason}"
             return
 
 

@@ -29,8 +29,8 @@ def hiding(ways: Sequence[tuple[int, int]], *, latency: int, cycles: int) -> Fig
     for warps, independent in ways:
         issued = issues(warps, independent, latency, cycles)
         share = sum(warp is not None for warp in issued) / cycles
-        told = f"{warps} warps, {independent} in flight each: issues in {percent(share)}"
-        ax.text(0, y + 0.5, told, va="center", weight="bold", fontsize=8.5)
+        text = f"{warps} warps, {independent} in flight each: issues in {percent(share)}"
+        ax.text(0, y + 0.5, text, va="center", weight="bold", fontsize=8.5)
         y += 1.1
         for warp in range(warps):
             frames = [(n + 0.08, y + 0.1, 0.84, 0.8) for n in range(cycles)]

@@ -37,8 +37,8 @@ def load_path(busy: Mapping[str, float]) -> Figure:
         ax.add_patch(Rectangle((x, y + HIGH - fill), WIDE, fill, fc=colour, alpha=0.35))
         ax.add_patch(Rectangle((x, y), WIDE, HIGH, fill=False, ec=colour, lw=1.5))
         ax.text(x + WIDE / 2, y + 0.6, name, ha="center", va="center", fontsize=8)
-        told = "" if share is None else percent(share)
-        ax.text(x + WIDE / 2, y + 1.4, told, ha="center", va="center", weight="bold", fontsize=9)
+        text = "" if share is None else percent(share)
+        ax.text(x + WIDE / 2, y + 1.4, text, ha="center", va="center", weight="bold", fontsize=9)
     arrow = {"arrowstyle": "->", "color": INK}
     for start in (2.0, 4.6, 7.2):
         ax.annotate("", (start + 0.6, 0.7), (start, 0.7), arrowprops=arrow)

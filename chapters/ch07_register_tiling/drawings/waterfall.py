@@ -32,8 +32,8 @@ def waterfall(speeds: Mapping[str, float], *, library: float | None = None) -> F
                 hatch="" if first else "..", edgecolor=INK, linewidth=0.6)  # fmt: skip
         ax.text(1.15 * longest, place, f"{speed / 1000:#.3g}", ha="right", va="center", fontsize=9)
         if not first:
-            told = f"{speed / before:.2f}×"
-            ax.text(1.34 * longest, place, told, ha="right", va="center", fontsize=9)
+            text = f"{speed / before:.2f}×"
+            ax.text(1.34 * longest, place, text, ha="right", va="center", fontsize=9)
         before = speed
     if library:
         ax.axvline(library, color=INK, linewidth=1.2, linestyle="--")

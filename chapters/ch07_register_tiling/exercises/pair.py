@@ -1,7 +1,7 @@
 """Two outputs per thread: each owns two neighbouring elements of C."""
 
 from kernels.lab.exercises.counts import global_count
-from kernels.lab.exercises.exercise import FINE, MULTIPLE, ODD, SQUARE, Budget, KernelExercise
+from kernels.lab.exercises.exercise import FINE, MULTIPLE, ODD, SQUARE, KernelExercise, Quota
 from kernels.lab.exercises.products import product_trials
 
 M, N, K = 37, 29, 23
@@ -43,7 +43,7 @@ EXERCISE = KernelExercise(
     after="Three loads for two multiply-adds, 1.5 each instead of 2. The price: neighbours in the"
     " warp own columns that lie two apart, so a load of B touches twice as many sectors.",
     budgets=(
-        Budget(
+        Quota(
             "loads", M * ((N + 1) // 2) * K + M * N * K, global_count("lanes", "load"),
             "load A[row, k] once and use it twice",
         ),

@@ -65,8 +65,8 @@ def phases() -> Figure:
         _box(ax, 0, whole, f"phase {phase}, parity {phase % 2}", (TILE, 0.25))
         for parity in (0, 1):
             waits = phase % 2 == parity
-            told, look = ("waits", (A, 0.3)) if waits else ("goes on", "none")
-            _box(ax, 3 + parity, whole, told, look)
+            label, look = ("waits", (A, 0.3)) if waits else ("goes on", "none")
+            _box(ax, 3 + parity, whole, label, look)
     names = ["phase", "arrivals missing", "bytes missing", "wait for parity 0", "wait for parity 1"]
     ax.set_yticks(range(len(names)), names, fontsize=9)
     ax.set(xlim=(0, END), ylim=(len(names) - 0.5, -0.5), xticks=(), xlabel="time")

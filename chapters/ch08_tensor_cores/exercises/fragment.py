@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from kernels import ptx
-from kernels.engine import uint32
+from kernels.backend import uint32
 from kernels.lab.exercises.arrays import Numbers, poisoned, wide
 from kernels.lab.exercises.exercise import FINE, ODD, KernelExercise, Suspect, Trial
-from kernels.lab.exercises.kinds import Kind
+from kernels.lab.exercises.flaws import Flaw
 from kernels.measure.oracle import tolerance
 
 
@@ -31,12 +31,12 @@ def _trial(K, role, seed):
 
     def suspects():
         swapped = np.roll(a @ b, 8, axis=0)
-        yield Suspect(Kind.SWAPPED, "rows 0 to 7 and 8 to 15 of A are exchanged", tall(swapped))
+        yield Suspect(Flaw.SWAPPED, "rows 0 to 7 and 8 to 15 of A are exchanged", tall(swapped))
         for side, other in ((0, "right"), (1, "left")):
             only = a.reshape(16, -1, 2, 8).copy()
             only[:, :, 1 - side] = 0
             result = tall(only.reshape(16, K) @ b)
-            yield Suspect(Kind.WRONG, f"the {other} half of each 16 × 16 of A is missing", result)
+            yield Suspect(Flaw.WRONG, f"the {other} half of each 16 × 16 of A is missing", result)
 
     pairs = A.view(np.uint32), np.ascontiguousarray(B.T).view(np.uint32)
     arguments = {"A": pairs[0], "BT": pairs[1], "C": tall(poisoned(16, 8))}

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from kernels import ptx
-from kernels.engine import uint64
+from kernels.backend import uint64
 from kernels.lab.exercises.arrays import Numbers, poisoned, wide
 from kernels.lab.exercises.exercise import FINE, ODD, KernelExercise, Suspect, Trial
-from kernels.lab.exercises.kinds import Kind
+from kernels.lab.exercises.flaws import Flaw
 
 STAGES = 2
 PRODUCER = """
@@ -69,7 +69,7 @@ def _trial(steps, role, seed):
     def suspects():
         for row, name in ((-1, "last"), (0, "first")):
             less = np.append(A[row, ::-1], np.zeros(steps))
-            yield Suspect(Kind.WRONG, f"this is the sum without the {name} row", want - less)
+            yield Suspect(Flaw.WRONG, f"this is the sum without the {name} row", want - less)
 
     # A longer `out` has elements that nobody stores: they stay as they are.
     rest = np.full(steps, 0.5, np.float32)

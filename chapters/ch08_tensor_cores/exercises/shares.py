@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from kernels.lab.exercises.exercise import FunctionExercise
-from kernels.lab.exercises.kinds import Kind
+from kernels.lab.exercises.flaws import Flaw
 
 
 def shares_of(A: np.ndarray) -> np.ndarray:
@@ -16,25 +16,25 @@ def shares_of(A: np.ndarray) -> np.ndarray:
     return A[row, col]
 
 
-def judge(shares: Callable) -> Iterator[tuple[Kind, str]]:
+def judge(shares: Callable) -> Iterator[tuple[Flaw, str]]:
     """Try a learner's function on two matrices; yields what is wrong with it."""
     A = np.arange(256, dtype=np.float32).reshape(16, 16)
-    told = next(_told(shares, A), None)
-    if told:
-        yield told
-    elif any(_told(shares, np.random.default_rng().permutation(A.ravel()).reshape(16, 16))):
-        yield Kind.REMEMBERED, "it is wrong for the same numbers in another order: index A itself"
+    complaint = next(_complaints(shares, A), None)
+    if complaint:
+        yield complaint
+    elif any(_complaints(shares, np.random.default_rng().permutation(A.ravel()).reshape(16, 16))):
+        yield Flaw.REMEMBERED, "it is wrong for the same numbers in another order: index A itself"
 
 
-def _told(shares: Callable, A: np.ndarray) -> Iterator[tuple[Kind, str]]:
+def _complaints(shares: Callable, A: np.ndarray) -> Iterator[tuple[Flaw, str]]:
     want = shares_of(A)
     try:
         said = np.asarray(shares(A.copy()))
     except Exception as error:
-        yield Kind.WRONG, f"it raises {type(error).__name__} ({error})"
+        yield Flaw.WRONG, f"it raises {type(error).__name__} ({error})"
         return
     if said.shape != (32, 8):
-        yield Kind.WRONG, f"it returns shape {said.shape}, not (32, 8): 8 elements for each lane"
+        yield Flaw.WRONG, f"it returns shape {said.shape}, not (32, 8): 8 elements for each lane"
         return
     if np.array_equal(said, want):
         return
@@ -46,11 +46,11 @@ def _told(shares: Callable, A: np.ndarray) -> Iterator[tuple[Kind, str]]:
     }
     for reason, wrong in known.items():
         if np.array_equal(said, wrong):
-            yield Kind.WRONG, reason
+            yield Flaw.WRONG, reason
             return
     lane, element = (int(i) for i in np.argwhere(~(said == want))[0])
     row, col = divmod(int(want[lane, element]), 16)
-    yield Kind.WRONG, f"element {element} of lane {lane} should be A[{row}, {col}]"
+    yield Flaw.WRONG, f"element {element} of lane {lane} should be A[{row}, {col}]"
 
 
 EXERCISE = FunctionExercise(

@@ -9,12 +9,12 @@ from kernels.lab.exercises.exercise import (
     MULTIPLE,
     ODD,
     SQUARE,
-    Budget,
     KernelExercise,
+    Quota,
     Suspect,
     Trial,
 )
-from kernels.lab.exercises.kinds import Kind
+from kernels.lab.exercises.flaws import Flaw
 from kernels.lab.exercises.products import wrong_products
 
 T = 16
@@ -36,9 +36,9 @@ def _trial(batch, M, N, K, role, seed):
     want = wide(A) @ wide(B)
 
     def suspects():
-        yield Suspect(Kind.WRONG, "every product uses the A of batch 0", A[:1] @ B)
-        yield Suspect(Kind.WRONG, "every product uses the B of batch 0", A @ B[:1])
-        yield Suspect(Kind.WRONG, "every product is that of batch 0", np.repeat(want[:1], batch, 0))
+        yield Suspect(Flaw.WRONG, "every product uses the A of batch 0", A[:1] @ B)
+        yield Suspect(Flaw.WRONG, "every product uses the B of batch 0", A @ B[:1])
+        yield Suspect(Flaw.WRONG, "every product is that of batch 0", np.repeat(want[:1], batch, 0))
         each = [wrong_products(a, b, T) for a, b in zip(A, B, strict=True)]
         for rows in zip(*each, strict=True):
             kind, sentence, product = rows[0]
@@ -95,10 +95,10 @@ EXERCISE = KernelExercise(
     after="One small product can't fill a GPU. A hundred of them in one launch can, at the "
 "cost of one launch.",
     budgets=(
-        Budget(
+        Quota(
             "loads", 3 * (37 * 23 * 2 + 23 * 29 * 3), global_count("lanes", "load"),
             "each thread loads one element of A and one of B per step",
         ),
-        Budget("barriers", 3 * 2 * 2 * 2 * 3, barriers, "two per step are enough"),
+        Quota("barriers", 3 * 2 * 2 * 2 * 3, barriers, "two per step are enough"),
     ),
 )  # fmt: skip

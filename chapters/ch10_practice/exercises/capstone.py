@@ -2,7 +2,7 @@
 
 from kernels.lab.exercises.arrays import cdiv
 from kernels.lab.exercises.counts import global_count
-from kernels.lab.exercises.exercise import FINE, MULTIPLE, ODD, SQUARE, Budget, KernelExercise
+from kernels.lab.exercises.exercise import FINE, MULTIPLE, ODD, SQUARE, KernelExercise, Quota
 from kernels.lab.exercises.products import product_trials
 
 #: The launch that is counted: tiles of 16, 32, 64 and 128 divide it.
@@ -123,15 +123,15 @@ EXERCISE = KernelExercise(
     after="You've climbed from one load per operand to a thread tile in registers. What's "
     "left up to the library is width, order and patience, and chapter 7 has it.",
     budgets=(
-        Budget(
+        Quota(
             "loads from global memory", 2 * M * N * K // 16, global_count("lanes", "load"),
             "stage tiles of 16 × 16 or more: each element then serves 16 threads",
         ),
-        Budget(
+        Quota(
             "sectors loaded", 2 * M * N * K // 16 // 8, global_count("sectors", "load"),
             "neighbouring threads must load neighbouring elements, in rows of eight or more",
         ),
-        Budget(
+        Quota(
             "reads from both memories", M * N * K, reads,
             "let each thread own several elements of C and keep what it reads in registers",
         ),

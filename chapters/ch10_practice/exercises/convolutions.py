@@ -8,12 +8,12 @@ from kernels.lab.exercises.exercise import (
     FINE,
     MULTIPLE,
     ODD,
-    Budget,
     KernelExercise,
+    Quota,
     Suspect,
     Trial,
 )
-from kernels.lab.exercises.kinds import Kind
+from kernels.lab.exercises.flaws import Flaw
 from kernels.lab.exercises.products import wrong_products
 
 T = 16
@@ -32,7 +32,7 @@ def _signal(n, taps, filters, role, seed):
     places = n - taps + 1
 
     def suspects():
-        yield Suspect(Kind.SWAPPED, "the filters run backward: out[i] takes x[i + k] times tap k",
+        yield Suspect(Flaw.SWAPPED, "the filters run backward: out[i] takes x[i + k] times tap k",
                       windows @ F[::-1])  # fmt: skip
         yield from _wrong(windows, F, T)
 
@@ -62,11 +62,11 @@ def _image(height, width, filters, role, seed):
     def suspects():
         turned = F.reshape(3, 3, filters)
         yield Suspect(
-            Kind.SWAPPED,
+            Flaw.SWAPPED,
             "the taps are read column by column: tap k is row k // 3, column k % 3",
             windows @ turned.transpose(1, 0, 2).reshape(9, filters),
         )
-        yield Suspect(Kind.SWAPPED, "the filters are turned round", windows @ F[::-1])
+        yield Suspect(Flaw.SWAPPED, "the filters are turned round", windows @ F[::-1])
         yield from _wrong(windows, F, S)  # fmt: skip
 
     return Trial(
@@ -124,11 +124,11 @@ CONV1D = KernelExercise(
     after="The matrix would hold every sample up to K times. The loads compute its "
 "addresses instead: a product whose A is never stored.",
     budgets=(
-        Budget(
+        Quota(
             "loads", 53 * 23 + 23 * 5 * 4, global_count("lanes", "load"),
             "each thread loads one element of each tile, where there is one",
         ),
-        Budget("barriers", 2 * 2 * 4, barriers, "two per step are enough"),
+        Quota("barriers", 2 * 2 * 4, barriers, "two per step are enough"),
     ),
 )  # fmt: skip
 
@@ -172,10 +172,10 @@ CONV2D = KernelExercise(
     after="Nine products per element, K = 9, and no size that a tile divides. The addresses"
 " of its loads alone turn a product kernel into a convolution.",
     budgets=(
-        Budget(
+        Quota(
             "loads", 63 * 9 + 9 * 5 * 8, global_count("lanes", "load"),
             "each thread loads one element of each tile, where there is one",
         ),
-        Budget("barriers", 2 * 2 * 8, barriers, "two per step are enough"),
+        Quota("barriers", 2 * 2 * 8, barriers, "two per step are enough"),
     ),
 )  # fmt: skip

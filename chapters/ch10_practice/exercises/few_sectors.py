@@ -7,12 +7,12 @@ from kernels.lab.exercises.exercise import (
     MULTIPLE,
     ODD,
     SQUARE,
-    Budget,
     KernelExercise,
+    Quota,
     Suspect,
     Trial,
 )
-from kernels.lab.exercises.kinds import Kind
+from kernels.lab.exercises.flaws import Flaw
 
 BLOCK = 128
 SHAPES = ((37, 50, ODD), (9, 70, FINE), (64, 64, SQUARE), (16, 128, MULTIPLE))
@@ -28,10 +28,10 @@ def _trial(M, N, role, seed):
     want = f[:, None] * A
 
     def suspects():
-        yield Suspect(Kind.WRONG, "this is A: the factor is not used", A)
+        yield Suspect(Flaw.WRONG, "this is A: the factor is not used", A)
         if M == N:
-            yield Suspect(Kind.SWAPPED, "the factor goes with the row, not with the column", f * A)
-            yield Suspect(Kind.TRANSPOSED, "this is the transpose", want.T)
+            yield Suspect(Flaw.SWAPPED, "the factor goes with the row, not with the column", f * A)
+            yield Suspect(Flaw.TRANSPOSED, "this is the transpose", want.T)
 
     arguments = {"A": A, "f": f, "B": poisoned(M, N)}
     grid = (cdiv(M * N, BLOCK),)
@@ -64,7 +64,7 @@ EXERCISE = KernelExercise(
     after="The work hasn't changed, only who does what. How elements are assigned to "
 "threads is a choice.",
     budgets=(
-        Budget(
+        Quota(
             "sectors", 700, global_count("sectors"),
             "let the column change from thread to thread",
         ),

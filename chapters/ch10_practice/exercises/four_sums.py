@@ -1,7 +1,7 @@
 """Beat the previous rung: four elements of C per thread, one below the other."""
 
 from chapters.ch04_tiled.exercises.tiled import ACROSS, BUDGETS, DOWN, STEPS, T
-from kernels.lab.exercises.exercise import Budget, KernelExercise
+from kernels.lab.exercises.exercise import KernelExercise, Quota
 from kernels.lab.exercises.products import product_trials
 
 ROWS = 4
@@ -62,7 +62,7 @@ EXERCISE = KernelExercise(
     after="Five reads for four multiply-adds instead of eight: 1.25 each. A thread tile "
     "with several columns saves on both sides; chapter 7 goes up to 8 × 8.",
     budgets=(
-        Budget(
+        Quota(
             "shared-memory reads", ACROSS * DOWN * STEPS * T * T * T * 5 // 4, shared_reads,
             "read each element of sB once for four sums",
         ),

@@ -9,12 +9,12 @@ from kernels.lab.exercises.exercise import (
     MULTIPLE,
     ODD,
     SQUARE,
-    Budget,
     KernelExercise,
+    Quota,
     Suspect,
     Trial,
 )
-from kernels.lab.exercises.kinds import Kind
+from kernels.lab.exercises.flaws import Flaw
 
 T = 16
 #: Rows of each group, N, K: groups that end within a tile, and one without rows.
@@ -40,8 +40,8 @@ def _trial(sizes, N, K, role, seed):
 
     def suspects():
         if groups > 1:
-            yield Suspect(Kind.WRONG, "every group uses the B of group 0", A @ B[0])
-            yield Suspect(Kind.WRONG, "groups use each other's B", _product(A, B[::-1], of))
+            yield Suspect(Flaw.WRONG, "every group uses the B of group 0", A @ B[0])
+            yield Suspect(Flaw.WRONG, "groups use each other's B", _product(A, B[::-1], of))
 
     return Trial(
         f"groups of {', '.join(map(str, sizes))} rows, N, K = {N}, {K}",
@@ -106,7 +106,7 @@ EXERCISE = KernelExercise(
     after="This is a mixture of experts on one GPU: tokens sorted by expert, one launch for all. "
     "A library assigns the tiles to blocks from a list, so that no block is launched for nothing.",
     budgets=(
-        Budget(
+        Quota(
             "loads of A and B",
             23 * (sum(SHAPES[0][0]) * cdiv(29, T) + 29 * (_tiles() // cdiv(29, T))),
             lambda trace: sum(
@@ -114,6 +114,6 @@ EXERCISE = KernelExercise(
             ),
             "a block without rows needs nothing, and rows of the next group aren't yours",
         ),
-        Budget("barriers", _tiles() * 2 * cdiv(23, T), barriers, "blocks without rows need none"),
+        Quota("barriers", _tiles() * 2 * cdiv(23, T), barriers, "blocks without rows need none"),
     ),
 )  # fmt: skip

@@ -9,12 +9,12 @@ from kernels.lab.exercises.exercise import (
     MULTIPLE,
     ODD,
     SQUARE,
-    Budget,
     KernelExercise,
+    Quota,
     Suspect,
     Trial,
 )
-from kernels.lab.exercises.kinds import Kind
+from kernels.lab.exercises.flaws import Flaw
 
 BLOCK = 64
 SHAPES = ((5, 150, ODD), (3, 37, FINE), (128, 128, SQUARE), (4, 192, MULTIPLE))
@@ -29,23 +29,23 @@ def _sum(M, N, role, seed):
     A = numbers(M, N, low=-9, high=9)
 
     def suspects():
-        yield Suspect(Kind.DROPPED_TILE, f"only the first {BLOCK} columns are added",
+        yield Suspect(Flaw.DROPPED_TILE, f"only the first {BLOCK} columns are added",
                       A[:, :BLOCK].sum(axis=1))  # fmt: skip
         if N > BLOCK:
             n = N // BLOCK * BLOCK
-            yield Suspect(Kind.DROPPED_TILE, f"the last {N - n} columns are missing",
+            yield Suspect(Flaw.DROPPED_TILE, f"the last {N - n} columns are missing",
                           A[:, :n].sum(axis=1))  # fmt: skip
         for stop, sentence in (
             (1, "only the sum of thread 0 is there: where are those of the others?"),
             (BLOCK // 2, "the upper half of the threads is never added"),
         ):
             partial = np.array([A[:, t::BLOCK].sum(axis=1) for t in range(stop)]).sum(axis=0)
-            yield Suspect(Kind.WRONG, sentence, partial.astype(np.float32))
-        yield Suspect(Kind.LOST_SUM, "each thread keeps only its last element",
+            yield Suspect(Flaw.WRONG, sentence, partial.astype(np.float32))
+        yield Suspect(Flaw.LOST_SUM, "each thread keeps only its last element",
                       np.array([A[:, t::BLOCK][:, -1] for t in range(min(BLOCK, N))])
                       .sum(axis=0))  # fmt: skip
         if M == N:
-            yield Suspect(Kind.SWAPPED, "these are the sums of the columns", A.sum(axis=0))
+            yield Suspect(Flaw.SWAPPED, "these are the sums of the columns", A.sum(axis=0))
 
     want, bounds = wide(A).sum(axis=1), numbers.bounds("sums", N, abs(A).sum(axis=1))
     arguments = {"A": A, "sums": poisoned(M)}
@@ -68,7 +68,7 @@ def _softmax(M, N, role, seed):
     want = e / e.sum(axis=1, keepdims=True)
 
     def suspects():
-        yield Suspect(Kind.WRONG, "the rows do not add up to one: the division is missing",
+        yield Suspect(Flaw.WRONG, "the rows do not add up to one: the division is missing",
                       e.astype(np.float32))  # fmt: skip
 
     arguments = {"A": A, "P": poisoned(M, N)}
@@ -126,8 +126,8 @@ ROW_SUM = KernelExercise(
     after="Six halvings replace 63 additions, one after the other. The barrier is outside "
 "the if: every thread must reach it, even those with nothing left to add.",
     budgets=(
-        Budget("loads", 5 * 150, global_count("lanes", "load"), "every element is loaded once"),
-        Budget("sectors loaded", 120, global_count("sectors", "load"),
+        Quota("loads", 5 * 150, global_count("lanes", "load"), "every element is loaded once"),
+        Quota("sectors loaded", 120, global_count("sectors", "load"),
                "neighbouring threads must load neighbouring columns"),
     ),
 )  # fmt: skip
@@ -184,7 +184,7 @@ SOFTMAX = KernelExercise(
     after="The same shared memory is used twice, so a barrier keeps the second use from "
 "overtaking the first. Attention is two products with this between them.",
     budgets=(
-        Budget("sectors loaded", 500, global_count("sectors", "load"),
+        Quota("sectors loaded", 500, global_count("sectors", "load"),
                "the threads share each pass over the row; neighbours load neighbouring columns"),
     ),
 )  # fmt: skip

@@ -3,7 +3,7 @@
 from chapters.ch03_naive.exercises.layer import layer_trials
 from chapters.ch04_tiled.exercises.tiled import BUDGETS, TEXT, M, N, T
 from kernels.lab.exercises.counts import global_count
-from kernels.lab.exercises.exercise import Budget, KernelExercise
+from kernels.lab.exercises.exercise import KernelExercise, Quota
 
 TILED, _, _ = TEXT.partition("    if row < M and col < N:\n        C[row, col] = acc")
 
@@ -30,7 +30,7 @@ EXERCISE = KernelExercise(
     after="What follows a product is nearly free while its element is still in a register. "
     "Libraries call it an epilogue.",
     budgets=(
-        Budget(
+        Quota(
             "loads",
             BUDGETS[0].most + M * N,
             global_count("lanes", "load"),

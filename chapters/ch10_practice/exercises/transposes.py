@@ -7,12 +7,12 @@ from kernels.lab.exercises.exercise import (
     MULTIPLE,
     ODD,
     SQUARE,
-    Budget,
     KernelExercise,
+    Quota,
     Suspect,
     Trial,
 )
-from kernels.lab.exercises.kinds import Kind
+from kernels.lab.exercises.flaws import Flaw
 
 W = 32
 SHAPES = ((37, 70, ODD), (50, 33, FINE), (64, 64, SQUARE), (32, 64, MULTIPLE))
@@ -27,11 +27,11 @@ def _trial(M, N, role, seed):
 
     def suspects():
         if M == N:
-            yield Suspect(Kind.TRANSPOSED, "this is A itself: it was never turned", A)
-            yield Suspect(Kind.SWAPPED, "the rows run backward", A.T[::-1])
+            yield Suspect(Flaw.TRANSPOSED, "this is A itself: it was never turned", A)
+            yield Suspect(Flaw.SWAPPED, "the rows run backward", A.T[::-1])
             blocks = A.reshape(M // W, W, N // W, W)
             inside = blocks.transpose(0, 3, 2, 1).reshape(M, N)
-            yield Suspect(Kind.SWAPPED, "each tile is turned but stays where it was", inside)
+            yield Suspect(Flaw.SWAPPED, "each tile is turned but stays where it was", inside)
 
     return Trial(
         f"{M} × {N}",
@@ -45,7 +45,7 @@ def _trial(M, N, role, seed):
     )
 
 
-SECTORS = Budget(
+SECTORS = Quota(
     "sectors", 920, global_count("sectors"),
     "in the load and in the store, x must drive the last index: neighbours in a warp are"
     " neighbours in memory",
@@ -120,7 +120,7 @@ NO_CONFLICTS = KernelExercise(
     " not the byte.",
     budgets=(
         SECTORS,
-        Budget("bank conflicts", 0, conflicts, "32 elements of a column must lie in 32 banks"),
-        Budget("bytes of shared memory a block", W * (W + 8) * 4, shared_bytes, "pad a little"),
+        Quota("bank conflicts", 0, conflicts, "32 elements of a column must lie in 32 banks"),
+        Quota("bytes of shared memory a block", W * (W + 8) * 4, shared_bytes, "pad a little"),
     ),
 )

@@ -7,7 +7,7 @@ import numpy as np
 
 from kernels.distributed.collectives import Mismatch, Simulated
 from kernels.lab.exercises.exercise import FunctionExercise, NumberExercise
-from kernels.lab.exercises.kinds import Kind
+from kernels.lab.exercises.flaws import Flaw
 
 # ------------------------------------------------------------------------------- tensor cores
 
@@ -45,7 +45,7 @@ STAGES = NumberExercise(
 # ----------------------------------------------------------------------------------- attention
 
 
-def judge_merge(merge: Callable[..., Any]) -> Iterator[tuple[Kind, str]]:
+def judge_merge(merge: Callable[..., Any]) -> Iterator[tuple[Flaw, str]]:
     """Try a learner's merge of two parts of attention; yields what is wrong with it."""
     rng = np.random.default_rng()
     for low, shift, what in (
@@ -63,18 +63,18 @@ def judge_merge(merge: Callable[..., Any]) -> Iterator[tuple[Kind, str]]:
         with np.errstate(all="ignore"):
             found = merge(*first, *second)
         if not isinstance(found, tuple) or len(found) != 3:
-            yield Kind.WRONG, f"it returns {type(found).__name__}: return m, l and o"
+            yield Flaw.WRONG, f"it returns {type(found).__name__}: return m, l and o"
             return
         for name, mine, theirs in zip("mlo", found, right, strict=True):
             mine = np.asarray(mine, np.float64)
             if mine.shape != theirs.shape:
-                yield Kind.WRONG, f"{name} has the shape {mine.shape}, not {theirs.shape}"
+                yield Flaw.WRONG, f"{name} has the shape {mine.shape}, not {theirs.shape}"
                 return
             if not np.isfinite(mine).all():
-                yield Kind.NOT_A_NUMBER, f"{name} isn't finite for {what}"
+                yield Flaw.NOT_A_NUMBER, f"{name} isn't finite for {what}"
                 return
             if not np.allclose(mine, theirs, rtol=1e-9, atol=1e-12):
-                yield Kind.WRONG, f"{name} is wrong for {what}"
+                yield Flaw.WRONG, f"{name} is wrong for {what}"
                 return
 
 
@@ -105,7 +105,7 @@ MERGE = FunctionExercise(
 # ------------------------------------------------------------------------------- several GPUs
 
 
-def judge_row_parallel(program: Callable[..., Any]) -> Iterator[tuple[Kind, str]]:
+def judge_row_parallel(program: Callable[..., Any]) -> Iterator[tuple[Flaw, str]]:
     """Try a learner's row-parallel layer on 1 to 4 ranks; yields what is wrong with it."""
     rng = np.random.default_rng()
     for ranks in (1, 2, 4):
@@ -116,23 +116,23 @@ def judge_row_parallel(program: Callable[..., Any]) -> Iterator[tuple[Kind, str]
         try:
             found = team.run(program, *parts)
         except Mismatch as error:
-            yield Kind.DEADLOCK, f"on {ranks} ranks: {error}"
+            yield Flaw.DEADLOCK, f"on {ranks} ranks: {error}"
             return
         for rank, each in enumerate(found):
             each = np.asarray(each, np.float64)
             if each.shape == right.shape and np.allclose(each, right):
                 continue
-            told = "is wrong"
+            text = "is wrong"
             if each.shape != right.shape:
-                told = f"has the shape {each.shape}, not {right.shape}"
+                text = f"has the shape {each.shape}, not {right.shape}"
             elif np.allclose(each, right + (ranks - 1) * bias):
-                told = f"has the bias {ranks} times"
+                text = f"has the bias {ranks} times"
             elif np.allclose(each, right - bias):
-                told = "has no bias"
-            yield Kind.WRONG, f"on {ranks} ranks, the result of rank {rank} {told}"
+                text = "has no bias"
+            yield Flaw.WRONG, f"on {ranks} ranks, the result of rank {rank} {text}"
             return
         if len(team.met) > 1:
-            yield Kind.BUDGET, f"{len(team.met)} collectives on {ranks} ranks: one is enough"
+            yield Flaw.BUDGET, f"{len(team.met)} collectives on {ranks} ranks: one is enough"
             return
 
 

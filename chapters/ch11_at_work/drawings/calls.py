@@ -31,13 +31,13 @@ def call_costs(panels: Mapping[str, Sequence[Mapping[str, Any]]]) -> Figure:
     fig, axes = figure(5.2, 0.6 + 1.0 * len(panels), rows=len(panels), sharex=True, squeeze=False)
     for ax, (title, rows) in zip(axes[:, 0], panels.items(), strict=True):
         found = {row["how"]: row["seconds"]["median"] * 1e6 for row in rows}
-        ways = [(way, *told) for way, told in WAYS.items() if way in found]
+        ways = [(way, *style) for way, style in WAYS.items() if way in found]
         for place, (way, _, role) in enumerate(ways):
             time = found[way]
             ax.barh(place, time, 0.7, left=0, color=PALETTE[role], alpha=0.55, hatch=HATCH[role],
                     edgecolor=INK, linewidth=0.6)  # fmt: skip
             ax.text(time * 1.1, place, quantity(time / 1e6, "s"), va="center", fontsize=9)
-        ax.set_yticks(range(len(ways)), [told for _, told, _ in ways], fontsize=9)
+        ax.set_yticks(range(len(ways)), [style for _, style, _ in ways], fontsize=9)
         ax.set_title(title, loc="left", fontsize=10)
         ax.set(xscale="log", xlim=(1, 1500), ylim=(len(ways) - 0.5, -0.5))
         ax.tick_params(axis="y", length=0)

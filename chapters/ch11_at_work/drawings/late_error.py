@@ -26,9 +26,9 @@ def late_error() -> Figure:
     ax.text((start + failed) / 2, 2.9, "kernel", ha="center", va="center", fontsize=8)
     ax.plot([failed], [2.9], "X", color=THREAD, markersize=9)
     ax.text(failed + 0.3, 2.95, "illegal address", va="center", fontsize=8)
-    told = CALLS[-1][1] + CALLS[-1][2]
-    ax.plot([told], [1.1], "X", color=THREAD, markersize=9)
-    ax.text(told + 0.3, 1.1, "error code", va="center", fontsize=8)
+    text = CALLS[-1][1] + CALLS[-1][2]
+    ax.plot([text], [1.1], "X", color=THREAD, markersize=9)
+    ax.text(text + 0.3, 1.1, "error code", va="center", fontsize=8)
     ax.annotate("", (11, 4.3), (0, 4.3), arrowprops=dict(arrowstyle="-|>", color=INK))
     ax.text(11, 4.5, "time", ha="right", va="top", fontsize=8)
     return fig

@@ -9,13 +9,13 @@ from kernels.lab.exercises.exercise import (
     MULTIPLE,
     ODD,
     SQUARE,
-    Budget,
     KernelExercise,
     NumberExercise,
+    Quota,
     Suspect,
     Trial,
 )
-from kernels.lab.exercises.kinds import Kind
+from kernels.lab.exercises.flaws import Flaw
 
 WARP, BLOCK, ROWS = 32, 64, 8
 #: The columns of the largest number, row by row: at the ends of a warp's turns, alone; then several
@@ -45,16 +45,16 @@ def _place(M, N, role, seed):
 
     def suspects():
         last = N - 1 - A[:, ::-1].argmax(axis=1)
-        yield Suspect(Kind.WRONG, "of equal numbers, the first counts", last.astype(np.float32))
-        yield Suspect(Kind.WRONG, "these are the largest numbers, not their columns",
+        yield Suspect(Flaw.WRONG, "of equal numbers, the first counts", last.astype(np.float32))
+        yield Suspect(Flaw.WRONG, "these are the largest numbers, not their columns",
                       A.max(axis=1))  # fmt: skip
         alone = A[:, ::WARP].argmax(axis=1) * WARP
-        yield Suspect(Kind.WRONG, "this is what lane 0 finds in its own columns",
+        yield Suspect(Flaw.WRONG, "this is what lane 0 finds in its own columns",
                       alone.astype(np.float32))  # fmt: skip
-        yield Suspect(Kind.DROPPED_TILE, f"only the first {WARP} columns are looked at",
+        yield Suspect(Flaw.DROPPED_TILE, f"only the first {WARP} columns are looked at",
                       A[:, :WARP].argmax(axis=1).astype(np.float32))  # fmt: skip
         halves = A.astype(np.float16).argmax(axis=1)
-        yield Suspect(Kind.ROUNDED, "compare in float32: in fewer digits the two largest numbers "
+        yield Suspect(Flaw.ROUNDED, "compare in float32: in fewer digits the two largest numbers "
                       "are equal", halves.astype(np.float32))  # fmt: skip
 
     arguments = {"A": A, "columns": poisoned(M)}
@@ -101,10 +101,10 @@ LARGEST = KernelExercise(
     after="Any operation whose order and grouping don't matter can replace the addition: the "
 "largest with its place, a minimum, a softmax's pair of maximum and sum.",
     budgets=(
-        Budget("loads", 8 * 150, global_count("lanes", "load"), "every element is loaded once"),
-        Budget("sectors loaded", 240, global_count("sectors", "load"),
+        Quota("loads", 8 * 150, global_count("lanes", "load"), "every element is loaded once"),
+        Quota("sectors loaded", 240, global_count("sectors", "load"),
                "neighbouring lanes must load neighbouring columns"),
-        Budget("barriers", 0, barriers, "one warp needs no shared memory: its lanes can shuffle"),
+        Quota("barriers", 0, barriers, "one warp needs no shared memory: its lanes can shuffle"),
     ),
 )  # fmt: skip
 
@@ -123,14 +123,14 @@ def _scan(M, N, role, seed):
     want = wide(A).cumsum(axis=1)
 
     def suspects():
-        yield Suspect(Kind.WRONG, "each sum lacks its own element: this scan is exclusive",
+        yield Suspect(Flaw.WRONG, "each sum lacks its own element: this scan is exclusive",
                       want - A)  # fmt: skip
         if N > BLOCK:
             chunks = [wide(A[:, i : i + BLOCK]).cumsum(axis=1) for i in range(0, N, BLOCK)]
-            yield Suspect(Kind.LOST_SUM, f"every {BLOCK} columns, the sum begins anew",
+            yield Suspect(Flaw.LOST_SUM, f"every {BLOCK} columns, the sum begins anew",
                           np.hstack(chunks))  # fmt: skip
         if M == N:
-            yield Suspect(Kind.SWAPPED, "these are prefix sums of the columns",
+            yield Suspect(Flaw.SWAPPED, "these are prefix sums of the columns",
                           wide(A).cumsum(axis=0))  # fmt: skip
 
     bounds = numbers.bounds("S", N, abs(wide(A)).cumsum(axis=1))
@@ -179,10 +179,10 @@ ROW_SCAN = KernelExercise(
     after="Six steps give 64 sums at once, but in each step at least half of the threads add: 321 "
 "additions where a loop needs 63. The scan trades work for time.",
     budgets=(
-        Budget("loads", 5 * 150, global_count("lanes", "load"), "every element is loaded once"),
-        Budget("sectors loaded", 120, global_count("sectors", "load"),
+        Quota("loads", 5 * 150, global_count("lanes", "load"), "every element is loaded once"),
+        Quota("sectors loaded", 120, global_count("sectors", "load"),
                "neighbouring threads must load neighbouring columns"),
-        Budget("barriers", 5 * 3 * 14, barriers, "log₂(64) = 6 steps per 64 columns are enough"),
+        Quota("barriers", 5 * 3 * 14, barriers, "log₂(64) = 6 steps per 64 columns are enough"),
     ),
 )  # fmt: skip
 
@@ -202,11 +202,11 @@ def _columns(N, K, role, seed):
 
     def suspects():
         one = wide(g)[::ROWS] @ wide(W)[::ROWS]
-        yield Suspect(Kind.WRONG, "only the sums of the threads with y = 0 are there", one)
-        yield Suspect(Kind.DROPPED_TILE, f"only the first {ROWS} rows are added",
+        yield Suspect(Flaw.WRONG, "only the sums of the threads with y = 0 are there", one)
+        yield Suspect(Flaw.DROPPED_TILE, f"only the first {ROWS} rows are added",
                       wide(g)[:ROWS] @ wide(W)[:ROWS])  # fmt: skip
         if N == K:
-            yield Suspect(Kind.TRANSPOSED, "this is W · g, not Wᵀ · g", wide(W) @ wide(g))
+            yield Suspect(Flaw.TRANSPOSED, "this is W · g, not Wᵀ · g", wide(W) @ wide(g))
 
     bounds = numbers.bounds("d", N, abs(wide(g)) @ abs(wide(W)))
     arguments = {"W": W, "g": g, "d": poisoned(K)}
@@ -254,11 +254,11 @@ TURNED = KernelExercise(
     after="W · x needs a warp per row, Wᵀ · g a lane per column: in both, the lanes of a warp load "
 "neighbours. The layout of W decides which threads share a sum.",
     budgets=(
-        Budget("loads of W", 37 * 70, global_count("lanes", "load", "W"),
+        Quota("loads of W", 37 * 70, global_count("lanes", "load", "W"),
                "every element is loaded once"),
-        Budget("sectors of W", 420, global_count("sectors", "load", "W"),
+        Quota("sectors of W", 420, global_count("sectors", "load", "W"),
                "neighbouring lanes must load neighbouring columns"),
-        Budget("loads", 2 * 37 * 70, global_count("lanes", "load"),
+        Quota("loads", 2 * 37 * 70, global_count("lanes", "load"),
                "g is loaded once per element of W"),
     ),
 )  # fmt: skip

@@ -182,9 +182,9 @@ def attention_speeds(rows: Sequence[Mapping]) -> Figure:
         colour, hatch = looks.get(row["engine"], (LIBRARY, ".."))
         speed = row["flops"] / 1e12
         ax.barh(place, speed, 0.36, color=colour, hatch=hatch, edgecolor=INK, linewidth=0.6)
-        told = f"{speed:.3g}" + (" causal" if row["causal"] else "")
+        text = f"{speed:.3g}" + (" causal" if row["causal"] else "")
         ax.annotate(
-            told, (speed, place), (5, 0), textcoords="offset points", va="center", fontsize=8
+            text, (speed, place), (5, 0), textcoords="offset points", va="center", fontsize=8
         )
     ax.set_yticks(range(len(kernels)), kernels)
     ax.invert_yaxis()

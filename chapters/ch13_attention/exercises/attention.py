@@ -11,13 +11,13 @@ from kernels.lab.exercises.exercise import (
     ODD,
     SQUARE,
     TO,
-    Budget,
     KernelExercise,
     NumberExercise,
+    Quota,
     Suspect,
     Trial,
 )
-from kernels.lab.exercises.kinds import Kind
+from kernels.lab.exercises.flaws import Flaw
 
 D = 4  #: head size
 QUERIES = 64  #: of a block, one for each thread
@@ -52,7 +52,7 @@ def _row(M, N, role, seed):
             (col == N - 1, "the last column does not count"),
             (col >= N // 32 * 32, "the last N % 32 columns do not count"),
         ):
-            yield Suspect(Kind.WRONG, sentence, _summary(np.where(left_out, LOWEST, A)))
+            yield Suspect(Flaw.WRONG, sentence, _summary(np.where(left_out, LOWEST, A)))
 
     bounds = np.zeros((M, 2))
     bounds[:, 1] = UNIT * (2 * (below * np.exp(-below)).sum(axis=1) + (N + 64) * total)
@@ -106,9 +106,9 @@ ONLINE = KernelExercise(
     after="Two numbers summarise any part of a row, and two summaries merge into one. So parts can"
 " be taken in any order, by any thread.",
     budgets=(
-        Budget("loads", 5 * 150, global_count("lanes", "load"),
+        Quota("loads", 5 * 150, global_count("lanes", "load"),
                "one pass loads every element once"),
-        Budget("sectors loaded", 110, global_count("sectors", "load"),
+        Quota("sectors loaded", 110, global_count("sectors", "load"),
                "neighbouring lanes must load neighbouring columns"),
     ),
 )  # fmt: skip
@@ -150,7 +150,7 @@ def _attention(N, role, seed, window):
             ("queries see the key after their own", (age >= -1) & (age < window)),
         ):
             if other.any(axis=1).all():
-                yield Suspect(Kind.WRONG, sentence, (weighted(other) @ wide(V)).astype(np.float32))
+                yield Suspect(Flaw.WRONG, sentence, (weighted(other) @ wide(V)).astype(np.float32))
 
     # Rounding moves a score by D roundings of its terms, and by that of its distance to the
     # largest; each weight is rescaled with every key, and N of them are added.
@@ -236,7 +236,7 @@ CAUSAL = KernelExercise(
     after="Scores, weights, maximum and sum live in registers. The loop ends at the block's last"
 " query, so tiles that no query sees aren't loaded.",
     budgets=(
-        Budget("elements loaded", (2 * (64 + 97) + 97) * D, global_count("lanes", "load"),
+        Quota("elements loaded", (2 * (64 + 97) + 97) * D, global_count("lanes", "load"),
                "each block loads a tile once, before your lines"),
     ),
 )  # fmt: skip
@@ -262,7 +262,7 @@ SLIDING = KernelExercise(
 ),
     after="With a window, the work grows with N times the window instead of N times N.",
     budgets=(
-        Budget("elements of K loaded", (64 + 128 + 65) * D, global_count("lanes", "load", "K"),
+        Quota("elements of K loaded", (64 + 128 + 65) * D, global_count("lanes", "load", "K"),
                "skip the tiles that no query of the block sees"),
     ),
 )  # fmt: skip

@@ -19,7 +19,7 @@ from typing import Any
 PLACES = {
     "EXERCISES": ("catalogue", "EXERCISES"),
     "Finding": ("result", "Finding"),
-    "Kind": ("kinds", "Kind"),
+    "Flaw": ("flaws", "Flaw"),
     "Result": ("result", "Result"),
     "Speed": ("speed", "Speed"),
     "UnknownExercise": ("checking", "UnknownExercise"),

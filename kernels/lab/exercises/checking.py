@@ -12,8 +12,8 @@ from dataclasses import replace
 from . import keeping
 from .catalogue import EXERCISES
 from .exercise import Exercise, FunctionExercise, KernelExercise, NumberExercise
-from .grading import Verdict, grade
-from .kinds import RANK, Kind
+from .flaws import RANK, Flaw
+from .grading import Grade, grade
 from .limits import FUNCTION_SECONDS, SECONDS, OverTime, time_limit
 from .result import Finding, Result
 from .submission import UNTOUCHED, Refused, check_own, function_of, is_body, is_start
@@ -24,29 +24,29 @@ GIVEN: Counter[str] = Counter()
 
 #: The hint that follows from what is wrong; where there is none, the exercise's next.
 HINTS = {
-    Kind.TRANSPOSED: "`cuda.grid(2)` returns x, then y: x is the column, y is the row.",
-    Kind.SWAPPED: "Pick one thread, such as tx = 1, ty = 0. Write down which element it loads,"
+    Flaw.TRANSPOSED: "`cuda.grid(2)` returns x, then y: x is the column, y is the row.",
+    Flaw.SWAPPED: "Pick one thread, such as tx = 1, ty = 0. Write down which element it loads,"
     " where it stores it, and which row and column it multiplies.",
-    Kind.WRONG_OPERAND: "Read each line aloud with its arrays. Which one should it read?",
-    Kind.ONLY_SQUARE: "Write M, N or K beside every size and every bound. Which one counts rows?",
-    Kind.MISSING_GUARD: "The grid covers more than the matrix. Who has nothing to do there?",
-    Kind.DIVERGENT_BARRIER: "Every thread of a block must reach each barrier: move it out of the"
+    Flaw.WRONG_OPERAND: "Read each line aloud with its arrays. Which one should it read?",
+    Flaw.ONLY_SQUARE: "Write M, N or K beside every size and every bound. Which one counts rows?",
+    Flaw.MISSING_GUARD: "The grid covers more than the matrix. Who has nothing to do there?",
+    Flaw.DIVERGENT_BARRIER: "Every thread of a block must reach each barrier: move it out of the"
     " `if`, and let no thread return before it.",
-    Kind.MISSING_BARRIER: "Look at the two lines. Is there a barrier between them on the way"
+    Flaw.MISSING_BARRIER: "Look at the two lines. Is there a barrier between them on the way"
     " forward, and on the way round the loop?",
-    Kind.RACE: "Two threads reach the same element. Which one should, or what keeps them apart?",
-    Kind.UNINITIALISED: "Shared memory holds anything at first. Who stores this element?",
-    Kind.SAME_TILE: "Write down what this thread loads in the first step and in the second: these"
+    Flaw.RACE: "Two threads reach the same element. Which one should, or what keeps them apart?",
+    Flaw.UNINITIALISED: "Shared memory holds anything at first. Who stores this element?",
+    Flaw.SAME_TILE: "Write down what this thread loads in the first step and in the second: these"
     " lie T apart.",
-    Kind.DROPPED_TILE: "Count the steps with K = 17 and tiles of 16: rounded up, they're two.",
-    Kind.LOST_SUM: "`=` forgets what was there. Where does the sum begin, and where does it go on?",
-    Kind.FLOAT64: "Follow the types. Which number isn't float32?",
+    Flaw.DROPPED_TILE: "Count the steps with K = 17 and tiles of 16: rounded up, they're two.",
+    Flaw.LOST_SUM: "`=` forgets what was there. Where does the sum begin, and where does it go on?",
+    Flaw.FLOAT64: "Follow the types. Which number isn't float32?",
 }
 #: The third of an exercise's hints is nearly the solution: who wants it unfolds it.
 LAST = "It comes closest to the solution. Unfold it under the cell when you want it."
 #: What is no try: nothing was judged, so no hint is due.
 NO_TRY = {
-    Kind.EMPTY, Kind.UNTOUCHED, Kind.SYNTAX, Kind.NO_KERNEL, Kind.SIGNATURE, Kind.NOT_COMPILED,
+    Flaw.EMPTY, Flaw.UNTOUCHED, Flaw.SYNTAX, Flaw.NO_KERNEL, Flaw.SIGNATURE, Flaw.NOT_COMPILED,
 }  # fmt: skip
 
 
@@ -118,10 +118,10 @@ def judge(name: str, answer=None, **options) -> Result:
             verdict = _verdict(task, answer, options)
     except Refused as refused:
         source = _source_line(answer, refused.line)
-        verdict = Verdict([Finding(refused.kind, str(refused), refused.line, source)])
+        verdict = Grade([Finding(refused.kind, str(refused), refused.line, source)])
     except OverTime:
         text = f"stopped after {seconds:g} s: look for what takes so long"
-        verdict = Verdict([Finding(Kind.TOO_SLOW, text)])
+        verdict = Grade([Finding(Flaw.TOO_SLOW, text)])
     findings = tuple(sorted(verdict.findings, key=lambda finding: RANK[finding.kind]))
     return Result(
         name,
@@ -134,12 +134,12 @@ def judge(name: str, answer=None, **options) -> Result:
     )
 
 
-def _verdict(task: Exercise, answer, options: dict) -> Verdict:
+def _verdict(task: Exercise, answer, options: dict) -> Grade:
     if isinstance(task, KernelExercise):
         return grade(function_of(answer, task.names), task, answer, **options)
     if isinstance(task, NumberExercise):
-        return Verdict(list(_numbers_wrong(task, answer)))
-    return Verdict(_function_wrong(task, answer))
+        return Grade(list(_numbers_wrong(task, answer)))
+    return Grade(_function_wrong(task, answer))
 
 
 def _is_start(name: str, answer) -> bool:
@@ -169,24 +169,24 @@ def _numbers_wrong(task: NumberExercise, answer):
     names = list(task.answers)
     if not isinstance(answer, dict):
         if len(names) > 1 and answer is not None and answer is not ...:
-            raise Refused(Kind.SIGNATURE, f"pass the numbers by name: dict({_form(names)})")
+            raise Refused(Flaw.SIGNATURE, f"pass the numbers by name: dict({_form(names)})")
         answer = {names[0]: answer} if len(names) == 1 else dict.fromkeys(names)
     missing = [n for n in names if answer.get(n) is None or answer.get(n) is ...]
     unknown = [n for n in answer if n not in names]
     if unknown:
-        raise Refused(Kind.SIGNATURE, f"{unknown[0]!r} is not asked for: {', '.join(names)} are")
+        raise Refused(Flaw.SIGNATURE, f"{unknown[0]!r} is not asked for: {', '.join(names)} are")
     if len(missing) == len(names):
-        raise Refused(Kind.EMPTY, "there is no number yet: write yours in place of the dots")
+        raise Refused(Flaw.EMPTY, "there is no number yet: write yours in place of the dots")
     for name in names:
         if name in missing:
-            yield Finding(Kind.WRONG, f"{name} is still missing")
+            yield Finding(Flaw.WRONG, f"{name} is still missing")
             continue
         given, want = _number(name, answer[name]), task.answers[name]
         if math.isclose(given, want, rel_tol=task.allowance, abs_tol=0.0):
             continue
         reason = _reason(task, name, given)
         text = f"{name} is not {given:g}" + (f": {reason}" if reason else "")
-        yield Finding(Kind.WRONG, text)
+        yield Finding(Flaw.WRONG, text)
 
 
 def _reason(task: NumberExercise, name: str, given: float) -> str:
@@ -206,9 +206,9 @@ def _number(name: str, value) -> float:
     if hasattr(value, "item") and getattr(value, "size", 2) == 1:
         value = value.item()
     if not isinstance(value, numbers.Real):
-        raise Refused(Kind.NOT_A_NUMBER, f"{name} must be a number, got {value!r}")
+        raise Refused(Flaw.NOT_A_NUMBER, f"{name} must be a number, got {value!r}")
     if not math.isfinite(value):
-        raise Refused(Kind.NOT_A_NUMBER, f"{name} is {value}: give a finite number")
+        raise Refused(Flaw.NOT_A_NUMBER, f"{name} is {value}: give a finite number")
     return float(value)
 
 
@@ -220,11 +220,11 @@ def _function_wrong(task: FunctionExercise, answer):
         function_of(answer, {})  # says what is missing
     function = answer if callable(answer) else function_of(answer, {})
     if task.start and is_body(function, task.start):
-        raise Refused(Kind.UNTOUCHED, UNTOUCHED)
+        raise Refused(Flaw.UNTOUCHED, UNTOUCHED)
     try:
         inspect.signature(function).bind(*task.parameters)
     except (TypeError, ValueError):
         wanted = ", ".join(task.parameters)
-        raise Refused(Kind.SIGNATURE, f"the function must take ({wanted})") from None
+        raise Refused(Flaw.SIGNATURE, f"the function must take ({wanted})") from None
     check_own(function)
     return [Finding(kind, sentence) for kind, sentence in task.judge(function)]

@@ -11,38 +11,38 @@ from microscope import Kind as Seen
 from microscope import Problem, Trace
 
 from .exercise import FINE, MULTIPLE, SQUARE, Trial
-from .kinds import RANK, Kind
+from .flaws import RANK, Flaw
 from .limits import LONG_LOOPS, LOOPS
-from .looking import agree, look, name_in, outputs, sound, source, store_line, told
+from .looking import agree, finding_at, look, name_in, outputs, sound, source, store_line
 from .result import Finding
 
 #: What the microscope calls a problem, and what a learner is told.
 KINDS = {
-    Seen.SHARED_LIMIT: Kind.SHARED_LIMIT,
-    Seen.BLOCK_LIMIT: Kind.BLOCK_LIMIT,
-    Seen.ENDLESS_LOOP: Kind.ENDLESS,
-    Seen.OUT_OF_BOUNDS: Kind.OUT_OF_BOUNDS,
-    Seen.NEGATIVE_INDEX: Kind.NEGATIVE_INDEX,
-    Seen.DIVERGENT_BARRIER: Kind.DIVERGENT_BARRIER,
-    Seen.BARRIER_AFTER_RETURN: Kind.DIVERGENT_BARRIER,
-    Seen.READ_AFTER_WRITE: Kind.MISSING_BARRIER,
-    Seen.WRITE_AFTER_READ: Kind.MISSING_BARRIER,
-    Seen.WRITE_AFTER_WRITE: Kind.RACE,
-    Seen.UNINITIALISED: Kind.UNINITIALISED,
-    Seen.DEADLOCK: Kind.DEADLOCK,
-    Seen.TOO_EARLY: Kind.TOO_EARLY,
-    Seen.OVERWRITTEN: Kind.OVERWRITTEN,
+    Seen.SHARED_LIMIT: Flaw.SHARED_LIMIT,
+    Seen.BLOCK_LIMIT: Flaw.BLOCK_LIMIT,
+    Seen.ENDLESS_LOOP: Flaw.ENDLESS,
+    Seen.OUT_OF_BOUNDS: Flaw.OUT_OF_BOUNDS,
+    Seen.NEGATIVE_INDEX: Flaw.NEGATIVE_INDEX,
+    Seen.DIVERGENT_BARRIER: Flaw.DIVERGENT_BARRIER,
+    Seen.BARRIER_AFTER_RETURN: Flaw.DIVERGENT_BARRIER,
+    Seen.READ_AFTER_WRITE: Flaw.MISSING_BARRIER,
+    Seen.WRITE_AFTER_READ: Flaw.MISSING_BARRIER,
+    Seen.WRITE_AFTER_WRITE: Flaw.RACE,
+    Seen.UNINITIALISED: Flaw.UNINITIALISED,
+    Seen.DEADLOCK: Flaw.DEADLOCK,
+    Seen.TOO_EARLY: Flaw.TOO_EARLY,
+    Seen.OVERWRITTEN: Flaw.OVERWRITTEN,
 }
 ALONE = "one thread stores one element after the other while the rest of its warp waits"
 TILE = "A tile is a part of a matrix. What does this index run over: one tile, or a whole row?"
-STOPS = {Kind.SHARED_LIMIT, Kind.BLOCK_LIMIT, Kind.ENDLESS}
+STOPS = {Flaw.SHARED_LIMIT, Flaw.BLOCK_LIMIT, Flaw.ENDLESS}
 
 
 def diagnose(function, trials: list[Trial], number: int, seen: dict[int, Trace]) -> list[Finding]:
     """All that is known about a launch that went wrong, the most urgent first."""
     trial, here = trials[number], seen[number]
     findings = list(problems(trial, here))
-    if findings and findings[0].kind is Kind.ENDLESS:
+    if findings and findings[0].kind is Flaw.ENDLESS:
         return [_unshared(function, trials, findings[0]) or findings[0]]
     if findings and findings[0].kind in STOPS:
         return findings[:1]
@@ -57,29 +57,29 @@ def diagnose(function, trials: list[Trial], number: int, seen: dict[int, Trace])
         if suspect is None and role in roles:
             suspect = _suspected(*roles[role])
     only_square = fits.get(SQUARE) and fits.get(MULTIPLE) is False
-    beyond = [i for i, f in enumerate(findings) if f.kind is Kind.OUT_OF_BOUNDS and f.edge]
+    beyond = [i for i, f in enumerate(findings) if f.kind is Flaw.OUT_OF_BOUNDS and f.edge]
     for i in beyond:
         if all(fits.values()) and fits:
             text = "Where the block divides the sizes nothing happens: a guard is missing"
-            findings[i] = _as(findings[i], Kind.MISSING_GUARD, text)
+            findings[i] = _as(findings[i], Flaw.MISSING_GUARD, text)
         elif only_square:
             text = "With square matrices nothing happens: two sizes are mixed up"
-            findings[i] = _as(findings[i], Kind.ONLY_SQUARE, text)
+            findings[i] = _as(findings[i], Flaw.ONLY_SQUARE, text)
     findings += [suspect] if suspect else _unread(trial, here)
     wrong = wrong_numbers(trial, here)
-    if wrong and not suspect and not (findings and wrong.kind is Kind.WRONG):
-        if wrong.kind is Kind.WRONG and only_square:
-            wrong = _as(wrong, Kind.ONLY_SQUARE, "Square matrices come out right")
-        elif wrong.kind is Kind.WRONG and fits and all(fits.values()):
+    if wrong and not suspect and not (findings and wrong.kind is Flaw.WRONG):
+        if wrong.kind is Flaw.WRONG and only_square:
+            wrong = _as(wrong, Flaw.ONLY_SQUARE, "Square matrices come out right")
+        elif wrong.kind is Flaw.WRONG and fits and all(fits.values()):
             text = "Where the block divides the sizes it is right: look at the edges"
-            wrong = _as(wrong, Kind.ONLY_MULTIPLES, text)
-        elif wrong.kind is Kind.UNWRITTEN and only_square:
-            wrong = _as(wrong, Kind.ONLY_SQUARE, "Square matrices come out right")
+            wrong = _as(wrong, Flaw.ONLY_MULTIPLES, text)
+        elif wrong.kind is Flaw.UNWRITTEN and only_square:
+            wrong = _as(wrong, Flaw.ONLY_SQUARE, "Square matrices come out right")
         findings.append(wrong)
     return sorted(findings, key=lambda f: RANK[f.kind])
 
 
-def _as(finding: Finding, kind: Kind, sentence: str) -> Finding:
+def _as(finding: Finding, kind: Flaw, sentence: str) -> Finding:
     return replace(finding, kind=kind, message=f"{finding.message}. {sentence}")
 
 
@@ -89,14 +89,14 @@ def problems(trial: Trial, seen: Trace) -> Iterator[Finding]:
     # Of two races the one across warps says more: a barrier of a warp would not mend it.
     for problem in sorted(seen.problems, key=lambda p: p.same_warp is True):
         # What is left are rules of single instructions: the message names the instruction.
-        kind = KINDS.get(problem.kind, Kind.MISUSED)
+        kind = KINDS.get(problem.kind, Flaw.MISUSED)
         array = seen.arrays.get(problem.array)
-        if kind is Kind.MISSING_BARRIER and array is not None and array.space == "global":
-            kind = Kind.RACE
+        if kind is Flaw.MISSING_BARRIER and array is not None and array.space == "global":
+            kind = Flaw.RACE
         many = "" if problem.count == 1 else f" ({problem.count} in all)"
-        edge = kind is Kind.OUT_OF_BOUNDS and array is not None and array.space == "global"
-        finding = told(kind, f"{problem.message}{many}", trial, seen, problem.line)
-        hint = _beyond(trial, seen, problem) if kind is Kind.OUT_OF_BOUNDS and array else ""
+        edge = kind is Flaw.OUT_OF_BOUNDS and array is not None and array.space == "global"
+        finding = finding_at(kind, f"{problem.message}{many}", trial, seen, problem.line)
+        hint = _beyond(trial, seen, problem) if kind is Flaw.OUT_OF_BOUNDS and array else ""
         other = problem.other_line
         found.append(
             replace(
@@ -129,7 +129,7 @@ def lone(trial: Trial, seen: Trace) -> Finding | None:
     if not sites or any(s.lanes > s.requests for s in sites) or trial.block == (1,):
         return None
     line = next((s.line for s in sites if s.op != "load"), sites[0].line)
-    return told(Kind.UNSHARED, f"{ALONE}: let each take its share of them", trial, seen, line)
+    return finding_at(Flaw.UNSHARED, f"{ALONE}: let each take its share of them", trial, seen, line)
 
 
 def _unshared(function, trials: list[Trial], endless: Finding) -> Finding | None:
@@ -146,7 +146,7 @@ def _unshared(function, trials: list[Trial], endless: Finding) -> Finding | None
     )
     if stores and all(s.lanes == s.requests for s in stores):
         message = f"{ALONE}: give each thread its own element"
-    return replace(endless, kind=Kind.UNSHARED, message=message)
+    return replace(endless, kind=Flaw.UNSHARED, message=message)
 
 
 def _changed_inputs(trial: Trial, seen: Trace) -> Iterator[Finding]:
@@ -159,7 +159,7 @@ def _changed_inputs(trial: Trial, seen: Trace) -> Iterator[Finding]:
             f"{own} is an input, and {int(changed.sum())} of its elements have changed: leave it"
             " as it is"
         )
-        yield told(Kind.INPUT_CHANGED, message, trial, seen, store_line(trial, seen, name))
+        yield finding_at(Flaw.INPUT_CHANGED, message, trial, seen, store_line(trial, seen, name))
 
 
 def _read_outputs(trial: Trial, seen: Trace) -> Iterator[Finding]:
@@ -169,7 +169,7 @@ def _read_outputs(trial: Trial, seen: Trace) -> Iterator[Finding]:
         site = next((s for s in seen.sites if s.array == own and s.op == "load"), None)
         if site and bool((poison != poison).all()):
             text = f"{own} is read before anything was stored there: start from zero in a register"
-            yield told(Kind.READS_OUTPUT, text, trial, seen, site.line)
+            yield finding_at(Flaw.READS_OUTPUT, text, trial, seen, site.line)
 
 
 def _unread(trial: Trial, seen: Trace) -> Iterator[Finding]:
@@ -195,7 +195,7 @@ def _unread(trial: Trial, seen: Trace) -> Iterator[Finding]:
             if taken and name not in read and (names is inputs or name in stored):
                 line = next((s.line for s in seen.sites if s.array == taken[0] and s.op == "load"))
                 message = f"{name} {why}: is {taken[0]} in its place?"
-                yield told(Kind.WRONG_OPERAND, message, trial, seen, line)
+                yield finding_at(Flaw.WRONG_OPERAND, message, trial, seen, line)
 
 
 def _suspected(trial: Trial, seen: Trace) -> Finding | None:
@@ -207,7 +207,7 @@ def _suspected(trial: Trial, seen: Trace) -> Finding | None:
     for suspect in trial.suspects():
         if suspect.result.shape == got.shape and agree(got, suspect.result, bound).all():
             line = _line_of(suspect.at, trial, seen) or store_line(trial, seen, name)
-            return told(suspect.kind, suspect.sentence, trial, seen, line)
+            return finding_at(suspect.kind, suspect.sentence, trial, seen, line)
     return None
 
 
@@ -237,22 +237,24 @@ def wrong_numbers(trial: Trial, seen: Trace) -> Finding | None:
         own, line = name_in(trial, seen, name), store_line(trial, seen, name)
         heat = seen.arrays.get(own)
         if heat is None or not heat.stores.any():
-            return told(Kind.NOTHING_WRITTEN, f"no thread stores anything in {own}", trial, seen)
+            return finding_at(
+                Flaw.NOTHING_WRITTEN, f"no thread stores anything in {own}", trial, seen
+            )
         missing = heat.stores == 0
         if (missing & wrong).any():
             text = f"nobody stores {_span(missing, own)}: {int(missing.sum())} of {want.size}"
-            return told(Kind.UNWRITTEN, f"{text} elements", trial, seen, line)
+            return finding_at(Flaw.UNWRITTEN, f"{text} elements", trial, seen, line)
         first = tuple(int(i) for i in np.argwhere(wrong)[0])
         text = (
             f"{own}[{', '.join(map(str, first))}] is {got[first]:.7g}, expected {want[first]:.7g};"
             f" {int(wrong.sum())} of {wrong.size} elements are wrong"
         )
         if got[first] != got[first]:
-            return told(Kind.NOT_A_NUMBER, text + _pattern(got, wrong), trial, seen, line)
+            return finding_at(Flaw.NOT_A_NUMBER, text + _pattern(got, wrong), trial, seen, line)
         rounded = _rounded(got, want, wrong)
         if rounded:
-            return told(Kind.ROUNDED, f"{text}: {rounded}", trial, seen, line)
-        return told(Kind.WRONG, text + _pattern(got, wrong), trial, seen, line)
+            return finding_at(Flaw.ROUNDED, f"{text}: {rounded}", trial, seen, line)
+        return finding_at(Flaw.WRONG, text + _pattern(got, wrong), trial, seen, line)
     return None
 
 

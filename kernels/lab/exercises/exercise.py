@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from .kinds import Kind
+from .flaws import Flaw
 
 #: The two marks around what a learner fills in.
 FROM, TO = "# --- yours, from here", "# --- to here"
@@ -42,7 +42,7 @@ class Suspect:
 
     Attributes
     ----------
-    kind : Kind
+    kind : Flaw
     sentence : str
         What the learner did, as far as the result tells.
     result : ndarray
@@ -51,7 +51,7 @@ class Suspect:
         as it is stored or as it is read; or where the result is stored.
     """
 
-    kind: Kind
+    kind: Flaw
     sentence: str
     result: np.ndarray
     at: str = ""
@@ -90,7 +90,7 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Budget:
+class Quota:
     """The most of something that a kernel may spend in one launch, mostly the first.
 
     Attributes
@@ -149,7 +149,7 @@ class KernelExercise(Exercise):
         What stands between the marks at first: nothing, or a kernel with something to mend.
     names : dict
         Constants that the text uses, beside those that every kernel may use.
-    budgets : tuple of Budget
+    budgets : tuple of Quota
     counted : int
         Which of the launches the budgets are for.
     options : tuple of str
@@ -166,7 +166,7 @@ class KernelExercise(Exercise):
     trials: Callable[..., list[Trial]]
     start: str = "pass"
     names: dict[str, Any] = field(default_factory=dict)
-    budgets: tuple[Budget, ...] = ()
+    budgets: tuple[Quota, ...] = ()
     counted: int = 0
     options: tuple[str, ...] = ()
     timed: Callable[..., tuple] | None = None
@@ -242,7 +242,7 @@ class FunctionExercise(Exercise):
         What stands between the marks at first, if it isn't worth judging.
     """
 
-    judge: Callable[[Callable], Iterable[tuple[Kind, str]]] = field(default=tuple)
+    judge: Callable[[Callable], Iterable[tuple[Flaw, str]]] = field(default=tuple)
     parameters: tuple[str, ...] = ()
     start: str = ""
 

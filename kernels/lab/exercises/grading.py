@@ -15,21 +15,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernels.engine import cuda, on_gpu
-from kernels.engine.device import device
+from kernels.backend import cuda, on_gpu
+from kernels.backend.device import device
 from microscope import Kind as Seen
 from microscope import Trace
 
 from .diagnosis import diagnose, lone, problems, wrong_numbers
 from .exercise import FINE, KernelExercise, Trial
-from .kinds import RANK, Kind
+from .flaws import RANK, Flaw
 from .limits import GPU_SECONDS
-from .looking import agree, look, place, sound, told
+from .looking import agree, finding_at, look, place, sound
 from .result import Finding, Spent
 from .submission import Refused, another_signature, check_kernel, parameters_of
 
 
-class Verdict(NamedTuple):
+class Grade(NamedTuple):
     """What is wrong, the most urgent first; what was tried; what was spent; what to know."""
 
     findings: list[Finding]
@@ -38,7 +38,7 @@ class Verdict(NamedTuple):
     note: str = ""
 
 
-def grade(function, exercise: KernelExercise, jitted=None, **options) -> Verdict:
+def grade(function, exercise: KernelExercise, jitted=None, **options) -> Grade:
     """Judge a kernel.
 
     Parameters
@@ -68,12 +68,12 @@ def grade(function, exercise: KernelExercise, jitted=None, **options) -> Verdict
         if not sound(trial, seen[number]):
             _check_order(function, exercise, trials)
             _check_constants(function, exercise, trial)
-            return Verdict(diagnose(function, trials, number, seen))
+            return Grade(diagnose(function, trials, number, seen))
     findings = list(_float64(trials[0], seen[0]))
     at = exercise.counted
     spent = [Spent(b.what, b.count(seen[at]), b.most, b.why) for b in exercise.budgets]
     where = place(trials[at])
-    over = [Finding(Kind.BUDGET, f"{s}: {s.why}", where=where) for s in spent if s.spent > s.most]
+    over = [Finding(Flaw.BUDGET, f"{s}: {s.why}", where=where) for s in spent if s.spent > s.most]
     alone = lone(trials[at], seen[at]) if over else None
     findings += [alone] if alone else over
     if not findings:
@@ -83,7 +83,7 @@ def grade(function, exercise: KernelExercise, jitted=None, **options) -> Verdict
     many = f"{len(trials)} launches" if len(trials) > 1 else "one launch"
     tried = f"{many}, the warps in three orders: every number right, no problem found"
     findings.sort(key=lambda f: RANK[f.kind])
-    return Verdict(findings, tried, spent, _on_negative_indices(seen.values()))
+    return Grade(findings, tried, spent, _on_negative_indices(seen.values()))
 
 
 def _any_seed() -> int:
@@ -122,8 +122,8 @@ def _check_constants(function, exercise: KernelExercise, trial: Trial) -> None:
         threads, most = own**2, device().max_threads_per_block
         if trial.block == (value, value) and threads > most:
             text = f"with {name} = {own}, a block of {own} × {own} is {threads} threads"
-            raise Refused(Kind.BLOCK_LIMIT, f"{text}; the limit is {most}. And {again}")
-        raise Refused(Kind.CONSTANT, f"{name} is {own}, but {again}")
+            raise Refused(Flaw.BLOCK_LIMIT, f"{text}; the limit is {most}. And {again}")
+        raise Refused(Flaw.CONSTANT, f"{name} is {own}, but {again}")
 
 
 def _with_other_numbers(function, trials: list[Trial]) -> Iterator[Finding]:
@@ -137,10 +137,10 @@ def _with_other_numbers(function, trials: list[Trial]) -> Iterator[Finding]:
         wrong = wrong_numbers(small, look(function, small))
         if wrong:
             message = f"{wrong.message}. Only the numbers are new: does it compute its results?"
-            yield replace(wrong, kind=Kind.REMEMBERED, message=message)
+            yield replace(wrong, kind=Flaw.REMEMBERED, message=message)
         else:
             message = f"the numbers depend on the order of the warps: wrong in order {schedule}"
-            yield Finding(Kind.RACE, message, where=place(small))
+            yield Finding(Flaw.RACE, message, where=place(small))
         return
 
 
@@ -163,12 +163,12 @@ def _float64(trial: Trial, seen: Trace) -> Iterator[Finding]:
             f"{n:,} operations are float64, many times slower on most GPUs: an accumulator that"
             " starts as 0 or 0.0 is not float32, one that starts as float32(0) is"
         )
-        yield told(Kind.FLOAT64, text, trial, seen, line)
+        yield finding_at(Flaw.FLOAT64, text, trial, seen, line)
     for array in seen.arrays.values():
         if array.dtype == np.float64:
             line = next((s.line for s in seen.sites if s.array == array.name), None)
             text = f"{array.name} holds float64, twice the bytes for the same numbers: use float32"
-            yield told(Kind.FLOAT64, text, trial, seen, line)
+            yield finding_at(Flaw.FLOAT64, text, trial, seen, line)
 
 
 def _on_the_gpu(function, trials: list[Trial], jitted) -> Iterator[Finding]:
@@ -184,13 +184,13 @@ def _on_the_gpu(function, trials: list[Trial], jitted) -> Iterator[Finding]:
             kernel[trial.grid, trial.block](*arguments.values())
         except Exception as error:
             what = next((s for s in str(error).splitlines() if s.strip()), type(error).__name__)
-            raise Refused(Kind.NOT_COMPILED, f"numba-cuda says: {what.strip()}") from None
+            raise Refused(Flaw.NOT_COMPILED, f"numba-cuda says: {what.strip()}") from None
         done.record()
         end = time.monotonic() + GPU_SECONDS
         while not done.query():
             if time.monotonic() > end:
                 text = f"the GPU is not done after {GPU_SECONDS:g} s: restart Python, then look"
-                yield Finding(Kind.TOO_SLOW, text, where=place(trial))
+                yield Finding(Flaw.TOO_SLOW, text, where=place(trial))
                 return
             time.sleep(0.001)
         for name, want in trial.expected.items():
@@ -198,5 +198,5 @@ def _on_the_gpu(function, trials: list[Trial], jitted) -> Iterator[Finding]:
             right = agree(got, want, trial.bounds.get(name))
             if not right.all():
                 text = f"{int((~right).sum())} of {right.size} elements of {name} are wrong"
-                yield Finding(Kind.OTHER_ON_GPU, text, where=place(trial))
+                yield Finding(Flaw.OTHER_ON_GPU, text, where=place(trial))
                 return

@@ -32,7 +32,7 @@ class Entry:
 
 
 @dataclass
-class Record:
+class Answers:
     """Everything in the file; `note` is what to tell the learner about it."""
 
     entries: dict[str, Entry] = field(default_factory=dict)
@@ -84,15 +84,15 @@ def _entry(name: str, tries: int, solved: str) -> Entry:
     return Entry(int(tries), solved)
 
 
-def record() -> Record:
+def record() -> Answers:
     """Return what is kept; a broken file is left as it is, and `note` says so."""
     where = path()
     if where is None:
-        return Record(_kept)
+        return Answers(_kept)
     try:
-        return Record(read(where))
+        return Answers(read(where))
     except BrokenProgress as error:
-        return Record(_kept, f"{error}: it stays as it is; move or mend it to go on keeping it")
+        return Answers(_kept, f"{error}: it stays as it is; move or mend it to go on keeping it")
 
 
 def keep(name: str, right: bool) -> str:

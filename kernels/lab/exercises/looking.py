@@ -8,7 +8,7 @@ from microscope import KernelError, Limits, Trace, trace
 from microscope import Kind as Seen
 
 from .exercise import Trial
-from .kinds import Kind
+from .flaws import Flaw
 from .limits import LOOPS
 from .result import Finding
 from .submission import not_compiled
@@ -63,7 +63,9 @@ def store_line(trial: Trial, seen: Trace, name: str) -> int | None:
     return next((s.line for s in seen.sites if s.array == own and s.op != "load"), None)
 
 
-def told(kind: Kind, message: str, trial: Trial, seen: Trace, line: int | None = None) -> Finding:
+def finding_at(
+    kind: Flaw, message: str, trial: Trial, seen: Trace, line: int | None = None
+) -> Finding:
     """A finding of a launch, with the source of its line and the sizes."""
     return Finding(kind, message, line, source(seen, line), place(trial))
 

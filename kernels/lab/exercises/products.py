@@ -6,7 +6,7 @@ import numpy as np
 
 from .arrays import Numbers, cdiv, poisoned, wide
 from .exercise import FINE, MULTIPLE, ODD, SQUARE, Suspect, Trial
-from .kinds import Kind
+from .flaws import Flaw
 
 #: Sizes M, N, K that no block divides, K = 33 one more than whole tiles; a square that each
 #: divides; and other multiples.
@@ -72,7 +72,7 @@ def _suspects(A, B, depth, begin):
         for step in (depth,) if isinstance(depth, int) else depth:
             for kind, sentence, product in wrong_products(A, B, step):
                 if product.shape == (A.shape[0], B.shape[1]):
-                    at = "" if kind is Kind.TRANSPOSED else "sum"
+                    at = "" if kind is Flaw.TRANSPOSED else "sum"
                     at = "turned" if sentence.startswith(TURNED) else at
                     yield Suspect(kind, sentence, product, at)
         if begin:
@@ -82,11 +82,11 @@ def _suspects(A, B, depth, begin):
     return suspects
 
 
-def wrong_products(A, B, depth: int) -> Iterator[tuple[Kind, str, np.ndarray]]:
+def wrong_products(A, B, depth: int) -> Iterator[tuple[Flaw, str, np.ndarray]]:
     """Products that a known mistake makes, with its kind and what to tell."""
     K = A.shape[1]
     transposed = "this is the transpose of A·B: row and col are swapped"
-    yield Kind.TRANSPOSED, transposed, (A @ B).T
+    yield Flaw.TRANSPOSED, transposed, (A @ B).T
     for left, right, sentence in (
         (B, A, "this is B·A: the factors are swapped"),
         (A, B.T, "this is A·Bᵀ: rows of B were read as columns"),
@@ -96,23 +96,23 @@ def wrong_products(A, B, depth: int) -> Iterator[tuple[Kind, str, np.ndarray]]:
         (B, A.T, "this is B·Aᵀ: the factors are swapped, and an index in one of them"),
     ):
         if left.shape[1] == right.shape[0]:
-            yield Kind.SWAPPED, sentence, left @ right
+            yield Flaw.SWAPPED, sentence, left @ right
     for kind, sentence, kept in (*_parts_of_steps(K, depth), *_parts(K)):
         if 0 < kept.sum() < K:
             yield kind, sentence, A[:, kept] @ B[kept]
     steps = cdiv(K, depth)
     if steps > 1 and depth > 1:
         often = f"every element is exactly {steps} times too large: each step adds all of K"
-        yield Kind.WRONG, often, steps * (A @ B)
+        yield Flaw.WRONG, often, steps * (A @ B)
     if depth > 1:
         place = "lies transposed: row ty, column tx belongs at [ty, tx]"
-        yield Kind.SWAPPED, f"{TURNED} A {place}", _turned(A, depth)[: len(A), :K] @ B
-        yield Kind.SWAPPED, f"{TURNED} B {place}", A @ _turned(B, depth)[:K, : B.shape[1]]
-    yield Kind.WRONG, "every element has the wrong sign", -(A @ B)
-    yield Kind.WRONG, "every element is one too large: a sum starts at 0", A @ B + 1
+        yield Flaw.SWAPPED, f"{TURNED} A {place}", _turned(A, depth)[: len(A), :K] @ B
+        yield Flaw.SWAPPED, f"{TURNED} B {place}", A @ _turned(B, depth)[:K, : B.shape[1]]
+    yield Flaw.WRONG, "every element has the wrong sign", -(A @ B)
+    yield Flaw.WRONG, "every element is one too large: a sum starts at 0", A @ B + 1
 
 
-def wrong_tiles(A, B, T: int, begin: str) -> Iterator[tuple[Kind, str, str, np.ndarray]]:
+def wrong_tiles(A, B, T: int, begin: str) -> Iterator[tuple[Flaw, str, str, np.ndarray]]:
     """Products of a kernel with square tiles in shared memory that takes a wrong index somewhere.
 
     Each is what the threads compute with one mistake, elements beyond the edges being zero, and a
@@ -123,7 +123,7 @@ def wrong_tiles(A, B, T: int, begin: str) -> Iterator[tuple[Kind, str, str, np.n
     by, bx, t, ty, tx = np.ogrid[: cdiv(M, T), : cdiv(N, T), : cdiv(K, T), :T, :T]
     row, col, ka, kb = by * T + ty, bx * T + tx, t * T + tx, t * T + ty
     y, x = np.indices((T, T))
-    swapped, same = Kind.SWAPPED, Kind.SAME_TILE
+    swapped, same = Flaw.SWAPPED, Flaw.SAME_TILE
 
     def product(a=(row, ka), b=(kb, col), stored="[ty, tx]", read=(y, x)):
         """What threads load of A and B, where they store it, which row and column they multiply."""
@@ -140,7 +140,8 @@ def wrong_tiles(A, B, T: int, begin: str) -> Iterator[tuple[Kind, str, str, np.n
     crossed = product((row, kb), (ka, col), "[tx, ty]", (x, y))
     yield swapped, "A", "x and y are swapped: tx goes with col, ty with row", crossed
     turned = product(stored="[tx, ty]")
-    yield swapped, "A", "both tiles lie transposed: they are stored at [tx, ty]", turned
+    place = "row ty, column tx belongs at [ty, tx]"
+    yield swapped, "turned", f"both tiles lie transposed: {place}", turned
     yield swapped, "sum", f"{own_row}, and row tx is read", product(read=(x, x))
     yield swapped, "sum", f"{own_column}, and column ty is read", product(read=(y, y))
     both = f"{own_row}, and {own_column}: tx and ty are swapped there"
@@ -178,10 +179,10 @@ def _parts(K: int):
     """Dot products that lack a part, whatever the step: kind, sentence, the products kept."""
     k = np.arange(K)
     return (
-        (Kind.LOST_SUM, "only the last product is there: the sum is set where it should be added"
+        (Flaw.LOST_SUM, "only the last product is there: the sum is set where it should be added"
          " to", k == K - 1),
-        (Kind.WRONG, "the first product is missing: a loop over k begins at 0", k > 0),
-        (Kind.WRONG, "the last product is missing: range(K) ends at K - 1 by itself", k < K - 1),
+        (Flaw.WRONG, "the first product is missing: a loop over k begins at 0", k > 0),
+        (Flaw.WRONG, "the last product is missing: range(K) ends at K - 1 by itself", k < K - 1),
     )  # fmt: skip
 
 
@@ -192,19 +193,19 @@ def _parts_of_steps(K: int, depth: int):
         return ()
     whole_steps, before_the_last = K // depth * depth, (cdiv(K, depth) - 1) * depth
     return (
-        (Kind.DROPPED_TILE, f"the last {K - whole_steps} of K = {K} products are missing: how many"
+        (Flaw.DROPPED_TILE, f"the last {K - whole_steps} of K = {K} products are missing: how many"
          " steps cover K when the tile does not divide it?", k < whole_steps),
-        (Kind.DROPPED_TILE, f"only the first {depth} of K = {K} products are there: where is the"
+        (Flaw.DROPPED_TILE, f"only the first {depth} of K = {K} products are there: where is the"
          " loop over the tiles?", k < depth),
-        (Kind.DROPPED_TILE, f"the first {depth} products are missing: at which tile does the loop"
+        (Flaw.DROPPED_TILE, f"the first {depth} products are missing: at which tile does the loop"
          " begin?", k >= depth),
-        (Kind.DROPPED_TILE, "the last step is missing: how many steps cover K?",
+        (Flaw.DROPPED_TILE, "the last step is missing: how many steps cover K?",
          k < before_the_last),
-        (Kind.LOST_SUM, "only the products of the last step are there: the sum is set where it"
+        (Flaw.LOST_SUM, "only the products of the last step are there: the sum is set where it"
          " should be added to", k >= before_the_last),
-        (Kind.LOST_SUM, "only the last product of each step is there: where does the sum start"
+        (Flaw.LOST_SUM, "only the last product of each step is there: where does the sum start"
          " again?", k % depth == depth - 1),
-        (Kind.WRONG, "the last product of every step is missing: range(T) ends at T - 1 by itself",
+        (Flaw.WRONG, "the last product of every step is missing: range(T) ends at T - 1 by itself",
          k % depth != depth - 1),
-        (Kind.WRONG, "the first product of every step is missing", k % depth != 0),
+        (Flaw.WRONG, "the first product of every step is missing", k % depth != 0),
     )  # fmt: skip

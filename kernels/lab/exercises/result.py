@@ -6,7 +6,7 @@ import textwrap
 from dataclasses import dataclass, field
 from html import escape
 
-from .kinds import Kind
+from .flaws import Flaw
 
 WIDTH = 96
 
@@ -17,7 +17,7 @@ class Finding:
 
     Attributes
     ----------
-    kind : Kind
+    kind : Flaw
     message : str
         What happened, to which thread, at which element.
     line : int or None
@@ -34,7 +34,7 @@ class Finding:
         What says more of this one than the hint for its kind.
     """
 
-    kind: Kind
+    kind: Flaw
     message: str
     line: int | None = None
     source: str = ""
@@ -59,7 +59,7 @@ class Spent:
 
 
 #: What is neither right nor wrong: nobody has begun.
-OPEN = {Kind.EMPTY, Kind.UNTOUCHED}
+OPEN = {Flaw.EMPTY, Flaw.UNTOUCHED}
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class Result:
     note: str = ""
 
     @property
-    def kind(self) -> Kind | None:
+    def kind(self) -> Flaw | None:
         """What is wrong, in two or three words; None if nothing is."""
         return self.findings[0].kind if self.findings else None
 

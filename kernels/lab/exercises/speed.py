@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernels.engine import cuda, on_gpu, why_cpu
-from kernels.engine.device import where
+from kernels.backend import cuda, on_gpu, why_cpu
+from kernels.backend.device import where
 from kernels.measure.timing import time
 
 from .checking import judge, named

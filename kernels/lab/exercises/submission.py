@@ -13,12 +13,12 @@ import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from kernels import engine as backend
+from kernels import backend
 from microscope import KernelError, code_of
 
 from ..pages import CHAPTERS
 from .exercise import KernelExercise
-from .kinds import Kind
+from .flaws import Flaw
 
 _numbers = itertools.count(1)
 
@@ -34,12 +34,12 @@ class Refused(Exception):
 
     Attributes
     ----------
-    kind : Kind
+    kind : Flaw
     line : int or None
         Line of the answer.
     """
 
-    def __init__(self, kind: Kind, message: str, line: int | None = None):
+    def __init__(self, kind: Flaw, message: str, line: int | None = None):
         super().__init__(message)
         self.kind, self.line = kind, line
 
@@ -59,13 +59,13 @@ def function_of(answer, names: dict) -> types.FunctionType:
         If there is nothing, or it is no function.
     """
     if answer is None or answer is ... or (isinstance(answer, str) and not answer.strip()):
-        raise Refused(Kind.EMPTY, "there is nothing to check: pass your kernel, as in check(…, f)")
+        raise Refused(Flaw.EMPTY, "there is nothing to check: pass your kernel, as in check(…, f)")
     if isinstance(answer, str):
         return _from_text(answer, names)
     function = getattr(answer, "py_func", answer)
     if not isinstance(function, types.FunctionType):
         raise Refused(
-            Kind.NO_KERNEL,
+            Flaw.NO_KERNEL,
             f"got {type(answer).__name__}, no kernel: pass the kernel itself, without [grid, block]"
             " and without calling it",
         )
@@ -77,10 +77,10 @@ def _from_text(text: str, names: dict) -> types.FunctionType:
     try:
         tree = ast.parse(text)
     except SyntaxError as error:
-        raise Refused(Kind.SYNTAX, f"Python cannot read this: {error.msg}", error.lineno) from None
+        raise Refused(Flaw.SYNTAX, f"Python cannot read this: {error.msg}", error.lineno) from None
     defined = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
     if not defined:
-        raise Refused(Kind.NO_KERNEL, "the text defines no function: begin with def")
+        raise Refused(Flaw.NO_KERNEL, "the text defines no function: begin with def")
     filename = f"{ANSWER}{next(_numbers)}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
     types_ = {name: getattr(backend, name) for name in ("float32", "float64", "int32", "uint32")}
@@ -90,7 +90,7 @@ def _from_text(text: str, names: dict) -> types.FunctionType:
     except KernelError as error:
         raise not_compiled(error) from None
     except Exception as error:
-        raise Refused(Kind.NO_KERNEL, f"running the text failed: {error}") from None
+        raise Refused(Flaw.NO_KERNEL, f"running the text failed: {error}") from None
     function = scope[defined[-1]]
     return getattr(function, "py_func", function)
 
@@ -110,12 +110,12 @@ def check_kernel(function: types.FunctionType, exercise: KernelExercise, answer=
         raise not_compiled(error) from None
     if not (hasattr(answer, "py_func") or code.node.decorator_list):
         raise Refused(
-            Kind.NO_KERNEL,
+            Flaw.NO_KERNEL,
             f"{function.__name__} is a plain function of Python: write @cuda.jit above its def",
             code.node.lineno,
         )
     if not exercise.mends and is_start(function, exercise):
-        raise Refused(Kind.UNTOUCHED, UNTOUCHED)
+        raise Refused(Flaw.UNTOUCHED, UNTOUCHED)
     given, wanted = parameters_of(function), exercise.parameters
     if len(given) != len(wanted) or (set(given) == set(wanted) and given != wanted):
         raise another_signature(function, exercise)
@@ -132,7 +132,7 @@ def another_signature(
 ) -> Refused:
     """What to raise for a kernel that takes other parameters, or the same in another order."""
     return Refused(
-        Kind.SIGNATURE,
+        Flaw.SIGNATURE,
         f"the kernel must take ({', '.join(exercise.parameters)}), in this order;"
         f" yours takes ({', '.join(parameters_of(function))}){more}",
         code_of(function).node.lineno,
@@ -150,7 +150,7 @@ def check_own(function: Callable, answer=None) -> None:
         file = called.__code__.co_filename
         if file != mine and file.startswith((*HOMES, ANSWER)):
             raise Refused(
-                Kind.BORROWED, f"{called.__name__} is the course's own solution: write yours"
+                Flaw.BORROWED, f"{called.__name__} is the course's own solution: write yours"
             )
 
 
@@ -212,5 +212,5 @@ def not_compiled(error: Exception) -> Refused:
     start, _, rest = str(error).partition(": ")
     number = start.removeprefix("line ")
     if not number.isdigit():
-        return Refused(Kind.NOT_COMPILED, str(error))
-    return Refused(Kind.NOT_COMPILED, rest, int(number))
+        return Refused(Flaw.NOT_COMPILED, str(error))
+    return Refused(Flaw.NOT_COMPILED, rest, int(number))

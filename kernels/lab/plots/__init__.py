@@ -19,7 +19,7 @@ from kernels.lab.plots.charts import (
     sweep,
     transfers,
 )
-from kernels.lab.plots.drawings import canvas, cells, heat, hierarchy, mark, product, pyramid
+from kernels.lab.plots.drawings import canvas, cells, heat, hierarchy, mark, product
 from kernels.lab.plots.errors import error_growth
 from kernels.lab.plots.flat import flat_memory
 from kernels.lab.plots.fragments import fragments, one_product
@@ -58,7 +58,7 @@ __all__ = [
     "heat", "hierarchy",
     "ladder", "latency",
     "mark", "one_call", "one_product",
-    "product", "pyramid",
+    "product",
     "rereading", "roofline", "rung_label", "rungs",
     "schedule", "show", "six_steps", "slots",
     "streams",

@@ -14,15 +14,16 @@ from kernels.lab.plots.palette import ENGINE_TITLES, HATCH, INK, MEMORY, PALETTE
 from kernels.lab.plots.picture import figure
 from kernels.rungs.order import LADDER
 
-#: Each ceiling's mark: a shape and a colour.
+#: Each ceiling's mark: a shape, a colour, and how far below the middle of its bar, in heights of
+#: the bar, so that equal ceilings don't cover each other.
 MARKS = {
-    "issue": ("v", "#d63a5e"),
-    "wavefronts": ("o", MEMORY["shared"]),
-    "fp32": ("|", "#808080"),
-    "tensor": ("s", "#c8700a"),
-    "l2": ("^", MEMORY["L2"]),
-    "dram": ("d", MEMORY["global"]),
-    "latency": ("x", INK),
+    "issue": ("v", "#d63a5e", -0.21),
+    "wavefronts": ("o", MEMORY["shared"], 0),
+    "fp32": ("|", "#808080", -0.21),
+    "tensor": ("s", "#c8700a", 0),
+    "l2": ("^", MEMORY["L2"], 0.21),
+    "dram": ("d", MEMORY["global"], -0.21),
+    "latency": ("x", INK, 0.21),
 }
 #: A mark further to the left than this share of its bar would only fill the picture.
 SHOWN = 0.1
@@ -45,7 +46,7 @@ def budget(bars: Sequence[Standing], titles: Mapping[str, str] | None = None) ->
         return empty("Nothing is profiled yet.")
     titles = {name: LADDER[name].title for name in LADDER} | dict(titles or {})
     labels = list(dict.fromkeys(bar.rung for bar in bars))
-    fig, ax = figure(5.2, 1.5 + 0.4 * len(labels))
+    fig, ax = figure(5.2, 1.5 + 0.5 * len(labels))
     least = min(min(bar.measured, bar.budget.cycles) for bar in bars) / 3
     drawn = []
     for place, label in enumerate(labels):
@@ -55,15 +56,16 @@ def budget(bars: Sequence[Standing], titles: Mapping[str, str] | None = None) ->
             y = place + (index - (len(own) - 1) / 2) * height
             ax.barh(y, bar.measured - least, 0.86 * height, left=least, color=PALETTE[bar.engine],
                     hatch=HATCH[bar.engine], edgecolor=INK, linewidth=0.6, alpha=0.45)  # fmt: skip
-            told = f"{bar.measured:#.2g}" if bar.measured < 10 else f"{bar.measured:.0f}"
+            text = f"{bar.measured:#.2g}" if bar.measured < 10 else f"{bar.measured:.0f}"
             end = max(bar.measured, 1.1 * bar.budget.cycles)  # beyond the mark, too
-            ax.text(1.12 * end, y, told, va="center", fontsize=8)
+            ax.text(1.12 * end, y, text, va="center", fontsize=8)
             for name, cycles in bar.budget.ceilings.items():
                 highest = name == bar.budget.verdict
-                if not highest and cycles < SHOWN * bar.measured:
+                if not highest and cycles < max(SHOWN * bar.measured, least):
                     continue
-                mark, colour = MARKS[name]
-                ax.plot(cycles, y, mark, color=colour, markersize=7 if highest else 4,
+                mark, colour, below = MARKS[name]
+                ax.plot(cycles, y + below * height, mark, color=colour,
+                        markersize=7 if highest else 4,
                         markeredgecolor=INK if highest and mark not in "|x" else colour,
                         markeredgewidth=1, zorder=3)  # fmt: skip
                 drawn.append(name)

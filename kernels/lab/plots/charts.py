@@ -82,10 +82,10 @@ def ladder(rows: Sequence[Mapping[str, Any]]) -> Figure:
                 hatch=HATCH[engine], label=ENGINE_TITLES[engine],
             )  # fmt: skip
             share = row["gflops"] / row["cublas_gflops"]
-            told = quantity(speed * 1e9, "FLOP/s")
+            text = quantity(speed * 1e9, "FLOP/s")
             if engine != "library":
-                told += f", {percent(share)}"
-            ax.text(speed + 0.012 * longest, y, told, va="center", fontsize=9)
+                text += f", {percent(share)}"
+            ax.text(speed + 0.012 * longest, y, text, va="center", fontsize=9)
     handles, names = ax.get_legend_handles_labels()
     unique = dict(zip(names, handles, strict=True))
     ax.legend(
@@ -144,9 +144,9 @@ def climb(panels: Mapping[str, Sequence[Mapping[str, Any]]], titles: Mapping[str
                 )  # fmt: skip
                 seen.setdefault(title, bar)
                 share = row["gflops"] / row["cublas_gflops"]
-                told = f"{speed / 1000:.3g}"
-                told += f" ({percent(share)})" if row["rung"] != "cublas" else ""
-                ax.text(speed + 0.012 * longest, y, told, va="center", fontsize=9)
+                text = f"{speed / 1000:.3g}"
+                text += f" ({percent(share)})" if row["rung"] != "cublas" else ""
+                ax.text(speed + 0.012 * longest, y, text, va="center", fontsize=9)
                 y += 1.0
             y += GAP
         ax.axvline(library, color=INK, linewidth=0.8, linestyle=":", alpha=0.5, zorder=0)

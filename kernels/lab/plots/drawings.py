@@ -1,56 +1,19 @@
-"""Drawings of structure: memory pyramid, grid and block, matrices and their tiles, heat maps."""
+"""Drawings of structure: grid and block, matrices and their tiles, heat maps."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
-from matplotlib.patches import FancyBboxPatch, PathPatch, Polygon, Rectangle
+from matplotlib.patches import FancyBboxPatch, PathPatch, Rectangle
 from matplotlib.path import Path
 
 from kernels.lab.plots.palette import HATCH, INK, MEMORY, PALETTE, THREAD, TILE
 from kernels.lab.plots.picture import figure
-
-
-def pyramid(levels: Sequence[Mapping[str, str]]) -> Figure:
-    """The memory pyramid, nearest level on top.
-
-    Parameters
-    ----------
-    levels : sequence of mappings
-        ``level`` (a key of `MEMORY`) and the texts ``title``, ``size``, ``latency``, ``bandwidth``;
-        a text that is missing or empty is left out.
-    """
-    fig, ax = figure(height=0.62 * len(levels) + 0.5)
-    ax.set_axis_off()
-    count = len(levels)
-    half = [0.16 + 0.34 * (place / count) for place in range(count + 1)]
-    for place, level in enumerate(levels):
-        top, bottom = half[place], half[place + 1]
-        y = -place
-        colour = MEMORY[level["level"]]
-        floor = y - 0.92
-        corners = [(0.5 - top, y), (0.5 + top, y), (0.5 + bottom, floor), (0.5 - bottom, floor)]
-        # The fill is a tint, so that text in the page's own colour stays readable on it.
-        ax.add_patch(Polygon(corners, facecolor=colour, alpha=0.22, edgecolor="none"))
-        ax.add_patch(Polygon(corners, facecolor="none", edgecolor=colour, linewidth=1.8))
-        ax.text(0.5, y - 0.34, level.get("title") or level["level"], ha="center", va="center",
-                weight="bold", fontsize=10)  # fmt: skip
-        if level.get("size"):
-            ax.text(0.5, y - 0.70, level["size"], ha="center", va="center", fontsize=8.5)
-        ax.text(1.04, y - 0.46, level.get("latency", ""), va="center", fontsize=9)
-        ax.text(1.30, y - 0.46, level.get("bandwidth", ""), va="center", fontsize=9)
-    if any(level.get("latency") for level in levels):
-        ax.text(1.04, 0.22, "latency", fontsize=9, style="italic")
-    if any(level.get("bandwidth") for level in levels):
-        ax.text(1.30, 0.22, "bandwidth", fontsize=9, style="italic")
-    ax.set_xlim(-0.02, 1.62)
-    ax.set_ylim(-count, 0.5)
-    return fig
 
 
 def cells(
@@ -305,8 +268,8 @@ def heat(counts: Mapping[str, Any], *, unit: str = "loads") -> Figure:
                     ax.text(column, row, int(array[row, column]), ha="center", va="center",
                             fontsize=max(6, 9 - 0.2 * columns), color=colour)  # fmt: skip
         low, high = int(array.min()), int(array.max())
-        told = f"{low}" if low == high else f"{low} to {high}"
-        ax.set_title(f"{name}\n{told} {unit} per element")
+        text = f"{low}" if low == high else f"{low} to {high}"
+        ax.set_title(f"{name}\n{text} {unit} per element")
         ax.set_xlabel("column")
         ax.set_ylabel("row")
         if name in PALETTE:

@@ -64,8 +64,8 @@ def stalls(profiles: Mapping[str, Mapping[str, float]]) -> Figure:
     ax.tick_params(axis="y", length=0)
     ax.tick_params(labelsize=9)
     handles = [
-        Patch(facecolor=colour, hatch=hatch, edgecolor=INK, label=told)
-        for name, (told, colour, hatch) in {**REASONS, "other": OTHER}.items()
+        Patch(facecolor=colour, hatch=hatch, edgecolor=INK, label=label)
+        for name, (label, colour, hatch) in {**REASONS, "other": OTHER}.items()
         if name in drawn
     ]
     fig.legend(handles=handles, loc="outside lower center", ncols=2, fontsize=8.5)

@@ -96,8 +96,8 @@ def within(**limits: tuple[float, float]) -> Any:
         name, value = proposal["trait"].name, proposal["value"]
         least, most = limits[name]
         if not least <= value <= most:
-            told = f"{value:g}" if isinstance(value, float) else value
-            raise traitlets.TraitError(f"{name} is {told}: use {least} to {most}")
+            message = f"{value:g}" if isinstance(value, float) else value
+            raise traitlets.TraitError(f"{name} is {message}: use {least} to {most}")
         return value
 
     return traitlets.validate(*limits)(allowed)

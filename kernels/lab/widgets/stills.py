@@ -15,7 +15,7 @@ from kernels.lab import widgets
 ENGINES = {"numba": "Numba", "cpp": "CUDA C++", "library": "library"}
 
 
-class Table(NamedTuple):
+class StillTable(NamedTuple):
     """A table of text: its caption, its headings, and its rows, each led by a heading."""
 
     caption: str

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from kernels.engine import cupy
-from kernels.engine.device import device
+from kernels.backend import cupy
+from kernels.backend.device import device
 from kernels.host import half
 from kernels.host.follow import prepared
 from kernels.measure import ncu, probes

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kernels.engine import cupy
+from kernels.backend import cupy
 from kernels.host import half
 from kernels.measure import oracle, peers, probes
 from kernels.measure.timing import time_in_turn

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from kernels.engine import cupy
+from kernels.backend import cupy
 from kernels.measure.bench.step import Step, Tables
 from kernels.measure.probes import repeat, spread
 from kernels.rungs.order import LADDER

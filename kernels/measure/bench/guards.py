@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from kernels import host
-from kernels.engine import cupy
+from kernels.backend import cupy
 from kernels.host import cpp
 from kernels.measure.bench.case import Case
 from kernels.measure.bench.step import Step, Tables
@@ -23,7 +23,7 @@ def steps() -> list[Step]:
 
 
 def unguarded(rung: Rung, options: dict[str, int]) -> Any:
-    """The C++ twin of a rung with the tests for the edges of the matrices struck out."""
+    """The C++ counterpart of a rung with the tests for the edges of the matrices struck out."""
     text, struck = GUARD.subn(" true ", cpp.source(rung.name))
     if not struck:
         raise ValueError(f"{rung.name}.cu has no guard of the form row < M && col < N")

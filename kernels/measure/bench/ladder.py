@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from kernels.engine import on_gpu
+from kernels.backend import on_gpu
 from kernels.host import half
 from kernels.host.rung import Values
 from kernels.measure import peers, probes

@@ -27,7 +27,7 @@ def machine_code() -> Tables:
             if rung.missing():
                 continue
             for engine in rung.engines:
-                # `rung.kernel` and `rung.twin` return the kernel of their usual format.
+                # `rung.kernel` and `rung.cpp_kernel` return the kernel of their usual format.
                 usual = rung.formats().get("dtype") if engine == "numba" else None
                 case = Case(64, 64, 64, usual or rung.dtypes[0], rung.out_dtype)
                 options = rung.default(engine)
@@ -53,8 +53,8 @@ def code_of(rung: Rung, engine: str, options: dict[str, int]) -> tuple[bytes, st
     """The machine code of a version of a rung that was launched before, and its kernel's name."""
     if engine == "numba":
         return sass.code_of(rung.kernel(**options)), ""
-    twin = rung.twin(**options)
-    return sass.code_of(twin), twin.name
+    compiled = rung.cpp_kernel(**options)
+    return sass.code_of(compiled), compiled.name
 
 
 def loop_of(code: bytes, function: str) -> sass.Loop:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from kernels.engine import cupy, on_gpu
+from kernels.backend import cupy, on_gpu
 from kernels.host import e4m3, half
 from kernels.measure import ncu, probes
 from kernels.measure.bench.step import Step, Tables

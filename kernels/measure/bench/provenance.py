@@ -10,8 +10,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from kernels.engine import cupy, on_gpu, why_cpu
-from kernels.engine.device import device
+from kernels.backend import cupy, on_gpu, why_cpu
+from kernels.backend.device import device
 from kernels.measure import probes
 
 PACKAGES = (

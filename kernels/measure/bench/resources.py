@@ -6,8 +6,8 @@ import warnings
 from math import prod
 from typing import Any
 
+from kernels.backend.device import device
 from kernels.basics import data_sheets
-from kernels.engine.device import device
 from kernels.measure.bench.case import Case
 from kernels.measure.bench.step import Step, Tables, one_line
 from kernels.measure.occupancy import occupancy
@@ -46,7 +46,7 @@ def used(rung: Rung, engine: str, options: dict[str, int]) -> dict[str, int]:
     """What the compiler gave a version of a rung that was launched before."""
     if engine == "numba":
         return numba_resources(rung.kernel(**options))
-    return cpp_resources(rung.twin(**options), rung.dynamic_shared)
+    return cpp_resources(rung.cpp_kernel(**options), rung.dynamic_shared)
 
 
 def numba_resources(kernel: Any) -> dict[str, int]:

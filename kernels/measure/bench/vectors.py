@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from kernels.engine import cuda, cupy
-from kernels.engine.device import device
+from kernels.backend import cuda, cupy
+from kernels.backend.device import device
 from kernels.host import cpp
 from kernels.measure import probes
 from kernels.measure.bench.step import Step, Tables

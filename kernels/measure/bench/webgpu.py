@@ -10,7 +10,7 @@ import numpy as np
 from kernels.measure import oracle, webgpu
 from kernels.measure.bench.step import Step, Tables
 from kernels.measure.probes import spread
-from kernels.rungs.webgpu.ladder import SHADERS, Choice
+from kernels.rungs.webgpu.ladder import SHADERS, Variant
 
 SIZES = (1024, 2048, 4096)
 #: Rows of C that are compared with the right ones.
@@ -32,12 +32,12 @@ def here() -> Tables:
 
 def ladder(opened: webgpu.Adapter, sizes: tuple[int, ...] = SIZES) -> Tables:
     """Every rung with every choice of options that the GPU can launch."""
-    choices = [Choice(rung, options) for rung in SHADERS.values() for options in rung.choices]
+    choices = [Variant(rung, options) for rung in SHADERS.values() for options in rung.choices]
     fitting = [choice for choice in choices if not opened.fault(choice)]
     return {"webgpu": [row for size in sizes for row in measured(opened, fitting, size)]}
 
 
-def measured(opened: webgpu.Adapter, choices: list[Choice], size: int) -> Iterator[dict[str, Any]]:
+def measured(opened: webgpu.Adapter, choices: list[Variant], size: int) -> Iterator[dict[str, Any]]:
     """A row of a record for each choice, at one size."""
     A, B = oracle.inputs(size, size, size)
     about = webgpu.provenance(opened)

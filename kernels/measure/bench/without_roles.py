@@ -7,8 +7,8 @@ copies with `wgmma` behind them, then TMA in place of these copies. No reader ne
 from dataclasses import dataclass
 
 from kernels import ptx
-from kernels.engine import cuda, float32, uint8, uint32, uint64
-from kernels.engine.vector import unrolled
+from kernels.backend import cuda, float32, uint8, uint32, uint64
+from kernels.backend.vector import unrolled
 from kernels.host import option
 from kernels.host.tensor_cores import HalfRung, HopperRung, HopperTiles
 from kernels.rungs import mma

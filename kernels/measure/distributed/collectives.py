@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from kernels.backend import cupy
 from kernels.distributed import nccl, processes
 from kernels.distributed.collectives import Collective, Ranks
 from kernels.distributed.layers import chunked
 from kernels.distributed.nccl_ranks import Nccl, queue
 from kernels.distributed.processes import Team
-from kernels.engine import cupy
 from kernels.measure import probes
 
 __all__ = ["measure"]

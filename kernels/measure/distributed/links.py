@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from kernels.backend import cupy
 from kernels.distributed import copies, machine
-from kernels.engine import cupy
 from kernels.measure import probes
 
 __all__ = ["carried", "measure", "parsed"]

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from kernels.backend import cupy
 from kernels.distributed import lock, processes
 from kernels.distributed.grid import cut
 from kernels.distributed.processes import Team
-from kernels.engine import cupy
 from kernels.measure.distributed.problem import Problem
 
 __all__ = ["CUBLASMP_NCCL", "cublasmp_missing", "cupy_rows", "dtensor", "nccl_version"]

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from kernels.backend import cupy
 from kernels.distributed import machine
-from kernels.engine import cupy
 from kernels.host import half
 from kernels.host.cublas import gemm
 from kernels.measure import oracle

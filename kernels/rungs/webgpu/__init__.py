@@ -4,6 +4,6 @@ A rung's text is in ``NAME.wgsl``, beside its twins in `kernels.rungs` in name, 
 `shader` completes it for one choice of options, `ladder` says which rungs and choices there are.
 """
 
-from kernels.rungs.webgpu.ladder import SHADERS, Choice, Shader
+from kernels.rungs.webgpu.ladder import SHADERS, Shader, Variant
 
-__all__ = ["SHADERS", "Choice", "Shader"]
+__all__ = ["SHADERS", "Variant", "Shader"]

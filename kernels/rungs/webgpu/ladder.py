@@ -16,7 +16,7 @@ EVEN = 1024
 
 
 @dataclass(frozen=True)
-class Choice:
+class Variant:
     """A rung with one choice of options.
 
     Attributes
@@ -65,7 +65,7 @@ class Choice:
         """What the rung of the same name in `kernels.LADDER` is predicted to do."""
         return self._checked.model(M, N, K)
 
-    def bytes_asked(self, M: int, N: int, K: int) -> int:
+    def bytes_requested(self, M: int, N: int, K: int) -> int:
         """Bytes that the threads ask global memory for, every load and store counted."""
         model = self.model(M, N, K)
         return self.rung.bytes * sum(model.loads.values()) + 4 * sum(model.stores.values())
@@ -129,12 +129,12 @@ class Shader:
         number = f"alias Number = f{8 * self.bytes};\n"
         return "\n".join([number, *map(shader.text, self.files or (self.name,))])
 
-    def choice(self, **options: int) -> Choice:
+    def choice(self, **options: int) -> Variant:
         """The rung with these options, or with its defaults; ValueError for others than offered."""
         chosen = self.choices[0] | options
         if chosen not in self.choices:
             raise ValueError(f"{self.name} has no {options}: use one of {list(self.choices)}")
-        return Choice(self, chosen)
+        return Variant(self, chosen)
 
 
 def described() -> dict[str, Any]:
@@ -155,7 +155,7 @@ def described() -> dict[str, Any]:
                         "step": choice.step, "shared": choice.shared_bytes, "reuse": choice.reuse,
                     }
                     for options in rung.choices
-                    for choice in (Choice(rung, options),)
+                    for choice in (Variant(rung, options),)
                 ],
             }
             for rung in SHADERS.values()

@@ -5,7 +5,7 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from kernels.lab.exercises import Kind, judge
+from kernels.lab.exercises import Flaw, judge
 from microscope import shared_cost
 
 requests, wavefronts = (
@@ -45,5 +45,5 @@ def test_a_right_count_passes():
 )  # fmt: skip
 def test_a_wrong_count_is_told_with_its_request(wrong, told):
     result = judge("passes", wrong)
-    assert not result.right and result.kind is Kind.WRONG
+    assert not result.right and result.kind is Flaw.WRONG
     assert told in " ".join(str(result).split())

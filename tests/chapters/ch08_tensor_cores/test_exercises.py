@@ -6,7 +6,7 @@ import pytest
 from kernels.basics import data_sheets
 from kernels.host import half
 from kernels.lab.exercises import EXERCISES, judge
-from kernels.lab.exercises.kinds import Kind
+from kernels.lab.exercises.flaws import Flaw
 from kernels.rungs import mma, specialized
 
 
@@ -51,7 +51,7 @@ def test_right_shares_pass():
 )
 def test_wrong_shares_are_told_why(wrong, told):
     result = judge("shares", wrong)
-    assert not result.right and result.kind is Kind.WRONG
+    assert not result.right and result.kind is Flaw.WRONG
     assert told in " ".join(str(result).split())
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kernels.lab.exercises import judge
-from kernels.lab.exercises.kinds import Kind
+from kernels.lab.exercises.flaws import Flaw
 
 
 def merged(m1, l1, o1, m2, l2, o2):
@@ -59,12 +59,12 @@ def test_a_merge_of_both_parts_is_right(answer):
 @pytest.mark.parametrize(
     "answer, kind, told",
     [
-        (mean, Kind.WRONG, "l is wrong"),
-        (without_maximum, Kind.NOT_A_NUMBER, "isn't finite"),
-        (one_maximum, Kind.WRONG, "m is wrong"),
-        (unnormalised, Kind.WRONG, "o is wrong"),
-        (only_the_output, Kind.WRONG, "return m, l and o"),
-        (flat, Kind.WRONG, "m has the shape"),
+        (mean, Flaw.WRONG, "l is wrong"),
+        (without_maximum, Flaw.NOT_A_NUMBER, "isn't finite"),
+        (one_maximum, Flaw.WRONG, "m is wrong"),
+        (unnormalised, Flaw.WRONG, "o is wrong"),
+        (only_the_output, Flaw.WRONG, "return m, l and o"),
+        (flat, Flaw.WRONG, "m has the shape"),
     ],
 )
 def test_a_wrong_merge_is_told(answer, kind, told):
@@ -118,12 +118,12 @@ def test_a_bias_that_is_added_once_is_right(answer):
 @pytest.mark.parametrize(
     "answer, kind, told",
     [
-        (on_every_rank, Kind.WRONG, "has the bias 2 times"),
-        (never, Kind.WRONG, "has no bias"),
-        (alone, Kind.WRONG, "on 2 ranks, the result of rank 0 is wrong"),
-        (gathered, Kind.WRONG, "has the shape (12, 5), not (6, 5)"),
-        (on_one_rank_alone, Kind.DEADLOCK, "rank 1 has ended after 0"),
-        (twice, Kind.BUDGET, "2 collectives on 1 ranks: one is enough"),
+        (on_every_rank, Flaw.WRONG, "has the bias 2 times"),
+        (never, Flaw.WRONG, "has no bias"),
+        (alone, Flaw.WRONG, "on 2 ranks, the result of rank 0 is wrong"),
+        (gathered, Flaw.WRONG, "has the shape (12, 5), not (6, 5)"),
+        (on_one_rank_alone, Flaw.DEADLOCK, "rank 1 has ended after 0"),
+        (twice, Flaw.BUDGET, "2 collectives on 1 ranks: one is enough"),
     ],
 )
 def test_a_wrong_layer_is_told(answer, kind, told):

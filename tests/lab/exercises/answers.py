@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 
-from kernels.lab.exercises import EXERCISES, Kind
+from kernels.lab.exercises import EXERCISES, Flaw
 from kernels.lab.exercises.exercise import KernelExercise
 from kernels.lab.pages import folder_of
 
@@ -35,7 +35,7 @@ class Answer:
     exercise: str
     what: str
     text: str
-    kinds: tuple[Kind, ...] = ()
+    kinds: tuple[Flaw, ...] = ()
 
     @property
     def id(self) -> str:

@@ -22,7 +22,7 @@ import numpy as np
 
 os.environ["KERNELS_EXERCISES"] = "off"
 
-from kernels.lab.exercises import Finding, Kind, grading, judge  # noqa: E402 - no progress is kept
+from kernels.lab.exercises import Finding, Flaw, grading, judge  # noqa: E402 - no progress is kept
 from tests.lab.exercises.answers import KERNELS, file, options  # noqa: E402
 
 OTHER_NAME = dict(
@@ -285,7 +285,7 @@ def equivalent(name: str) -> dict[str, str]:
 
 def survives(mutant: Mutant) -> bool:
     """Does the grader accept it? What is wrong with it nobody asks, and finding out takes long."""
-    with patch.object(grading, "diagnose", return_value=[Finding(Kind.WRONG, "")]):
+    with patch.object(grading, "diagnose", return_value=[Finding(Flaw.WRONG, "")]):
         return judge(mutant.exercise, mutant.text, **options(mutant.exercise)).right
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from kernels.basics.files import ROOT
 from kernels.lab.exercises import check, judge
-from kernels.lab.exercises.kinds import Kind
+from kernels.lab.exercises.flaws import Flaw
 from tests.lab.exercises.answers import KERNELS, file, options, right, wrong
 
 WRONG = [answer for name in KERNELS for answer in wrong(name)]
@@ -19,7 +19,7 @@ def test_wrong_kernels_are_rejected_by_name(answer):
     result = judge(answer.exercise, answer.text, **options(answer.exercise))
     assert not result.right, "the grader accepts it"
     assert result.kind in answer.kinds, f"wanted {' or '.join(answer.kinds)}: {result}"
-    if result.kind not in (Kind.NOTHING_WRITTEN, Kind.BUDGET, Kind.NOT_COMPILED):
+    if result.kind not in (Flaw.NOTHING_WRITTEN, Flaw.BUDGET, Flaw.NOT_COMPILED):
         assert result.line, "the line is not named"
 
 
@@ -43,10 +43,10 @@ def test_the_beginning_is_not_yet_right(name):
     exercise = KERNELS[name]
     result = check(name, exercise.start_text)
     assert not result.right and not result.hint, "to look is no try"
-    assert (result.kind is Kind.UNTOUCHED) is not exercise.mends
+    assert (result.kind is Flaw.UNTOUCHED) is not exercise.mends
     touched = exercise.start_text.replace("def ", "def other_", 1) + "\n    return\n"
     result = judge(name, touched, **options(name))
-    assert not result.right and result.kind is not Kind.UNTOUCHED
+    assert not result.right and result.kind is not Flaw.UNTOUCHED
 
 
 def test_many_kinds_are_told_apart():

@@ -5,30 +5,30 @@ import pytest
 
 from kernels import cuda
 from kernels.lab.exercises import EXERCISES, UnknownExercise, check, checking, judge, limits, speed
-from kernels.lab.exercises.kinds import Kind
+from kernels.lab.exercises.flaws import Flaw
 
 HEAD = "@cuda.jit\ndef axpy(alpha, x, y):\n    i = cuda.grid(1)\n"
 GUARDED = HEAD + "    if i < y.size:\n        "
 KERNELS = {
-    "a syntax error": (HEAD + "    if i < y.size\n        y[i] = 0\n", Kind.SYNTAX),
-    "no function": ("x = 1", Kind.NO_KERNEL),
-    "a name that there is not": ("@cuda.jot\ndef axpy(alpha, x, y):\n    pass", Kind.NO_KERNEL),
+    "a syntax error": (HEAD + "    if i < y.size\n        y[i] = 0\n", Flaw.SYNTAX),
+    "no function": ("x = 1", Flaw.NO_KERNEL),
+    "a name that there is not": ("@cuda.jot\ndef axpy(alpha, x, y):\n    pass", Flaw.NO_KERNEL),
     "no decorator": ("def axpy(alpha, x, y):\n    i = cuda.grid(1)\n    if i < y.size:\n"
-                     "        y[i] = alpha * x[i] + y[i]\n", Kind.NO_KERNEL),
-    "too few parameters": ("@cuda.jit\ndef axpy(x, y):\n    return\n", Kind.SIGNATURE),
-    "another order": ("@cuda.jit\ndef axpy(x, y, alpha):\n    return\n", Kind.SIGNATURE),
-    "an import": (HEAD + "    import os\n", Kind.NOT_COMPILED),
-    "a dict": (GUARDED + "y[i] = {0: alpha}[0] * x[i]\n", Kind.NOT_COMPILED),
-    "an unknown name": (GUARDED + "y[i] = beta * x[i]\n", Kind.NOT_COMPILED),
-    "an unknown function": (GUARDED + "y[i] = cuda.nonsense(x[i])\n", Kind.NOT_COMPILED),
-    "an endless loop": (GUARDED.replace("if", "while") + "y[i] += 0\n", Kind.ENDLESS),
-    "an endless loop of all": (HEAD + "    while True:\n        i += 1\n", Kind.ENDLESS),
+                     "        y[i] = alpha * x[i] + y[i]\n", Flaw.NO_KERNEL),
+    "too few parameters": ("@cuda.jit\ndef axpy(x, y):\n    return\n", Flaw.SIGNATURE),
+    "another order": ("@cuda.jit\ndef axpy(x, y, alpha):\n    return\n", Flaw.SIGNATURE),
+    "an import": (HEAD + "    import os\n", Flaw.NOT_COMPILED),
+    "a dict": (GUARDED + "y[i] = {0: alpha}[0] * x[i]\n", Flaw.NOT_COMPILED),
+    "an unknown name": (GUARDED + "y[i] = beta * x[i]\n", Flaw.NOT_COMPILED),
+    "an unknown function": (GUARDED + "y[i] = cuda.nonsense(x[i])\n", Flaw.NOT_COMPILED),
+    "an endless loop": (GUARDED.replace("if", "while") + "y[i] += 0\n", Flaw.ENDLESS),
+    "an endless loop of all": (HEAD + "    while True:\n        i += 1\n", Flaw.ENDLESS),
     "a gigabyte of shared memory": (
-        HEAD + "    s = cuda.shared.array(2**28, float32)\n    s[0] = alpha\n", Kind.SHARED_LIMIT),
-    "a write to an input": (GUARDED + "x[i] = alpha * x[i] + y[i]\n", Kind.INPUT_CHANGED),
-    "NaN for every sum": (GUARDED + "y[i] = x[i] * math.nan\n", Kind.NOT_A_NUMBER),
-    "a division by zero": (GUARDED + "y[i] = x[i] / 0\n", (Kind.NOT_A_NUMBER, Kind.WRONG)),
-    "recursion": (HEAD + "    axpy(alpha, x, y)\n", Kind.NOT_COMPILED),
+        HEAD + "    s = cuda.shared.array(2**28, float32)\n    s[0] = alpha\n", Flaw.SHARED_LIMIT),
+    "a write to an input": (GUARDED + "x[i] = alpha * x[i] + y[i]\n", Flaw.INPUT_CHANGED),
+    "NaN for every sum": (GUARDED + "y[i] = x[i] * math.nan\n", Flaw.NOT_A_NUMBER),
+    "a division by zero": (GUARDED + "y[i] = x[i] / 0\n", (Flaw.NOT_A_NUMBER, Flaw.WRONG)),
+    "recursion": (HEAD + "    axpy(alpha, x, y)\n", Flaw.NOT_COMPILED),
 }  # fmt: skip
 
 
@@ -44,9 +44,9 @@ def test_a_bad_kernel_is_named(what):
 @pytest.mark.parametrize(
     "side, kind, told",
     [
-        (64, Kind.BLOCK_LIMIT, "a block of 64 × 64 is 4096 threads; the limit is 1024"),
-        (32, Kind.CONSTANT, "T is 32, but the check launches blocks of 16 × 16 threads"),
-        (8, Kind.CONSTANT, "so set T = 16 again"),
+        (64, Flaw.BLOCK_LIMIT, "a block of 64 × 64 is 4096 threads; the limit is 1024"),
+        (32, Flaw.CONSTANT, "T is 32, but the check launches blocks of 16 × 16 threads"),
+        (8, Flaw.CONSTANT, "so set T = 16 again"),
     ],
 )
 def test_a_tile_of_another_side_than_the_blocks_is_named(side, kind, told):
@@ -59,13 +59,13 @@ def test_a_tile_of_another_side_than_the_blocks_is_named(side, kind, told):
 @pytest.mark.parametrize("answer", [None, ..., "", "  \n", "\n\n"])
 def test_nothing_is_handed_in(answer):
     result = check("axpy", answer)
-    assert result.kind is Kind.EMPTY and not result.hint
+    assert result.kind is Flaw.EMPTY and not result.hint
 
 
 @pytest.mark.parametrize("answer", [3, [1], np.zeros(3), object(), int])
 def test_what_is_no_kernel_is_named(answer):
     result = judge("axpy", answer)
-    assert result.kind is Kind.NO_KERNEL and type(answer).__name__ in str(result)
+    assert result.kind is Flaw.NO_KERNEL and type(answer).__name__ in str(result)
 
 
 def test_a_kernel_that_was_called_is_no_kernel():
@@ -77,7 +77,7 @@ def test_a_kernel_that_was_called_is_no_kernel():
 
     assert judge("axpy", axpy).right
     assert judge("axpy", axpy.py_func).right
-    assert judge("axpy", axpy[1, 32]).kind is Kind.NO_KERNEL
+    assert judge("axpy", axpy[1, 32]).kind is Flaw.NO_KERNEL
 
 
 def test_the_line_is_the_one_of_the_cell():
@@ -96,17 +96,17 @@ def test_of_two_races_the_one_across_warps_is_told():
 @pytest.mark.parametrize(
     "answer, kind",
     [
-        (None, Kind.EMPTY),
-        (dict(blocks=..., without_element=..., idle_warps=...), Kind.EMPTY),
-        ({}, Kind.EMPTY),
-        (5209, Kind.SIGNATURE),
-        (dict(blocks=5209, without_element=128, idle_warps=4, more=1), Kind.SIGNATURE),
-        (dict(blocks="5209", without_element=128, idle_warps=4), Kind.NOT_A_NUMBER),
-        (dict(blocks=float("nan"), without_element=128, idle_warps=4), Kind.NOT_A_NUMBER),
-        (dict(blocks=float("inf"), without_element=128, idle_warps=4), Kind.NOT_A_NUMBER),
-        (dict(blocks=np.full(3, np.nan), without_element=128, idle_warps=4), Kind.NOT_A_NUMBER),
-        (dict(blocks=5209, without_element=128), Kind.WRONG),
-        (dict(blocks=5208, without_element=128, idle_warps=4), Kind.WRONG),
+        (None, Flaw.EMPTY),
+        (dict(blocks=..., without_element=..., idle_warps=...), Flaw.EMPTY),
+        ({}, Flaw.EMPTY),
+        (5209, Flaw.SIGNATURE),
+        (dict(blocks=5209, without_element=128, idle_warps=4, more=1), Flaw.SIGNATURE),
+        (dict(blocks="5209", without_element=128, idle_warps=4), Flaw.NOT_A_NUMBER),
+        (dict(blocks=float("nan"), without_element=128, idle_warps=4), Flaw.NOT_A_NUMBER),
+        (dict(blocks=float("inf"), without_element=128, idle_warps=4), Flaw.NOT_A_NUMBER),
+        (dict(blocks=np.full(3, np.nan), without_element=128, idle_warps=4), Flaw.NOT_A_NUMBER),
+        (dict(blocks=5209, without_element=128), Flaw.WRONG),
+        (dict(blocks=5208, without_element=128, idle_warps=4), Flaw.WRONG),
     ],
 )
 def test_bad_numbers_are_named(answer, kind):
@@ -121,7 +121,7 @@ def test_numbers_of_any_kind_are_taken():
 
 @pytest.mark.parametrize("answer", [lambda: True, lambda a, b, c: True])
 def test_a_test_with_another_signature_is_named(answer):
-    assert judge("better-test", answer).kind is Kind.SIGNATURE
+    assert judge("better-test", answer).kind is Flaw.SIGNATURE
 
 
 def test_an_unknown_exercise_lists_near_ones():
@@ -157,7 +157,7 @@ def test_a_test_that_never_ends_is_stopped(monkeypatch):
             except Exception:
                 continue
 
-    assert judge("better-test", better_test).kind is Kind.TOO_SLOW
+    assert judge("better-test", better_test).kind is Flaw.TOO_SLOW
 
 
 def test_loops_have_room_for_every_solution():
@@ -174,7 +174,7 @@ def test_a_failed_try_without_a_known_cause_gives_one_more_hint(monkeypatch):
     for number in (1, 2, 3, 3):
         assert not check("axpy", "def axpy(").hint, "what cannot be read is no try"
         unknown = check("axpy", GUARDED + "y[i] = there[i]\n")
-        assert unknown.kind is Kind.NOT_COMPILED and not unknown.hint
+        assert unknown.kind is Flaw.NOT_COMPILED and not unknown.hint
         known = check("axpy", HEAD + "    y[i] = alpha * x[i] + y[i]\n")
         assert known.kind in checking.HINTS and known.hint_number == 0
         result = check("axpy", wrong)
@@ -188,15 +188,16 @@ def test_a_failed_try_without_a_known_cause_gives_one_more_hint(monkeypatch):
     ("old", "new", "kind", "line", "said"),
     [
         ("tx, ty = cuda.threadIdx.x, cuda.threadIdx.y", "ty, tx = cuda.threadIdx.x, cuda.threadIdx"
-         ".y", Kind.SWAPPED, "sA[ty, tx] = A", "tx goes with col, ty with row"),
-        ("sA[ty, tx] =", "sA[tx, ty] =", Kind.SWAPPED, "sA[tx, ty] =", "tile of A lies transposed"),
-        ("sA[ty, k]", "sA[k, ty]", Kind.SWAPPED, "acc +=", "every tile of A lies transposed"),
-        ("sA[ty, k]", "sA[tx, k]", Kind.SWAPPED, "acc +=", "row tx is read"),
-        ("sB[k, tx]", "sA[k, tx]", Kind.WRONG_OPERAND, "acc +=", "sB is filled, and never read"),
-        ("B[kb, col] if", "A[kb, col] if", Kind.WRONG_OPERAND, "= A[row", "B is never read"),
-        ("t * T + tx, t * T + ty", "tx, ty", Kind.SAME_TILE, "= A[row", "where is t * T in the"),
-        ("(K + T - 1) // T", "K // T", Kind.DROPPED_TILE, "acc +=", "the last 7 of K = 23"),
-        ("acc +=", "acc =", Kind.LOST_SUM, "acc =", "only the last product is there"),
+         ".y", Flaw.SWAPPED, "sA[ty, tx] = A", "tx goes with col, ty with row"),
+        ("sA[ty, tx] =", "sA[tx, ty] =", Flaw.SWAPPED, "sA[tx, ty] =", "tile of A lies transposed"),
+        ("sA[ty, k]", "sA[k, ty]", Flaw.SWAPPED, "acc +=", "every tile of A lies transposed"),
+        ("sA[ty, k] * sB[k, tx]", "sA[k, ty] * sB[tx, k]", Flaw.SWAPPED, "acc +=", "both tiles"),
+        ("sA[ty, k]", "sA[tx, k]", Flaw.SWAPPED, "acc +=", "row tx is read"),
+        ("sB[k, tx]", "sA[k, tx]", Flaw.WRONG_OPERAND, "acc +=", "sB is filled, and never read"),
+        ("B[kb, col] if", "A[kb, col] if", Flaw.WRONG_OPERAND, "= A[row", "B is never read"),
+        ("t * T + tx, t * T + ty", "tx, ty", Flaw.SAME_TILE, "= A[row", "where is t * T in the"),
+        ("(K + T - 1) // T", "K // T", Flaw.DROPPED_TILE, "acc +=", "the last 7 of K = 23"),
+        ("acc +=", "acc =", Flaw.LOST_SUM, "acc =", "only the last product is there"),
     ],
 )  # fmt: skip
 def test_the_cause_is_named_at_its_line_and_the_hint_follows_it(old, new, kind, line, said):
@@ -212,10 +213,10 @@ def test_the_cause_is_named_at_its_line_and_the_hint_follows_it(old, new, kind, 
 @pytest.mark.parametrize(
     ("old", "new", "kind", "said", "hint"),
     [
-        (" and ka < K", "", Kind.MISSING_GUARD, "reads A[0, 23]", "past the end of A"),
-        ("kb < K and ", "", Kind.MISSING_GUARD, "reads B[23, 0]", "past the end of B"),
-        ("row < M and ka", "ka", Kind.MISSING_GUARD, "reads A[37, 0]", "The grid covers more"),
-        ("in range(T)", "in range(K)", Kind.OUT_OF_BOUNDS, "only 16 columns: how far does k run?",
+        (" and ka < K", "", Flaw.MISSING_GUARD, "reads A[0, 23]", "past the end of A"),
+        ("kb < K and ", "", Flaw.MISSING_GUARD, "reads B[23, 0]", "past the end of B"),
+        ("row < M and ka", "ka", Flaw.MISSING_GUARD, "reads A[37, 0]", "The grid covers more"),
+        ("in range(T)", "in range(K)", Flaw.OUT_OF_BOUNDS, "only 16 columns: how far does k run?",
          "one tile, or a whole row?"),
     ],
 )  # fmt: skip
@@ -229,7 +230,7 @@ def test_a_missing_barrier_is_shown_at_both_of_its_lines():
     solution = EXERCISES["tiled"].solution_text
     barrier = "cuda.syncthreads()\n        for"
     result = judge("tiled", solution.replace(barrier, "for"))
-    assert result.kind is Kind.MISSING_BARRIER and result._repr_html_().count("data-line=") == 2
+    assert result.kind is Flaw.MISSING_BARRIER and result._repr_html_().count("data-line=") == 2
     text = str(result)
     assert "sB[ty, tx] = B" in text and "acc += sA" in text
 
@@ -240,7 +241,7 @@ def test_loads_down_a_column_are_over_the_budget():
     new = "sA[tx, ty] = A[r, kb] if r < M and kb < K else float32(0)"
     row = "r = cuda.blockIdx.y * T + tx\n        "
     result = judge("tiled", solution.replace(old, row + new))
-    assert result.kind is Kind.BUDGET and "sectors loaded" in result.findings[0].message
+    assert result.kind is Flaw.BUDGET and "sectors loaded" in result.findings[0].message
 
 
 def test_right_and_wrong_differ_in_more_than_a_sign():

@@ -13,7 +13,7 @@ from chapters.ch08_tensor_cores.exercises.shares import shares_of
 from kernels import cuda
 from kernels.lab.exercises import checking, judge
 from kernels.lab.exercises.exercise import FINE
-from kernels.lab.exercises.kinds import Kind
+from kernels.lab.exercises.flaws import Flaw
 from kernels.lab.exercises.limits import time_limit
 from kernels.lab.exercises.submission import function_of
 from tests.lab.exercises.answers import KERNELS, options
@@ -103,7 +103,7 @@ def test_integers_and_half_precision_in_place_of_float32_are_rejected(name, conv
     arguments = KERNELS[name].trials(**options(name))[0].arguments.values()
     # Pairs of float16 that are taken for one number and rounded may be none.
     in_pairs = any(getattr(a, "dtype", None) == np.uint32 for a in arguments)
-    kinds = {Kind.ROUNDED, Kind.WRONG, *([Kind.NOT_A_NUMBER] if in_pairs else [])}
+    kinds = {Flaw.ROUNDED, Flaw.WRONG, *([Flaw.NOT_A_NUMBER] if in_pairs else [])}
     assert result.kind in kinds, str(result)
 
 
@@ -115,7 +115,7 @@ def test_a_number_written_instead_of_a_parameter_is_rejected(name):
     for parameter in (p for p in first if not isinstance(first[p], np.ndarray)):
         written = re.sub(rf"\b{parameter}\b", repr(first[parameter].item()), body)
         result = judge(name, f"{head}):\n{written}", **options(name))
-        assert result.kind is Kind.WRONG, str(result)
+        assert result.kind is Flaw.WRONG, str(result)
 
 
 # ------------------------------------------------------------------------------- borrowed answers
@@ -159,7 +159,7 @@ def remembered(name):
 @pytest.mark.parametrize("name", KERNELS)
 def test_results_copied_by_size_are_rejected(name):
     result = judge(name, remembered(name), **options(name))
-    assert result.kind is Kind.REMEMBERED, str(result)
+    assert result.kind is Flaw.REMEMBERED, str(result)
     assert "Only the numbers are new" in " ".join(str(result).split())
 
 
@@ -169,7 +169,7 @@ def test_the_stored_solution_is_not_an_answer(name):
     stored = function_of(exercise.solution_text, exercise.names)
     for answer in (cuda.jit(stored), stored, SimpleNamespace(py_func=stored)):
         result = judge(name, answer, **options(name))
-        assert result.kind is Kind.BORROWED and "write yours" in str(result)
+        assert result.kind is Flaw.BORROWED and "write yours" in str(result)
 
 
 def test_a_kernel_may_not_call_the_stored_solution():
@@ -179,7 +179,7 @@ def test_a_kernel_may_not_call_the_stored_solution():
     def axpy(alpha, x, y):
         solution(alpha, x, y)
 
-    assert judge("axpy", axpy).kind is Kind.BORROWED
+    assert judge("axpy", axpy).kind is Flaw.BORROWED
 
 
 def test_a_kernel_may_call_a_function_of_its_own():
@@ -206,7 +206,7 @@ def test_a_kernel_may_call_a_function_of_its_own():
     ],
 )
 def test_a_stored_function_is_not_an_answer(name, answer):
-    assert judge(name, answer).kind is Kind.BORROWED
+    assert judge(name, answer).kind is Flaw.BORROWED
 
 
 def test_a_test_that_counts_its_calls_is_rejected():
@@ -227,9 +227,9 @@ def test_a_test_that_counts_its_calls_is_rejected():
 
     assert "never calls the product" in str(judge("better-test", blind))
     calls.clear()
-    assert judge("better-test", counting).kind is Kind.REMEMBERED
+    assert judge("better-test", counting).kind is Flaw.REMEMBERED
     calls.clear()
-    assert judge("better-test", in_rounds).kind is Kind.REMEMBERED
+    assert judge("better-test", in_rounds).kind is Flaw.REMEMBERED
 
 
 def test_tables_instead_of_functions_are_rejected():
@@ -242,9 +242,9 @@ def test_tables_instead_of_functions_are_rejected():
     from chapters.ch05b_banks.exercises.passes import requests
 
     wavefronts_known = [wavefronts(words) for _, words in requests()] + [33]
-    assert judge("passes", from_a_table).kind is Kind.WRONG
+    assert judge("passes", from_a_table).kind is Flaw.WRONG
     table = shares_of(np.arange(256, dtype=np.float32).reshape(16, 16))
-    assert judge("shares", lambda A: table).kind is Kind.REMEMBERED
+    assert judge("shares", lambda A: table).kind is Flaw.REMEMBERED
 
 
 # ----------------------------------------------------------------------------- what it is, by name
@@ -311,7 +311,7 @@ def test_one_thread_that_does_everything_is_told_so(name):
     one = f"@cuda.jit\ndef alone({parameters}):\n    across, down = cuda.grid(2)\n"
     one += f"    if across == 0 and down == 0:\n        {work}\n"
     result = judge(name, one, **options(name))
-    assert result.kind is Kind.UNSHARED and "one thread stores" in str(result), str(result)
+    assert result.kind is Flaw.UNSHARED and "one thread stores" in str(result), str(result)
     assert result.line
 
 
@@ -320,7 +320,7 @@ def test_a_loop_that_ends_late_is_not_called_endless():
         "@cuda.jit\ndef axpy(alpha, x, y):\n    for i in range(y.size):\n        y[i] = x[i]"
     )
     result = judge("axpy", everything)
-    assert result.kind is Kind.UNSHARED and "give each thread its own elements" in str(result)
+    assert result.kind is Flaw.UNSHARED and "give each thread its own elements" in str(result)
 
 
 @pytest.mark.parametrize("name", KERNELS)
@@ -335,7 +335,7 @@ def test_parameters_in_another_order_are_told_so(name):
         body = "".join(f"\n    {n} = {n}_" for n in order) if names != order else ""
         text = text.replace("):\n", f"):{body}\n", 1)
         result = judge(name, text, **options(name))
-        assert result.kind is Kind.SIGNATURE and "in this order" in str(result), str(result)
+        assert result.kind is Flaw.SIGNATURE and "in this order" in str(result), str(result)
         if body:
             assert "and is right if they are (" in " ".join(str(result).split())
 
@@ -345,9 +345,9 @@ def test_a_negative_index_is_right_where_it_gives_the_right_element():
     result = judge("reverse", text)
     assert result.right and "a negative index counts from the end of v" in result.note
     wrong = judge("reverse", text.replace("-1 - i", "-2 - i"))
-    assert wrong.kind is Kind.OUT_OF_BOUNDS
+    assert wrong.kind is Flaw.OUT_OF_BOUNDS
     wrong = judge("smooth", KERNELS["smooth"].solution_text.replace("max(i - 1, 0)", "i - 1"))
-    assert wrong.kind is Kind.NEGATIVE_INDEX and "index -1 in thread (0, 0, 0)" in str(wrong)
+    assert wrong.kind is Flaw.NEGATIVE_INDEX and "index -1 in thread (0, 0, 0)" in str(wrong)
 
 
 # ------------------------------------------------------------------------------------- the clock

@@ -5,7 +5,7 @@ import pytest
 
 from kernels.lab.exercises import EXERCISES, judge
 from kernels.lab.exercises.exercise import NumberExercise
-from kernels.lab.exercises.kinds import Kind
+from kernels.lab.exercises.flaws import Flaw
 
 NUMBERS = {name: e for name, e in EXERCISES.items() if isinstance(e, NumberExercise)}
 
@@ -16,7 +16,7 @@ def test_the_answers_are_right_and_near_ones_are_not(name):
     assert judge(name, dict(task.answers)).right
     for asked, value in task.answers.items():
         off = value * (1 + 2 * task.allowance) + (0 if task.allowance else 1)
-        assert judge(name, task.answers | {asked: off}).kind is Kind.WRONG
+        assert judge(name, task.answers | {asked: off}).kind is Flaw.WRONG
 
 
 @pytest.mark.parametrize("name", NUMBERS)
@@ -96,4 +96,4 @@ WEAK = {
 @pytest.mark.parametrize("what", WEAK)
 def test_weak_tests_are_rejected(what):
     result = judge("better-test", WEAK[what])
-    assert not result.right and result.kind is Kind.WRONG
+    assert not result.right and result.kind is Flaw.WRONG

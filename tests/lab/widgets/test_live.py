@@ -14,7 +14,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from authoring import notebooks
-from tests.book.engine.conftest import run
+from tests.book.live.conftest import run
 
 ROOT = Path(__file__).parents[3]
 SETUP = f"import sys\nsys.path.insert(0, {str(ROOT)!r})"
@@ -71,11 +71,11 @@ def test_in_a_live_page_the_button_launches_the_kernel(browser, folder, tmp_path
         page.goto(f"{address[1]}book/page.html?token={address[2]}")
         page.wait_for_selector(".widget[data-mounted] .tile-player")
         run(page, 2)
-        use_the_player(page, ".engine-output")
+        use_the_player(page, ".run-output")
         assert run(page, 3) == "8 1\n"
         process.kill()
-        page.wait_for_selector('.engine-bar[data-state="failed"]')
-        player = page.locator(".engine-output .tile-player").last
+        page.wait_for_selector('.run-bar[data-state="failed"]')
+        player = page.locator(".run-output .tile-player").last
         player.get_by_role("button", name="Run on this machine").click()
         player.get_by_text("No answer: the kernel is busy, has died, or none").wait_for()
         page.close()

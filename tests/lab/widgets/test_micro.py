@@ -5,8 +5,8 @@ from bs4 import BeautifulSoup
 
 from kernels.lab.widgets import Micro
 from kernels.lab.widgets.micro import (
+    CellGrid,
     Frame,
-    Grid,
     current,
     explore,
     packed,
@@ -22,7 +22,7 @@ from tests.pages import of_chapters
 FIGURES = of_chapters("figures")
 
 SLIDER = keys.Slider("TM, rows", "at", [4, 3], 4)
-ROW = Grid(0, 0, 1, 6)
+ROW = CellGrid(0, 0, 1, 6)
 
 
 def row(filled: int) -> Frame:

@@ -59,7 +59,7 @@ def test_the_book_shows_the_questions_as_they_are_now(name):
     assert stored == load(name), (
         f"{name}.ipynb shows other questions than the quiz.toml beside it: "
         f"run `.venv/bin/python -m kernels record --only {name[:2]}` "
-        "(without a GPU: with `--engine cpu`)"
+        "(without a GPU: with `--backend cpu`)"
     )
 
 

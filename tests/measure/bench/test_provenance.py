@@ -2,7 +2,7 @@
 
 import pytest
 
-from kernels.engine import on_gpu
+from kernels.backend import on_gpu
 from kernels.measure.bench import provenance
 
 

@@ -30,7 +30,7 @@ from numpy import int8, int16, int32, int64, uint8, uint16, uint32, uint64
 
 @dataclass
 class Verdict:
-    """What an engine makes of a row.
+    """What Numba, or the interpreter, makes of a row.
 
     Attributes
     ----------
@@ -65,15 +65,15 @@ def arguments() -> list:
     ]
 
 
-def module_of(row: Row, engine: str):
-    """The row as a module whose `cuda` is that of an engine."""
+def module_of(row: Row, backend: str):
+    """The row as a module whose `cuda` is that of a backend."""
     imports = {
         "here": "from microscope import api as cuda\n",
         "numba": "import numba.cuda.random\nfrom numba import cuda\n",
     }
-    text = f"{HEADER}{imports[engine]}\n\n{row.source}"
+    text = f"{HEADER}{imports[backend]}\n\n{row.source}"
     digest = hashlib.sha256(row.source.encode()).hexdigest()[:8]
-    return from_source(text, f"construct_{engine}_{digest}")
+    return from_source(text, f"construct_{backend}_{digest}")
 
 
 @cache

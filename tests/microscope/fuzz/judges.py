@@ -23,7 +23,7 @@ CAPABILITY = (9, 0, "a")
 
 @dataclass
 class Verdict:
-    """What an engine made of a program.
+    """What a compiler or interpreter made of a program.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ def interpreted(program: Program, inputs: int, schedule: str = "lockstep") -> Ve
         mock.patch.object(values, "binary", operates),
     ):
         try:
-            module = from_source(f"{ENGINE}\n{program.source}", f"interpreted_{program.seed}")
+            module = from_source(f"{INTERPRETER}\n{program.source}", f"interpreted_{program.seed}")
             seen = trace(
                 module.kernel,
                 program.grid,
@@ -104,7 +104,7 @@ def interpreted(program: Program, inputs: int, schedule: str = "lockstep") -> Ve
     return Verdict(list(seen.outputs.values()), problems, undefined=any(undefined))
 
 
-ENGINE = "from kernels import ptx\nfrom microscope import api as cuda"
+INTERPRETER = "from kernels import ptx\nfrom microscope import api as cuda"
 #: The same for Numba, to which an instruction is an intrinsic.
 NUMBA = "from numba import cuda\nfrom tests.microscope.fuzz.judges import intrinsics as ptx"
 

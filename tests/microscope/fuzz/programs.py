@@ -33,7 +33,7 @@ INTEGERS = (0, 1, 2, 3, 5, 7, 10, -1, -2, -3, 31, 100, 127, 128, 255, 256, 32767
 SMALL = (0, 1, 2, 3, 4, 5, 7)
 FLOATS = ("0.0", "0.5", "1.0", "1.5", "-2.25", "3.0", "0.1", "-0.0", "1e10", "1e-3", "-7.0", "2.5")
 SLOTS = 6  #: values of each type that a thread may put out
-#: Source that every kernel may rely on, whichever engine provides `cuda`.
+#: Source that every kernel may rely on, whatever provides `cuda`.
 HEADER = """import cmath
 import math
 

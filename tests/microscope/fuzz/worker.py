@@ -148,7 +148,7 @@ def listen(seeds: list[str], judge: str, deadline: float) -> Iterator[str]:
         cwd=REPOSITORY,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        env=os.environ | {"KERNELS_ENGINE": "cpu"},
+        env=os.environ | {"KERNELS_BACKEND": "cpu"},
     )
     heard = b""
     try:

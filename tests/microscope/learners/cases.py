@@ -45,7 +45,7 @@ def learner(grid, block, shared_bytes: int = 0):
 
 
 def attempts(theme: str) -> list[Learner]:
-    """The kernels of a theme, on the engine of this machine."""
+    """The kernels of a theme, on the backend of this machine."""
     return _of(importlib.import_module(f"tests.microscope.learners.{theme}"))
 
 

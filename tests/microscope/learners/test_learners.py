@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kernels.engine import on_gpu
+from kernels.backend import on_gpu
 from kernels.lab import trace
 from microscope import Kind
 from tests.microscope.fuzz import judges, ptx

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kernels import ptx, uint32
-from kernels.engine import cuda, uint8
+from kernels.backend import cuda, uint8
 from kernels.measure import ncu
 from tests.microscope.counters import REPOSITORY, provenance
 
@@ -137,7 +137,7 @@ def launch_all() -> None:
     """What the profiler runs."""
     import numpy as np
 
-    from kernels.engine import cupy
+    from kernels.backend import cupy
     from tests.microscope.ptx.hardware import prepared
 
     for case in cases():
@@ -152,7 +152,7 @@ def launch_all() -> None:
 
 def main(out: Path) -> None:
     """Profile all cases, and write what was counted."""
-    os.environ.setdefault("KERNELS_ENGINE", "gpu")
+    os.environ.setdefault("KERNELS_BACKEND", "gpu")
     command = [sys.executable, "-m", __spec__.name, "launch"]
     metrics = list(METRICS.values())
     launches = ncu.profile(command, metrics, folder=REPOSITORY, marked=True, timeout=85)

@@ -102,7 +102,7 @@ def prepared(kernel, launch, shared_bytes: int, whole=np.int64):
     """
     from inspect import signature
 
-    from kernels.engine import cupy
+    from kernels.backend import cupy
     from kernels.host import follow
     from kernels.host.tma import tensor_map
     from microscope.ptx import TensorMap
@@ -123,7 +123,7 @@ def prepared(kernel, launch, shared_bytes: int, whole=np.int64):
 
 def on_gpu(name: str) -> dict:
     """What the GPU does with a case; a kernel that hangs ends the process."""
-    from kernels.engine import cupy
+    from kernels.backend import cupy
 
     kernel, launch, shared_bytes, expected, _ = of(name)
     whole = np.int32 if name.startswith("rung") else np.int64
@@ -177,7 +177,7 @@ def attended(names: list[str], rows: dict, end: float) -> None:
         command = [sys.executable, "-m", __spec__.name, "worker", *left]
         process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-            env=os.environ | {"KERNELS_ENGINE": "gpu"},
+            env=os.environ | {"KERNELS_BACKEND": "gpu"},
         )  # fmt: skip
         heard, name = [time.monotonic()], ""
         watcher = threading.Thread(target=watch, args=(process, heard, end))
@@ -245,7 +245,7 @@ def racecheck(name: str) -> str:
     try:
         done = subprocess.run(
             [*command, "worker", name], capture_output=True, text=True, timeout=SECONDS_OF_A_CASE,
-            env=os.environ | {"KERNELS_ENGINE": "gpu", "SECONDS_OF_A_LAUNCH": "25"},
+            env=os.environ | {"KERNELS_BACKEND": "gpu", "SECONDS_OF_A_LAUNCH": "25"},
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         return f"no word in {SECONDS_OF_A_CASE} s"

@@ -6,7 +6,7 @@ They are smaller than the rungs, and say what they do in the same words.
 import functools
 
 from kernels import cuda, float32, ptx, uint32
-from kernels.engine.vector import unrolled
+from kernels.backend.vector import unrolled
 
 int32, uint8 = cuda.int32, cuda.uint8
 BK = 64  # values of k in a step: 128 bytes of bfloat16

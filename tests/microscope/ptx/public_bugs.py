@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from kernels import cuda, float32, ptx, uint32
-from kernels.engine.vector import unrolled
+from kernels.backend.vector import unrolled
 from microscope.ptx import TensorMap
 from microscope.sites import Kind
 from tests.microscope.ptx.products import bfloat16, matrices

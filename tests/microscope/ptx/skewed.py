@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernels import cuda, float32, ptx, uint32
-from kernels.engine.vector import unrolled
+from kernels.backend.vector import unrolled
 from microscope.ptx import TensorMap
 from tests.microscope.ptx.products import bfloat16, matrices
 

@@ -57,9 +57,9 @@ def test_boxes_by_tma_are_global_bytes_too():
     seen = trace(kernel, *launch, shared_bytes=kernel.shared_bytes)
     loads, stores = (seen.count(space="global", op=op) for op in ("load", "store"))
     # Each of two tiles of C needs A whole; B is read once, its 136 columns in both together.
-    assert loads["bytes_asked"] == 2 * 100 * 264 * 2 + 264 * 136 * 2
-    assert stores["bytes_asked"] == 100 * 136 * 4 and stores["sectors"] == 1700
-    assert seen.work.bytes_asked == loads["bytes_asked"] + stores["bytes_asked"]
+    assert loads["bytes_requested"] == 2 * 100 * 264 * 2 + 264 * 136 * 2
+    assert stores["bytes_requested"] == 100 * 136 * 4 and stores["sectors"] == 1700
+    assert seen.work.bytes_requested == loads["bytes_requested"] + stores["bytes_requested"]
     assert seen.work.bytes_unique == (100 * 264 + 264 * 136) * 2 + 100 * 136 * 4
     assert {s.unit for s in seen.sites if s.space == "global"} == {"TMA"}
     # Rows of A have 528 bytes: every second starts in the middle of a sector.

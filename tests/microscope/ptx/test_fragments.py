@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kernels import ptx
-from kernels.engine import cuda, uint8, uint32, uint64
+from kernels.backend import cuda, uint8, uint32, uint64
 from microscope import trace
 
 LANES = np.arange(32)

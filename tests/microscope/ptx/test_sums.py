@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kernels import cuda, float32, ptx, uint32
-from kernels.engine.vector import unrolled
+from kernels.backend.vector import unrolled
 from microscope import trace
 from microscope.ptx import TensorMap
 from microscope.sites import Kind

@@ -10,9 +10,9 @@ import pytest
 
 from kernels.measure import webgpu
 from kernels.measure.bench import webgpu as bench
-from kernels.rungs.webgpu.ladder import SHADERS, Choice
+from kernels.rungs.webgpu.ladder import SHADERS, Variant
 
-CHOICES = [Choice(rung, options) for rung in SHADERS.values() for options in rung.choices]
+CHOICES = [Variant(rung, options) for rung in SHADERS.values() for options in rung.choices]
 SHAPES = [(1, 1, 1), (133, 141, 37), (65, 33, 129), (1, 130, 7)]
 
 

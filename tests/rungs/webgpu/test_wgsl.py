@@ -9,9 +9,9 @@ import pytest
 
 from kernels.rungs.order import LADDER
 from kernels.rungs.webgpu import shader
-from kernels.rungs.webgpu.ladder import SHADERS, Choice, described
+from kernels.rungs.webgpu.ladder import SHADERS, Variant, described
 
-CHOICES = [Choice(rung, options) for rung in SHADERS.values() for options in rung.choices]
+CHOICES = [Variant(rung, options) for rung in SHADERS.values() for options in rung.choices]
 NAMES = [f"{choice.rung.name}-{'-'.join(map(str, choice.options.values()))}" for choice in CHOICES]
 SIZES = {"f32": 4, "vec4f": 16}
 
@@ -45,15 +45,15 @@ def test_threads_and_shared_memory_are_those_of_the_text(choice):
 
 @pytest.mark.parametrize("choice", CHOICES, ids=NAMES)
 def test_options_and_models_are_those_of_the_ladder(choice):
-    twin = LADDER[choice.rung.follows]
-    assert choice.options.keys() <= twin.options.keys() and choice.source()
-    ours, theirs = choice.model(101, 83, 57), twin.model(101, 83, 57, **choice.options)
+    counterpart = LADDER[choice.rung.follows]
+    assert choice.options.keys() <= counterpart.options.keys() and choice.source()
+    ours, theirs = choice.model(101, 83, 57), counterpart.model(101, 83, 57, **choice.options)
     assert (ours.flops, ours.loads, ours.stores) == (theirs.flops, theirs.loads, theirs.stores)
     if choice.rung.bytes == 4:
-        assert choice.bytes_asked(101, 83, 57) == theirs.bytes_asked
+        assert choice.bytes_requested(101, 83, 57) == theirs.bytes_requested
     else:
         loads = sum(theirs.loads.values())
-        assert choice.bytes_asked(101, 83, 57) == theirs.bytes_asked - 2 * loads
+        assert choice.bytes_requested(101, 83, 57) == theirs.bytes_requested - 2 * loads
 
 
 @pytest.mark.parametrize("choice", CHOICES, ids=NAMES)

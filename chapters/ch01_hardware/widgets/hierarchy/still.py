@@ -9,11 +9,11 @@ from kernels.basics.data_sheets import gpu as data_sheet
 from kernels.basics.units import percent
 from kernels.host import cdiv
 from kernels.host.model import WARP
-from kernels.lab.widgets.stills import Table
+from kernels.lab.widgets.stills import StillTable
 from kernels.measure.occupancy import occupancy
 
 
-def still(state: dict[str, Any]) -> Iterable[Table]:
+def still(state: dict[str, Any]) -> Iterable[StillTable]:
     sheet = data_sheet(state["gpu"])
     (x, y), (width, height) = state["grid"], state["block"]
     blocks, threads = x * y, width * height
@@ -25,7 +25,7 @@ def still(state: dict[str, Any]) -> Iterable[Table]:
         f"A grid of {x} × {y} blocks of {width} × {height} threads on the {sheet.name}: "
         f"{sheet.sms} SMs by its data sheet. Registers and shared memory are left out of account."
     )
-    yield Table(
+    yield StillTable(
         caption,
         ("quantity", "value"),
         [

@@ -10,9 +10,9 @@ from typing import Any
 import traitlets as t
 
 from kernels import records
+from kernels.backend import cuda, cupy, on_gpu
+from kernels.backend.device import device, where
 from kernels.basics.data_sheets import gpus
-from kernels.engine import cuda, cupy, on_gpu
-from kernels.engine.device import device, where
 from kernels.lab.widgets.base import Widget, data_sheets, plain
 from kernels.measure import oracle
 from kernels.measure.timing import time as time_launch

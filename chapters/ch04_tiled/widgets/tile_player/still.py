@@ -8,17 +8,17 @@ from typing import Any
 from kernels.basics.data_sheets import gpu as data_sheet
 from kernels.basics.units import percent, quantity
 from kernels.host import cdiv
-from kernels.lab.widgets.stills import ENGINES, Table
+from kernels.lab.widgets.stills import ENGINES, StillTable
 from kernels.measure.occupancy import occupancy
 from kernels.rungs.order import LADDER
 
 
-def still(state: dict[str, Any]) -> Iterable[Table]:
+def still(state: dict[str, Any]) -> Iterable[StillTable]:
     M, N, K, tile = (state[name] for name in ("M", "N", "K", "tile"))
     sheet = data_sheet(state["gpu"])
     registers = state["registers"].get(state["gpu"], {}).get(str(tile), 0)
     resident = occupancy(tile * tile, registers=registers, shared_bytes=8 * tile * tile, gpu=sheet)
-    yield Table(
+    yield StillTable(
         f"One block of the tiled kernel, with tiles of {tile} × {tile}, on the {sheet.name}.",
         ("quantity", "value"),
         [
@@ -33,7 +33,7 @@ def still(state: dict[str, Any]) -> Iterable[Table]:
         LADDER["tiled"].model(M, N, K, tile=tile),
         LADDER["naive"].model(M, N, K, block=tile),
     ]
-    yield Table(
+    yield StillTable(
         f"The whole product, M, N, K = {M}, {N}, {K}.",
         ("quantity", "tiled", "naive"),
         [
@@ -42,7 +42,7 @@ def still(state: dict[str, Any]) -> Iterable[Table]:
         ],
     )
     if speeds := state["speeds"].get(state["gpu"]):
-        yield Table(
+        yield StillTable(
             f"Recorded speed of the tiled kernel. {state['recorded'][state['gpu']]}",
             ("tile", "kernel", "speed"),
             [

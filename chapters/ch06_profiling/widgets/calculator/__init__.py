@@ -106,9 +106,11 @@ def _version(record: records.Record, name: str, engine: str, options: Values) ->
     states: dict[str, list[float]] = {part: [] for part in ("us", "cycles", "tflops", "rounds")}
     recorded = {}
     for number, (M, N, K) in enumerate(every(SIZES, repeat=3)):
-        told = product.time(chosen, known.pace, machine, known.resident, (M, N, K), dtype)
-        figures = product.figures(told.seconds, (M, N, K), machine, dtype)
-        for part, value in zip(states, (1e6 * told.seconds, *figures, told.rounds), strict=True):
+        predicted = product.time(chosen, known.pace, machine, known.resident, (M, N, K), dtype)
+        figures = product.figures(predicted.seconds, (M, N, K), machine, dtype)
+        for part, value in zip(
+            states, (1e6 * predicted.seconds, *figures, predicted.rounds), strict=True
+        ):
             states[part].append(_three(value))
         for row in record.rows("timings", rung=name, engine=engine, options=options, dtype=dtype,
                                M=M, N=N, K=K):  # fmt: skip

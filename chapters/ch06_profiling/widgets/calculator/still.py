@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from kernels.basics.units import quantity
-from kernels.lab.widgets.stills import ENGINES, Table
+from kernels.lab.widgets.stills import ENGINES, StillTable
 
 
-def still(state: dict[str, Any]) -> Iterable[Table]:
+def still(state: dict[str, Any]) -> Iterable[StillTable]:
     of_rung = [version for version in state["versions"] if version["rung"] == state["rung"]]
     own = [version for version in of_rung if version["engine"] == state["engine"]] or of_rung
     if not own:
@@ -25,7 +25,7 @@ def still(state: dict[str, Any]) -> Iterable[Table]:
         rows.append(("recorded", "", "", shown["recorded"][str(number)][1]))
     shape = "×".join(map(str, state["shape"]))
     seconds = quantity(1e-6 * shown["us"][number], "s")
-    yield Table(
+    yield StillTable(
         f"{named}: {shape} takes {seconds}, as predicted. {shown['say']} {state['source']}",
         ("ceiling", "one FMA needs", "an SM has per cycle", "cycles"),
         rows,

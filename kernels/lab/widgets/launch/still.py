@@ -8,14 +8,14 @@ from typing import Any
 from kernels.basics.units import percent
 from kernels.host import cdiv
 from kernels.host.model import WARP
-from kernels.lab.widgets.stills import Table
+from kernels.lab.widgets.stills import StillTable
 
 
-def still(state: dict[str, Any]) -> Iterable[Table]:
+def still(state: dict[str, Any]) -> Iterable[StillTable]:
     n, block = state["n"], state["block"]
     blocks = cdiv(n, block)
     warps = blocks * cdiv(block, WARP)
-    yield Table(
+    yield StillTable(
         f"A vector add of {n} elements with {block} threads per block.",
         ("quantity", "value"),
         [

@@ -17,7 +17,7 @@ import traitlets
 from kernels.lab.widgets.base import Widget
 
 
-class Grid(NamedTuple):
+class CellGrid(NamedTuple):
     """Rows and columns of cells, their upper left corner and the size of a cell, in pixels."""
 
     x: float
@@ -48,7 +48,7 @@ class Frame(NamedTuple):
     say : str
         The sentence. ``*8*`` is strong, ``*a:8*`` has the colour of A besides.
     cells : tuple of str
-        The kinds of each grid's cells, as `Grid.cells` gives them.
+        The kinds of each grid's cells, as `CellGrid.cells` gives them.
     hands : list of (float, float)
         Where a press on the picture leads here, in pixels. A single one can be dragged.
     """
@@ -68,7 +68,7 @@ class Micro(Widget):
     size : list of int
         Width and height of the picture, in pixels.
     grids, labels : list
-        A `Grid` each, and ``(x, y, text)`` each.
+        A `CellGrid` each, and ``(x, y, text)`` each.
     controls : list
         ``(name, values)`` each, the values as text.
     frames : list
@@ -100,7 +100,7 @@ def explore(
     title: str,
     alt: str,
     size: tuple[int, int],
-    grids: Sequence[Grid],
+    grids: Sequence[CellGrid],
     labels: Sequence[tuple[float, float, str]] = (),
 ) -> Micro:
     """Return the figure of a function: one frame for every setting of its controls.

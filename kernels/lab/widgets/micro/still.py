@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from kernels.lab.widgets.micro import current, parts, unpacked
 
 
-class Picture(NamedTuple):
+class StoredTraits(NamedTuple):
     """The stored traits of a `Micro`."""
 
     state: dict[str, Any]
@@ -34,8 +34,8 @@ class Picture(NamedTuple):
         )
 
 
-def still(state: dict[str, Any]) -> Iterable[Picture]:
-    yield Picture(state)
+def still(state: dict[str, Any]) -> Iterable[StoredTraits]:
+    yield StoredTraits(state)
 
 
 def _cells(grid: list, kinds: str) -> str:

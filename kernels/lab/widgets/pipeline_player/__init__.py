@@ -113,7 +113,7 @@ def pipeline_player(seen, block: int = 0, at: int | None = None) -> PipelinePlay
         stages=found.stages(steps),
         roles=[[label, found.acts(warps, steps)] for label, warps in found.roles.items()],
         barriers=found.phases(steps),
-        notes=[found.told(step) for step in range(steps)],
+        notes=[found.notes(step) for step in range(steps)],
         numbers=found.numbers(steps),
         problems=[str(problem) for problem in seen.problems],
         stuck=stuck,
@@ -254,7 +254,7 @@ class _Block:
 
     # -- in words
 
-    def told(self, step: int) -> list:
+    def notes(self, step: int) -> list:
         """What happens in a step, and what everybody waits for at its end."""
         said = []
         for label, warps in self.roles.items():

@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from typing import Any
 
 from kernels.basics.units import percent, quantity
-from kernels.lab.widgets.stills import ENGINES, Table
+from kernels.lab.widgets.stills import ENGINES, StillTable
 from kernels.records.roofline import Roof
 
 
-def still(state: dict[str, Any]) -> Iterable[Table]:
+def still(state: dict[str, Any]) -> Iterable[StillTable]:
     shown = state["gpus"][state["gpu"]]
     roofs = [Roof(**roof) for roof in shown["roofs"]]
-    yield Table(
+    yield StillTable(
         f"The roofs of the {shown['name']}; they meet at the ridge, in FLOP/byte.",
         ("roof", "bandwidth", "arithmetic", "ridge"),
         [
@@ -29,7 +29,7 @@ def still(state: dict[str, Any]) -> Iterable[Table]:
     counted = state["counted"]
     points = [point for point in shown["points"] if point[counted] is not None]
     if points:
-        yield Table(
+        yield StillTable(
             f"Recorded products; bytes: {counted}. {shown['source']}",
             ("kernel", "FLOP/byte", "speed", "of the roof"),
             [

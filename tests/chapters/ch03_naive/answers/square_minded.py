@@ -1,47 +1,47 @@
 """Right on squares only."""
 # ruff: noqa: E501 - a row of a table is one line
 
-from kernels.lab.exercises.kinds import Kind
+from kernels.lab.exercises.flaws import Flaw
 
 GUARD = "row < C.shape[0] and col < C.shape[1]"
 WRONG = [
-    ("no guard", f"if {GUARD}:", "if True:", Kind.MISSING_GUARD),
-    ("sizes exchanged", GUARD, "row < C.shape[1] and col < C.shape[0]", Kind.ONLY_SQUARE),
-    ("stored transposed", "C[row, col] =", "C[col, row] =", Kind.TRANSPOSED),
-    ("A's index swapped", "A[row, k]", "A[k, row]", Kind.SWAPPED),
+    ("no guard", f"if {GUARD}:", "if True:", Flaw.MISSING_GUARD),
+    ("sizes exchanged", GUARD, "row < C.shape[1] and col < C.shape[0]", Flaw.ONLY_SQUARE),
+    ("stored transposed", "C[row, col] =", "C[col, row] =", Flaw.TRANSPOSED),
+    ("A's index swapped", "A[row, k]", "A[k, row]", Flaw.SWAPPED),
     (
         "x and y exchanged",
         "col, row = cuda",
         "row, col = cuda",
-        (Kind.ONLY_SQUARE, Kind.UNWRITTEN, Kind.MISSING_GUARD),
+        (Flaw.ONLY_SQUARE, Flaw.UNWRITTEN, Flaw.MISSING_GUARD),
     ),
-    ("sum set, not added to", "acc += A", "acc = A", Kind.LOST_SUM),
-    ("last product dropped", "range(A.shape[1])", "range(A.shape[1] - 1)", Kind.WRONG),
+    ("sum set, not added to", "acc += A", "acc = A", Flaw.LOST_SUM),
+    ("last product dropped", "range(A.shape[1])", "range(A.shape[1] - 1)", Flaw.WRONG),
     (
         "stores inside the input",
         "C[row, col] =",
         "A[row, col] =",
-        (Kind.INPUT_CHANGED, Kind.MISSING_GUARD, Kind.ONLY_SQUARE),
+        (Flaw.INPUT_CHANGED, Flaw.MISSING_GUARD, Flaw.ONLY_SQUARE),
     ),
-    ("sums in C itself", "acc += A", "C[row, col] += A", Kind.READS_OUTPUT),
+    ("sums in C itself", "acc += A", "C[row, col] += A", Flaw.READS_OUTPUT),
     (
         "endless",
         "for k in range(A.shape[1]):",
         "k = 0\n        while k < A.shape[1]:",
-        Kind.ENDLESS,
+        Flaw.ENDLESS,
     ),
-    ("float64 sum", "acc = float32(0)", "acc = 0.0", Kind.FLOAT64),
+    ("float64 sum", "acc = float32(0)", "acc = 0.0", Flaw.FLOAT64),
     (
         "products made whole",
         "acc += A[row, k] * B[k, col]",
         "acc += int(A[row, k] * B[k, col])",
-        (Kind.ROUNDED, Kind.FLOAT64),
+        (Flaw.ROUNDED, Flaw.FLOAT64),
     ),
     (
         "sum in half precision",
         "acc += A[row, k] * B[k, col]",
         "acc = float16(acc + A[row, k] * B[k, col])",
-        Kind.ROUNDED,
+        Flaw.ROUNDED,
     ),
 ]
 RIGHT = [

@@ -1,71 +1,71 @@
 """Two pairs of tiles, one barrier."""
 # ruff: noqa: E501 - a row of a table is one line
 
-from kernels.lab.exercises.kinds import Kind
+from kernels.lab.exercises.flaws import Flaw
 
 A_LOAD = "A[row, ka] if row < M and ka < K else float32(0)"
 B_LOAD = "B[kb, col] if kb < K and col < N else float32(0)"
 STORED = f"sB[pair, ty, tx] = {B_LOAD}\n        cuda.syncthreads()"
 WRONG = [
-    ("first barrier missing", STORED, f"sB[pair, ty, tx] = {B_LOAD}", Kind.MISSING_BARRIER),
+    ("first barrier missing", STORED, f"sB[pair, ty, tx] = {B_LOAD}", Flaw.MISSING_BARRIER),
     (
         "early return",
         "    for t in range",
         "    if row >= M or col >= N:\n        return\n    for t in range",
-        Kind.DIVERGENT_BARRIER,
+        Flaw.DIVERGENT_BARRIER,
     ),
-    ("a third pair", "t % 2", "t % 3", Kind.OUT_OF_BOUNDS),
+    ("a third pair", "t % 2", "t % 3", Flaw.OUT_OF_BOUNDS),
     (
         "a second barrier",
         "acc += sA[pair, ty, k] * sB[pair, k, tx]",
         "acc += sA[pair, ty, k] * sB[pair, k, tx]\n        cuda.syncthreads()",
-        Kind.BUDGET,
+        Flaw.BUDGET,
     ),
-    ("remainder dropped", "(K + T - 1) // T", "K // T", Kind.DROPPED_TILE),
+    ("remainder dropped", "(K + T - 1) // T", "K // T", Flaw.DROPPED_TILE),
     (
         "steps from M",
         "(K + T - 1) // T",
         "(M + T - 1) // T",
-        (Kind.BUDGET, Kind.ONLY_SQUARE, Kind.DROPPED_TILE),
+        (Flaw.BUDGET, Flaw.ONLY_SQUARE, Flaw.DROPPED_TILE),
     ),
-    ("no guard on A", A_LOAD, "A[row, ka]", Kind.MISSING_GUARD),
+    ("no guard on A", A_LOAD, "A[row, ka]", Flaw.MISSING_GUARD),
     (
         "sizes exchanged in the store",
         "if row < M and col < N:",
         "if row < N and col < M:",
-        Kind.ONLY_SQUARE,
+        Flaw.ONLY_SQUARE,
     ),
     (
         "no zero-fill",
         f"sA[pair, ty, tx] = {A_LOAD}",
         "if row < M and ka < K:\n            sA[pair, ty, tx] = A[row, ka]",
-        Kind.UNINITIALISED,
+        Flaw.UNINITIALISED,
     ),
     (
         "filled with ones",
         A_LOAD + "\n        sB[pair, ty, tx] = " + B_LOAD,
         (A_LOAD + "\n        sB[pair, ty, tx] = " + B_LOAD).replace("float32(0)", "float32(1)"),
-        Kind.ONLY_MULTIPLES,
+        Flaw.ONLY_MULTIPLES,
     ),
-    ("stored transposed", "C[row, col] = acc", "C[col, row] = acc", Kind.TRANSPOSED),
+    ("stored transposed", "C[row, col] = acc", "C[col, row] = acc", Flaw.TRANSPOSED),
     (
         "x and y exchanged",
         "col, row = cuda",
         "row, col = cuda",
         (
-            Kind.SWAPPED,
-            Kind.TRANSPOSED,
-            Kind.ONLY_SQUARE,
-            Kind.OUT_OF_BOUNDS,
-            Kind.WRONG,
-            Kind.UNWRITTEN,
+            Flaw.SWAPPED,
+            Flaw.TRANSPOSED,
+            Flaw.ONLY_SQUARE,
+            Flaw.OUT_OF_BOUNDS,
+            Flaw.WRONG,
+            Flaw.UNWRITTEN,
         ),
     ),
     (
         "A's tile read transposed",
         "sA[pair, ty, k] * sB",
         "sA[pair, k, ty] * sB",
-        (Kind.WRONG, Kind.SWAPPED),
+        (Flaw.WRONG, Flaw.SWAPPED),
     ),
 ]
 RIGHT = [

@@ -1,63 +1,63 @@
 """Rectangular tiles."""
 # ruff: noqa: E501 - a row of a table is one line
 
-from kernels.lab.exercises.kinds import Kind
+from kernels.lab.exercises.flaws import Flaw
 
 A_LOAD = "A[row, ka] if row < M and ka < K else float32(0)"
 B_LOAD = "B[kb, col] if kb < K and col < N else float32(0)"
 CARRIED = f"sB[ty, tx] = {B_LOAD}\n        cuda.syncthreads()"
 BARRIER_2 = "acc += sA[ty, k] * sB[k, tx]\n        cuda.syncthreads()"
 WRONG = [
-    ("first barrier missing", CARRIED, f"sB[ty, tx] = {B_LOAD}", Kind.MISSING_BARRIER),
+    ("first barrier missing", CARRIED, f"sB[ty, tx] = {B_LOAD}", Flaw.MISSING_BARRIER),
     (
         "barrier in the inner loop only",
         "        for k in range(BK):\n            acc",
         "        for k in range(BK - 1):\n            cuda.syncthreads()\n            acc",
-        (Kind.WRONG, Kind.BUDGET),
+        (Flaw.WRONG, Flaw.BUDGET),
     ),
     (
         "barrier under a guard",
         BARRIER_2,
         "acc += sA[ty, k] * sB[k, tx]\n        if row < M and col < N:\n            cuda.syncthreads()",
-        Kind.DIVERGENT_BARRIER,
+        Flaw.DIVERGENT_BARRIER,
     ),
     (
         "A carried by all",
         "        if tx < BK:\n            sA",
         "        if True:\n            sA",
-        Kind.OUT_OF_BOUNDS,
+        Flaw.OUT_OF_BOUNDS,
     ),
-    ("A carried by too few", "if tx < BK:", "if tx < BK - 1:", Kind.UNINITIALISED),
-    ("stored transposed", "C[row, col] = acc", "C[col, row] = acc", Kind.TRANSPOSED),
-    ("remainder dropped", "(K + BK - 1) // BK", "K // BK", Kind.DROPPED_TILE),
+    ("A carried by too few", "if tx < BK:", "if tx < BK - 1:", Flaw.UNINITIALISED),
+    ("stored transposed", "C[row, col] = acc", "C[col, row] = acc", Flaw.TRANSPOSED),
+    ("remainder dropped", "(K + BK - 1) // BK", "K // BK", Flaw.DROPPED_TILE),
     (
         "steps from M",
         "(K + BK - 1) // BK",
         "(M + BK - 1) // BK",
-        (Kind.BUDGET, Kind.ONLY_SQUARE, Kind.DROPPED_TILE),
+        (Flaw.BUDGET, Flaw.ONLY_SQUARE, Flaw.DROPPED_TILE),
     ),
-    ("no guard on A", A_LOAD, "A[row, ka]", Kind.MISSING_GUARD),
+    ("no guard on A", A_LOAD, "A[row, ka]", Flaw.MISSING_GUARD),
     (
         "sizes exchanged in the store",
         "if row < M and col < N:",
         "if row < N and col < M:",
-        Kind.ONLY_SQUARE,
+        Flaw.ONLY_SQUARE,
     ),
     (
         "x and y exchanged",
         "col, row = cuda",
         "row, col = cuda",
         (
-            Kind.SWAPPED,
-            Kind.TRANSPOSED,
-            Kind.ONLY_SQUARE,
-            Kind.OUT_OF_BOUNDS,
-            Kind.WRONG,
-            Kind.UNWRITTEN,
+            Flaw.SWAPPED,
+            Flaw.TRANSPOSED,
+            Flaw.ONLY_SQUARE,
+            Flaw.OUT_OF_BOUNDS,
+            Flaw.WRONG,
+            Flaw.UNWRITTEN,
         ),
     ),
-    ("A's index swapped", "A[row, ka]", "A[ka, row]", (Kind.SWAPPED, Kind.WRONG)),
-    ("wrong stride along A", "ka, kb = t * BK + tx", "ka, kb = t + tx", Kind.WRONG),
+    ("A's index swapped", "A[row, ka]", "A[ka, row]", (Flaw.SWAPPED, Flaw.WRONG)),
+    ("wrong stride along A", "ka, kb = t * BK + tx", "ka, kb = t + tx", Flaw.WRONG),
 ]
 RIGHT = [
     (

@@ -1,38 +1,38 @@
 """Four elements a thread, a block of threads apart."""
 # ruff: noqa: E501 - a row of a table is one line
 
-from kernels.lab.exercises.kinds import Kind
+from kernels.lab.exercises.flaws import Flaw
 
 PLACE = "first + k * width + tx"
 WRONG = [
-    ("no guard", "if place < b.size:", "if True:", Kind.MISSING_GUARD),
-    ("guard too early", "place < b.size", "place < b.size - 1", Kind.UNWRITTEN),
-    ("neighbours for the thread", PLACE, "first + 4 * tx + k", Kind.BUDGET),
-    ("three elements", "range(4)", "range(3)", (Kind.UNWRITTEN, Kind.DROPPED_TILE)),
-    ("five elements", "range(4)", "range(5)", (Kind.RACE, Kind.MISSING_GUARD, Kind.BUDGET)),
+    ("no guard", "if place < b.size:", "if True:", Flaw.MISSING_GUARD),
+    ("guard too early", "place < b.size", "place < b.size - 1", Flaw.UNWRITTEN),
+    ("neighbours for the thread", PLACE, "first + 4 * tx + k", Flaw.BUDGET),
+    ("three elements", "range(4)", "range(3)", (Flaw.UNWRITTEN, Flaw.DROPPED_TILE)),
+    ("five elements", "range(4)", "range(5)", (Flaw.RACE, Flaw.MISSING_GUARD, Flaw.BUDGET)),
     (
         "the first block of each",
         "cuda.blockIdx.x * 4 * width",
         "cuda.blockIdx.x * width",
-        (Kind.RACE, Kind.UNWRITTEN, Kind.BUDGET),
+        (Flaw.RACE, Flaw.UNWRITTEN, Flaw.BUDGET),
     ),
-    ("every block the same", "cuda.blockIdx.x * 4 * width", "0", (Kind.RACE, Kind.UNWRITTEN)),
-    ("one element four times", "k * width + tx", "tx", (Kind.UNWRITTEN, Kind.RACE)),
+    ("every block the same", "cuda.blockIdx.x * 4 * width", "0", (Flaw.RACE, Flaw.UNWRITTEN)),
+    ("one element four times", "k * width + tx", "tx", (Flaw.UNWRITTEN, Flaw.RACE)),
     (
         "loads from the wrong place",
         "= a[place]",
         "= a[first + tx]",
-        (Kind.WRONG, Kind.MISSING_GUARD),
+        (Flaw.WRONG, Flaw.MISSING_GUARD),
     ),
-    ("backwards", "= a[place]", "= a[a.size - 1 - place]", Kind.WRONG),
+    ("backwards", "= a[place]", "= a[a.size - 1 - place]", Flaw.WRONG),
     (
         "stores into a",
         "b[place] = a[place]",
         "a[place] = a[place]",
-        (Kind.INPUT_CHANGED, Kind.NOTHING_WRITTEN),
+        (Flaw.INPUT_CHANGED, Flaw.NOTHING_WRITTEN),
     ),
-    ("float64", "= a[place]", "= 1.0 * a[place]", Kind.FLOAT64),
-    ("whole numbers stored", "b[place] = a[place]", "b[place] = int(a[place])", Kind.ROUNDED),
+    ("float64", "= a[place]", "= 1.0 * a[place]", Flaw.FLOAT64),
+    ("whole numbers stored", "b[place] = a[place]", "b[place] = int(a[place])", Flaw.ROUNDED),
 ]
 RIGHT = [
     (

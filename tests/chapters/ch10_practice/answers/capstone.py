@@ -1,7 +1,7 @@
 """The climb."""
 # ruff: noqa: E501 - a row of a table is one line
 
-from kernels.lab.exercises.kinds import Kind
+from kernels.lab.exercises.flaws import Flaw
 
 OPTIONS = {"block": (8, 8), "tile": (32, 32)}
 A_LOAD = "A[row, k] if row < M and k < K else float32(0)"
@@ -10,45 +10,45 @@ WRONG = [
         "first barrier missing",
         "        cuda.syncthreads()\n        for k in range(STEP):",
         "        for k in range(STEP):",
-        Kind.MISSING_BARRIER,
+        Flaw.MISSING_BARRIER,
     ),
-    ("remainder dropped", "range(0, K, STEP)", "range(0, K - STEP, STEP)", Kind.DROPPED_TILE),
-    ("no guard on A", A_LOAD, "A[row, k]", Kind.MISSING_GUARD),
+    ("remainder dropped", "range(0, K, STEP)", "range(0, K - STEP, STEP)", Flaw.DROPPED_TILE),
+    ("no guard on A", A_LOAD, "A[row, k]", Flaw.MISSING_GUARD),
     (
         "sizes exchanged",
         "if row < M and col < N:",
         "if row < N and col < M:",
-        (Kind.ONLY_SQUARE, Kind.MISSING_GUARD),
+        (Flaw.ONLY_SQUARE, Flaw.MISSING_GUARD),
     ),
-    ("stored transposed", "C[row, col] = acc[i, j]", "C[col, row] = acc[i, j]", Kind.TRANSPOSED),
-    ("thread tile transposed", "= acc[i, j]", "= acc[j, i]", Kind.WRONG),
+    ("stored transposed", "C[row, col] = acc[i, j]", "C[col, row] = acc[i, j]", Flaw.TRANSPOSED),
+    ("thread tile transposed", "= acc[i, j]", "= acc[j, i]", Flaw.WRONG),
     (
         "half of the tile carried",
         "SIDE * STEP, threads",
         "SIDE * STEP // 2, threads",
-        Kind.UNINITIALISED,
+        Flaw.UNINITIALISED,
     ),
     (
         "A and B exchanged at the bench",
         "a[i] = sA[k, ty + i * threads]",
         "a[i] = sB[k, ty + i * threads]",
-        Kind.WRONG_OPERAND,
+        Flaw.WRONG_OPERAND,
     ),
-    ("sums set, not added to", "acc[i, j] += a", "acc[i, j] = a", Kind.LOST_SUM),
+    ("sums set, not added to", "acc[i, j] += a", "acc[i, j] = a", Flaw.LOST_SUM),
     (
         "sums not cleared",
         "acc[i, j] = 0",
         "acc[0, 0] = 0",
-        (Kind.WRONG, Kind.NOT_A_NUMBER, Kind.UNINITIALISED),
+        (Flaw.WRONG, Flaw.NOT_A_NUMBER, Flaw.UNINITIALISED),
     ),
-    ("float64 sums", "(TM, TM), float32", "(TM, TM), float64", Kind.FLOAT64),
+    ("float64 sums", "(TM, TM), float32", "(TM, TM), float64", Flaw.FLOAT64),
     (
         "no registers",
         "acc[i, j] += a[i] * b[j]",
         "acc[i, j] += sA[k, ty + i * threads] * sB[k, tx + j * threads]",
-        Kind.BUDGET,
+        Flaw.BUDGET,
     ),
-    ("wrong stride of the carrying", "threads * threads", "threads", (Kind.RACE, Kind.BUDGET)),
+    ("wrong stride of the carrying", "threads * threads", "threads", (Flaw.RACE, Flaw.BUDGET)),
 ]
 RIGHT = [
     ("no padding", "(STEP, ROW)", "(STEP, SIDE)"),

@@ -1,7 +1,7 @@
 """A convolution of an image."""
 # ruff: noqa: E501 - a row of a table is one line
 
-from kernels.lab.exercises.kinds import Kind
+from kernels.lab.exercises.flaws import Flaw
 
 A_LOAD = "image[i, j] if row < M and ka < K else float32(0)"
 B_LOAD = "F[kb, col] if kb < K and col < N else float32(0)"
@@ -10,50 +10,50 @@ WRONG = [
         "taps column by column",
         "ka // 3, row % across + ka % 3",
         "ka % 3, row % across + ka // 3",
-        Kind.SWAPPED,
+        Flaw.SWAPPED,
     ),
     (
         "image turned",
         "image[i, j]",
         "image[j, i]",
-        (Kind.OUT_OF_BOUNDS, Kind.ONLY_SQUARE, Kind.WRONG),
+        (Flaw.OUT_OF_BOUNDS, Flaw.ONLY_SQUARE, Flaw.WRONG),
     ),
     (
         "width of the image",
         "across = image.shape[1] - 2",
         "across = image.shape[1]",
-        (Kind.OUT_OF_BOUNDS, Kind.MISSING_GUARD),
+        (Flaw.OUT_OF_BOUNDS, Flaw.MISSING_GUARD),
     ),
     (
         "height instead of width",
         "image.shape[1] - 2",
         "image.shape[0] - 2",
-        (Kind.OUT_OF_BOUNDS, Kind.ONLY_SQUARE, Kind.WRONG, Kind.MISSING_GUARD),
+        (Flaw.OUT_OF_BOUNDS, Flaw.ONLY_SQUARE, Flaw.WRONG, Flaw.MISSING_GUARD),
     ),
-    ("no window", "+ ka // 3, row % across + ka % 3", ", row % across", Kind.WRONG),
+    ("no window", "+ ka // 3, row % across + ka % 3", ", row % across", Flaw.WRONG),
     (
         "division and rest exchanged",
         "i, j = row // across + ka // 3, row % across + ka % 3",
         "i, j = row % across + ka // 3, row // across + ka % 3",
-        (Kind.OUT_OF_BOUNDS, Kind.WRONG),
+        (Flaw.OUT_OF_BOUNDS, Flaw.WRONG),
     ),
-    ("no guard on A", A_LOAD, "image[i, j]", (Kind.MISSING_GUARD, Kind.OUT_OF_BOUNDS)),
-    ("no guard on A's row", "row < M and ka < K", "ka < K", Kind.MISSING_GUARD),
+    ("no guard on A", A_LOAD, "image[i, j]", (Flaw.MISSING_GUARD, Flaw.OUT_OF_BOUNDS)),
+    ("no guard on A's row", "row < M and ka < K", "ka < K", Flaw.MISSING_GUARD),
     (
         "no zero-fill",
         f"sA[ty, tx] = {A_LOAD}",
         "if row < M and ka < K:\n            sA[ty, tx] = image[i, j]",
-        Kind.UNINITIALISED,
+        Flaw.UNINITIALISED,
     ),
-    ("F turned", "F[kb, col]", "F[col, kb]", (Kind.SWAPPED, Kind.OUT_OF_BOUNDS, Kind.WRONG)),
-    ("F's first tile only", "F[kb, col]", "F[ty, col]", (Kind.WRONG, Kind.ONLY_MULTIPLES)),
+    ("F turned", "F[kb, col]", "F[col, kb]", (Flaw.SWAPPED, Flaw.OUT_OF_BOUNDS, Flaw.WRONG)),
+    ("F's first tile only", "F[kb, col]", "F[ty, col]", (Flaw.WRONG, Flaw.ONLY_MULTIPLES)),
     (
         "first barrier missing",
         "        cuda.syncthreads()\n        for k",
         "        for k",
-        Kind.MISSING_BARRIER,
+        Flaw.MISSING_BARRIER,
     ),
-    ("remainder dropped", "(K + S - 1) // S", "K // S", Kind.DROPPED_TILE),
+    ("remainder dropped", "(K + S - 1) // S", "K // S", Flaw.DROPPED_TILE),
 ]
 RIGHT = [
     (

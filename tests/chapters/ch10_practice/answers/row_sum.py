@@ -1,7 +1,7 @@
 """Row sums."""
 # ruff: noqa: E501 - a row of a table is one line
 
-from kernels.lab.exercises.kinds import Kind
+from kernels.lab.exercises.flaws import Flaw
 
 ADD = "if t < half:\n            partial[t] += partial[t + half]"
 WRONG = [
@@ -9,49 +9,49 @@ WRONG = [
         "no barrier after the stores",
         "partial[t] = acc\n    cuda.syncthreads()",
         "partial[t] = acc",
-        Kind.MISSING_BARRIER,
+        Flaw.MISSING_BARRIER,
     ),
     (
         "barrier under the if",
         ADD + "\n        cuda.syncthreads()",
         ADD + "\n            cuda.syncthreads()",
-        Kind.DIVERGENT_BARRIER,
+        Flaw.DIVERGENT_BARRIER,
     ),
-    ("all threads add", "if t < half:", "if True:", Kind.OUT_OF_BOUNDS),
+    ("all threads add", "if t < half:", "if True:", Flaw.OUT_OF_BOUNDS),
     (
         "one too many",
         "if t < half:",
         "if t <= half:",
-        (Kind.WRONG, Kind.MISSING_BARRIER, Kind.OUT_OF_BOUNDS),
+        (Flaw.WRONG, Flaw.MISSING_BARRIER, Flaw.OUT_OF_BOUNDS),
     ),
     (
         "only the first columns",
         "range(t, A.shape[1], THREADS)",
         "range(t, THREADS, THREADS)",
-        (Kind.DROPPED_TILE, Kind.MISSING_GUARD, Kind.OUT_OF_BOUNDS),
+        (Flaw.DROPPED_TILE, Flaw.MISSING_GUARD, Flaw.OUT_OF_BOUNDS),
     ),
     (
         "remainder dropped",
         "range(t, A.shape[1], THREADS)",
         "range(t, A.shape[1] // THREADS * THREADS, THREADS)",
-        Kind.DROPPED_TILE,
+        Flaw.DROPPED_TILE,
     ),
     (
         "past the end",
         "A.shape[1], THREADS",
         "A.shape[1] + 1, THREADS",
-        (Kind.MISSING_GUARD, Kind.OUT_OF_BOUNDS),
+        (Flaw.MISSING_GUARD, Flaw.OUT_OF_BOUNDS),
     ),
-    ("stride of one", "range(t, A.shape[1], THREADS)", "range(t, A.shape[1])", Kind.WRONG),
-    ("rows by columns", "A[row, col]", "A[col, row]", (Kind.SWAPPED, Kind.OUT_OF_BOUNDS)),
-    ("sum set, not added to", "acc += A", "acc = A", Kind.LOST_SUM),
-    ("never stops", "half //= 2", "half = half", Kind.ENDLESS),
-    ("float64 sum", "acc = float32(0)", "acc = 0.0", Kind.FLOAT64),
+    ("stride of one", "range(t, A.shape[1], THREADS)", "range(t, A.shape[1])", Flaw.WRONG),
+    ("rows by columns", "A[row, col]", "A[col, row]", (Flaw.SWAPPED, Flaw.OUT_OF_BOUNDS)),
+    ("sum set, not added to", "acc += A", "acc = A", Flaw.LOST_SUM),
+    ("never stops", "half //= 2", "half = half", Flaw.ENDLESS),
+    ("float64 sum", "acc = float32(0)", "acc = 0.0", Flaw.FLOAT64),
     (
         "not coalesced",
         "range(t, A.shape[1], THREADS)",
         "range(t * ((A.shape[1] + THREADS - 1) // THREADS), min(A.shape[1], (t + 1) * ((A.shape[1] + THREADS - 1) // THREADS)))",
-        Kind.BUDGET,
+        Flaw.BUDGET,
     ),
 ]
 RIGHT = [
