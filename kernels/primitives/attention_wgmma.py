@@ -169,7 +169,8 @@ def make_attention_wgmma(
         sQ = ptx.shared_address(tiles)
         sK = sQ + TILE_Q
         sV = sK + STAGES * TILE
-        # For Q, and for each slot of K and V, a barrier that says it is full, and one for empty.
+        # For Q, and for each slot of K and V, a barrier that says it is full, and one for empty: of
+        # each warp of the consumers, or one that lags may miss a phase.
         full_Q = ptx.shared_address(barriers)
         empty_Q = full_Q + 8
         full_K, full_V = full_Q + 16, full_Q + 16 + 16 * STAGES
@@ -181,9 +182,9 @@ def make_attention_wgmma(
             ptx.mbarrier_init(empty_Q, 4 * CONSUMERS)
             for slot in range(STAGES):
                 ptx.mbarrier_init(full_K + 8 * slot, 1)
-                ptx.mbarrier_init(empty_K + 8 * slot, CONSUMERS)
+                ptx.mbarrier_init(empty_K + 8 * slot, 4 * CONSUMERS)
                 ptx.mbarrier_init(full_V + 8 * slot, 1)
-                ptx.mbarrier_init(empty_V + 8 * slot, CONSUMERS)
+                ptx.mbarrier_init(empty_V + 8 * slot, 4 * CONSUMERS)
             ptx.fence_mbarrier_init()
         cuda.syncthreads()
 
@@ -250,7 +251,7 @@ def make_attention_wgmma(
                 ptx.mbarrier_wait_parity(full_K + 8 * slot, parity)
                 start_scores(s, queries, sK + slot * TILE)
                 ptx.wgmma_wait_group(0, s, SCORES)
-                if tid == 0:
+                if lane == 0:
                     ptx.mbarrier_arrive(empty_K + 8 * slot)
                 hide(s, query + N - M - start, last * KEYS + lane % 4 * 2, N - start)
                 softmax(s, largest, total, rescale, scale)
@@ -272,7 +273,7 @@ def make_attention_wgmma(
                         ptx.bar_arrive(2 - consumer, 256)
 
                     ptx.wgmma_wait_group(PENDING, s, SCORES)
-                    if tid == 0:
+                    if lane == 0:
                         ptx.mbarrier_arrive(empty_K + 8 * slot)
                     if oblique and n == 1:
                         hide(s, query + N - M - start, (last - 1) * KEYS + lane % 4 * 2, N - start)
@@ -282,7 +283,7 @@ def make_attention_wgmma(
                     # before the softmax, does not move either across this wait.
                     ptx.mbarrier_wait_parity(full_V + 8 * before, parity_V)
                     ptx.wgmma_wait_group(0, o, RESULTS)
-                    if tid == 0:
+                    if lane == 0:
                         ptx.mbarrier_arrive(empty_V + 8 * before)
                     multiply_rows(o, rescale)
                     round_weights(p, s)
@@ -290,7 +291,7 @@ def make_attention_wgmma(
                 ptx.mbarrier_wait_parity(full_V + 8 * slot, parity)
                 start_results(o, p, sV + slot * TILE)
                 ptx.wgmma_wait_group(0, o, RESULTS)
-                if tid == 0:
+                if lane == 0:
                     ptx.mbarrier_arrive(empty_V + 8 * slot)
                 slot = uint32(slot + 1)
                 if slot == STAGES:

@@ -34,12 +34,11 @@ THREADS = 32 * WARPS
 ROWS = 16  #: of W, in one instruction
 COLUMNS = 8  #: of Yᵀ, rows of X, in one instruction
 MOST = 64  #: rows of X
-PIECE = 512  # bytes that a warp copies at once: 64 of each of 8 rows
 NEEDS = (8, 0)
 
 
 @cache
-def make_weight_only(four, R, T, ALONG, STAGES):
+def make_weight_only(four, R, T):
     """Return the kernel, launched ``(weights, scales, X, Y, M, N, K)``.
 
     Parameters
@@ -48,22 +47,14 @@ def make_weight_only(four, R, T, ALONG, STAGES):
         Whether a word holds eight weights of 4 bits, with a scale per group; otherwise four of
         e4m3, with a scale per row.
     R : int
-        Blocks of 16 rows of W that a warp takes.
+        Blocks of 16 rows of W that a block takes.
     T : int
         Blocks of 8 rows of X.
-    ALONG : int
-        Warps of a block that share rows, each with another group of k; the others have more rows.
-    STAGES : int
-        Steps of k that are in shared memory, or on their way to it.
     """
-    DOWN = WARPS // ALONG
-    EACH, LINES = (8, 1) if four else (4, 2)  # weights of a word; parts of 64 bytes in a group
-    TILES, STRIPS, SIDE, WORDS, PAIRS = R * T, 2 * R, COLUMNS * T, 4 * LINES, 2 * T
-    OWN = STRIPS * LINES * PIECE  # bytes of a warp's weights in a step
-    PIECES, PENDING = ALONG * T * 4, STAGES - 2  # of X in a step; steps that are on their way
-    EACH_X = PIECES // WARPS  # of X in a step, that a warp copies
-    FROM_X, FROM_SCALES = WARPS * OWN, WARPS * OWN + PIECES * PIECE
-    STAGE = stage_bytes(four, R, T, ALONG)
+    EACH = 8 if four else 4  # weights of a word
+    WORDS = 32 // EACH  # of a row of the group, that a thread takes
+    TILES, STRIPS, PAIRS, SIDE = R * T, 2 * R, 2 * T, COLUMNS * T
+    OF_GROUP = GROUP // EACH  # words
     multiply_add = ptx.mma(16, "bfloat16")
 
     # The bits of a small number, at the lowest bits of a bfloat16 or four further up, are that
@@ -97,120 +88,59 @@ def make_weight_only(four, R, T, ALONG, STAGES):
         return ptx.prmt(a, b, uint32(0x7632))
 
     @cuda.jit(device=True, inline="always")
-    def start(to, left, from_W, from_X, from_scales, is_X, warp, lane):
-        # Start the copies of the next step, of a warp's own weights and of every eighth piece of X;
-        # what lies beyond an end of X, or of k, is zero. `left` groups are left.
-        size = uint32(16) if int32(warp % ALONG) < left else uint32(0)
+    def load(bits, scale, weights, scales, row0, group, quad, place, N):
+        # All loads of weights of a group. A row beyond the last is the last once more.
         for r in range(STRIPS):
-            for i in range(LINES):
-                ptx.cp_async_16(
-                    to + (warp * STRIPS * LINES + LINES * r + i) * PIECE + lane * 16,
-                    from_W[r] + uint64(64 * i), size,
-                )  # fmt: skip
+            row = min(int32(row0 + 8 * r + quad), int32(N - 1))
+            word = int32(group * OF_GROUP + 4 * place)
+            at = ptx.global_address(weights) + uint64(row) * uint64(4 * weights.shape[1])
+            for i in range(0, WORDS, 4):
+                (
+                    bits[r, i], bits[r, i + 1], bits[r, i + 2], bits[r, i + 3],
+                ) = ptx.ld_global_v4_u32(at + uint64(4 * word + 16 * i))  # fmt: skip
             unrolled()
-            from_W[r] += uint64(64 * LINES * ALONG)
-        unrolled()
-        if four:
-            if lane < ROWS * R:
-                ptx.cp_async_4(
-                    to + FROM_SCALES + (warp * ROWS * R + lane) * 4, from_scales[0],
-                    uint32(size // uint32(4)),
-                )  # fmt: skip
-            from_scales[0] += uint64(4 * ALONG)
-        for i in range(EACH_X):
-            ptx.cp_async_16(
-                to + FROM_X + (8 * i + warp) * PIECE + lane * 16, from_X[i],
-                is_X[i] if int32((8 * i + warp) // (4 * T)) < left else uint32(0),
-            )  # fmt: skip
-            from_X[i] += uint64(2 * GROUP * ALONG)
+            if four:
+                scale[r] = scales[row, group]
         unrolled()
 
-    @cuda.jit(launch_bounds=(THREADS, 2 if TILES <= 8 else 1))
+    @cuda.jit(launch_bounds=(THREADS, 2 if TILES <= 4 else 1))
     def weight_only(weights, scales, X, Y, M, N, K):
-        stages = cuda.shared.array(0, float32, alignment=16)
+        meeting = cuda.shared.array((WARPS, ROWS, SIDE), float32)
         total = cuda.local.array((TILES, 4), float32)
         acc = cuda.local.array((TILES, 4), float32)
         bits = cuda.local.array((STRIPS, WORDS), uint32)
+        scale = cuda.local.array(STRIPS, float32)
         a = cuda.local.array((2, 4), uint32)
         b = cuda.local.array((PAIRS, 2), uint32)
         lane, warp = int32(cuda.threadIdx.x % 32), int32(cuda.threadIdx.x // 32)
         quad, place = int32(lane // 4), int32(lane % 4)
-        row0 = int32(cuda.blockIdx.x * (ROWS * R * DOWN))
-        row = int32(row0 + warp // ALONG * (ROWS * R))
-        ring = ptx.shared_address(stages)
-        groups = int32(K // GROUP)
-        steps = int32((groups + ALONG - 1) // ALONG)
-        # Where this thread copies from.
-        from_W = cuda.local.array(STRIPS, uint64)
-        from_X = cuda.local.array(EACH_X, uint64)
-        is_X = cuda.local.array(EACH_X, uint32)
-        from_scales = cuda.local.array(1, uint64)
-        group = int32(warp % ALONG)
-        for r in range(STRIPS):
-            from_W[r] = ptx.global_address(weights) + uint64(
-                min(int32(row + 8 * r + quad), int32(N - 1))
-            ) * uint64(K // EACH * 4) + uint64(64 * LINES * group + 16 * place)
-        unrolled()
-        from_scales[0] = ptx.global_address(scales) + uint64(4 * group) + uint64(
-            min(int32(row + lane), int32(N - 1))
-        ) * uint64(4 * groups)
-        own = int32(32 * place + 8 * (warp % 4))
-        if not four:  # a thread's two parts of a row are 64 bytes apart
-            own = int32(64 * (warp % 4 // 2) + 16 * place + warp % 2 * 8)
-        for i in range(EACH_X):
-            piece = int32(8 * i + warp)
-            row_X = int32(piece // 4 % T * 8 + quad)
-            is_X[i] = uint32(16) if row_X < M else uint32(0)
-            at = int32(piece // (4 * T) * GROUP + own)
-            from_X[i] = ptx.global_address(X) + uint64(2) * (uint64(row_X) * uint64(K) + uint64(at))
-        unrolled()
+        row0 = int32(cuda.blockIdx.x * (ROWS * R))
+        from_X = ptx.global_address(X)
         for i in range(TILES):
             for j in range(4):
                 total[i, j] = float32(0)
             unrolled()
         unrolled()
 
-        left = groups
-        for step in range(STAGES - 1):
-            to = ring + step * STAGE
-            start(to, left, from_W, from_X, from_scales, is_X, warp, lane)
-            ptx.cp_async_commit_group()
-            left = int32(left - ALONG)
-        slot, free = int32(0), int32(STAGES - 1)
-        for step in range(steps):
-            ptx.cp_async_wait_group(PENDING)
-            cuda.syncthreads()
-            to = ring + free * STAGE
-            start(to, left, from_W, from_X, from_scales, is_X, warp, lane)
-            ptx.cp_async_commit_group()
-            left = int32(left - ALONG)
-            here = ring + slot * STAGE
-            free = slot
-            slot = int32(slot + 1 if slot + 1 < STAGES else 0)
-
-            mine = here + warp * OWN + lane * 16
-            for r in range(STRIPS):
-                for i in range(LINES):
-                    w0, w1, w2, w3 = ptx.ld_shared_v4_f32(mine + (LINES * r + i) * PIECE)
-                    bits[r, 4 * i] = ptx.float_as_uint(w0)
-                    bits[r, 4 * i + 1] = ptx.float_as_uint(w1)
-                    bits[r, 4 * i + 2] = ptx.float_as_uint(w2)
-                    bits[r, 4 * i + 3] = ptx.float_as_uint(w3)
-                unrolled()
-            unrolled()
+        for group in range(warp, int32(K // GROUP), int32(WARPS)):
+            load(bits, scale, weights, scales, row0, group, quad, place, N)
             if four:
                 for i in range(TILES):
                     for j in range(4):
                         acc[i, j] = float32(0)
                     unrolled()
                 unrolled()
-            # Eight numbers of k of each thread, in two products.
-            for k in range(4):
+            # Eight steps of k of each thread, in two products.
+            for step in range(4):
+                own = 32 * place + 8 * step
+                if not four:  # its two loads of a row are 64 bytes apart
+                    own = 64 * (step // 2) + 16 * place + step % 2 * 8
                 for t in range(T):
-                    piece = (warp % ALONG * T + t) * 4 + k
-                    f0, f1, f2, f3 = ptx.ld_shared_v4_f32(here + FROM_X + piece * PIECE + lane * 16)
-                    x0, x1 = ptx.float_as_uint(f0), ptx.float_as_uint(f1)
-                    x2, x3 = ptx.float_as_uint(f2), ptx.float_as_uint(f3)
+                    row = min(int32(8 * t + quad), int32(M - 1))
+                    k = int32(group * GROUP + own)
+                    x0, x1, x2, x3 = ptx.ld_global_v4_u32(
+                        from_X + uint64(row) * uint64(2 * K) + uint64(2 * k)
+                    )
                     if four:  # pairs are as far apart as in a word of weights
                         b[2 * t, 0], b[2 * t, 1] = lower(x0, x2), upper(x0, x2)
                         b[2 * t + 1, 0], b[2 * t + 1, 1] = lower(x1, x3), upper(x1, x3)
@@ -221,13 +151,13 @@ def make_weight_only(four, R, T, ALONG, STAGES):
                 for r in range(R):
                     for low in range(2):  # the upper eight rows, and the lower
                         if four:
-                            word = bits[2 * r + low, k]
+                            word = bits[2 * r + low, step]
                             a[0, low], a[0, 2 + low] = two_of_four(word), next_two_of_four(word)
                             word = uint32(word >> uint32(8))
                             a[1, low], a[1, 2 + low] = two_of_four(word), next_two_of_four(word)
                         else:
                             for i in range(2):
-                                word = bits[2 * r + low, 2 * k + i]
+                                word = bits[2 * r + low, 2 * step + i]
                                 a[i, low] = two_of_eight(
                                     uint32(word << uint32(8)), uint32(word << uint32(4))
                                 )
@@ -245,49 +175,36 @@ def make_weight_only(four, R, T, ALONG, STAGES):
                 unrolled()
             unrolled()
             if four:
-                scale = here + FROM_SCALES + warp * 64 * R + quad * 4
                 for i in range(TILES):
                     for j in range(4):
-                        of_row = ptx.uint_as_float(
-                            ptx.ld_shared_u32(scale + (i // T * 2 + j // 2) * 32)
-                        )
-                        total[i, j] += of_row * acc[i, j]
+                        total[i, j] += scale[i // T * 2 + j // 2] * acc[i, j]
                     unrolled()
                 unrolled()
 
-        # The warps meet, 16 rows of W of each at a time, and a thread adds up one sum.
+        # The warps meet, 16 rows of W at a time, and a thread adds up what they bring for one sum.
         for r in range(R):
-            cuda.syncthreads()
             for t in range(T):
                 for j in range(4):
-                    n, m = quad + 8 * (j // 2), 8 * t + 2 * place + j % 2
-                    stages[(warp * SIDE + m) * ROWS + n] = total[r * T + t, j]
+                    meeting[warp, quad + 8 * (j // 2), 8 * t + 2 * place + j % 2] = total[
+                        r * T + t, j
+                    ]
                 unrolled()
             unrolled()
             cuda.syncthreads()
-            for e in range(int32(cuda.threadIdx.x), DOWN * ROWS * SIDE, THREADS):
-                n, m, d = int32(e % ROWS), int32(e // ROWS % SIDE), int32(e // (ROWS * SIDE))
-                row = int32(row0 + (d * R + r) * ROWS + n)
+            for e in range(int32(cuda.threadIdx.x), ROWS * SIDE, THREADS):
+                n, m = int32(e % ROWS), int32(e // ROWS)
+                row = int32(row0 + ROWS * r + n)
                 if row < N and m < M:
                     x = float32(0)
-                    for w in range(ALONG):
-                        x += stages[((d * ALONG + w) * SIDE + m) * ROWS + n]
+                    for w in range(WARPS):
+                        x += meeting[w, n, m]
                     unrolled()
                     x *= float32(64) if four else scales[row, 0]
                     Y[m, row] = ptx.cvt_rn_bf16x2(x, float32(0)) & uint32(0xFFFF)
+            cuda.syncthreads()
         unrolled()
 
     return weight_only
-
-
-def stage_bytes(four: bool, R: int, T: int, ALONG: int) -> int:
-    """Return the bytes of shared memory that a step of k takes: weights, X, scales."""
-    return WARPS * (2 * R * (1 if four else 2) * PIECE + four * 64 * R) + ALONG * T * 4 * PIECE
-
-
-def shared_bytes_of(four: bool, R: int, T: int, ALONG: int, STAGES: int) -> int:
-    """Return the bytes that a block asks for: a ring of stages, later sums of 16 rows per warp."""
-    return max(STAGES * stage_bytes(four, R, T, ALONG), WARPS * 4 * ROWS * COLUMNS * T)
 
 
 class Weights(host.Operands):
@@ -332,7 +249,7 @@ class Weights(host.Operands):
         inputs = {"weights": weights, "scales": scales, "X": half.bits(X)}
         super().__init__(inputs, out, (self.M, self.N), "numba")
 
-    def launcher(self, tiles=None) -> Callable[[], object]:
+    def launcher(self, rows: int = 0) -> Callable[[], object]:
         """Return a function that launches it; a block takes 16 times so many rows of W."""
         capability = device().compute_capability
         if capability is not None and capability < NEEDS:
@@ -346,13 +263,11 @@ class Weights(host.Operands):
             for x in (weights, scales, X)
         )
         T = 1 << (cdiv(self.M, COLUMNS) - 1).bit_length()
-        R, along, stages = tiles or (2 if T >= 4 else 1, max(1, 4 // T), 4)
-        grid = host.check_grid(cdiv(self.N, ROWS * R * WARPS // along))
+        R = rows or (2 if T <= 4 else 1)
+        grid = host.check_grid(cdiv(self.N, ROWS * R))
         sizes = half.int32s(self.M, self.N, self.K)
         arguments = weights.view(np.uint32), scales.reshape(self.N, -1), X, Y, *sizes
-        kernel = make_weight_only(self.four, R, T, along, stages)
-        asked = shared_bytes_of(self.four, R, T, along, stages)
-        launch = prepared(kernel, grid, (THREADS,), arguments, asked)
+        launch = prepared(make_weight_only(self.four, R, T), grid, (THREADS,), arguments)
         return self.around(lambda held=(self, arguments): launch())
 
     def result(self):
@@ -361,7 +276,7 @@ class Weights(host.Operands):
         return result if self._given is None else self._given
 
 
-def linear(X, weights, scales, out=None, tiles=None):
+def linear(X, weights, scales, out=None, rows=0):
     """Return Y = X·Wᵀ for weights of 4 or 8 bits.
 
     Parameters
@@ -387,7 +302,7 @@ def linear(X, weights, scales, out=None, tiles=None):
         One line that names the value, the limit and the way out.
     """
     operands = Weights(weights, scales, X, out)
-    operands.launcher(tiles)()
+    operands.launcher(rows)()
     return operands.result()
 
 

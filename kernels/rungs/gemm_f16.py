@@ -10,7 +10,6 @@ shared memory, to where wgmma takes them from. Large tiles have no room for that
 operand is copied before.
 """
 
-import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -29,6 +28,7 @@ from kernels.rungs.gemm import GemmProduct, epilogue_of, pair_of, put_of
 BK, SIDE, BOX = 64, 64, 64 * 128  # a box: 64 rows of 128 bytes
 PITCH = 2 * WIDE  # bytes from a row to the next in a box whose rows start anywhere
 RAW = SIDE * PITCH
+FAN = 16  #: parts of K that a warpgroup adds up
 BOXES = 2  # in which each warpgroup stores C
 ROOM = 227 * 1024 - 1024  # bytes of shared memory, less what barriers take
 
@@ -207,7 +207,7 @@ def make_gemm_f16(
 
     @cuda.jit(launch_bounds=(THREADS, 1))
     def gemm_f16(
-        map_A, map_B, map_C, C, biases, table, alpha, beta, M, N, K, strips, parts, fan, step_A, step_B,
+        map_A, map_B, map_C, C, biases, table, alpha, beta, M, N, K, strips, parts, step_A, step_B,
         shifts_A, shifts_B, left, ended,
     ):  # fmt: skip
         clusters_of()
@@ -401,7 +401,7 @@ def make_gemm_f16(
                     ptx.mbarrier_arrive_cluster(empty + 8 * previous, tid)
 
                 # Of several parts of K each leaves its sums in memory, as they lie in registers.
-                # The one that comes last of `fan` neighbours adds theirs, and of those that did so
+                # The one that comes last of `FAN` neighbours adds theirs, and of those that did so
                 # the last adds what they have left: always in the same order.
                 ends = True
                 if parted:
@@ -409,10 +409,10 @@ def make_gemm_f16(
                     all_sums = uint64(tiles * cluster * CONSUMERS * SUMS * 512)  # bytes of a part
                     of_thread = ptx.global_address(left) + uint64(mine) * uint64(SUMS * 512)
                     of_thread += uint64(16 * tid)
-                    groups = int32(uint32(parts + fan - 1) // uint32(fan))
-                    counter = int32(mine * (groups + 1) + uint32(part) // uint32(fan))
-                    from_part = int32(uint32(part) // uint32(fan) * uint32(fan))
-                    apart, count = int32(1), int32(min(fan, int32(parts - from_part)))
+                    groups = int32(uint32(parts + FAN - 1) // uint32(FAN))
+                    counter = int32(mine * (groups + 1) + uint32(part) // uint32(FAN))
+                    from_part = int32(uint32(part) // uint32(FAN) * uint32(FAN))
+                    apart, count = int32(1), int32(min(int32(FAN), int32(parts - from_part)))
                     for _ in range(int32(1 if groups == 1 else 2)):
                         if ends:
                             place = of_thread + uint64(part) * all_sums
@@ -450,7 +450,7 @@ def make_gemm_f16(
                                         acc[j + 3] += s3 if there else float32(0)
                                     unrolled()
                                 unrolled()
-                        part, apart, count = from_part, fan, groups
+                        part, apart, count = from_part, int32(FAN), groups
                         from_part, counter = int32(0), int32(mine * (groups + 1) + groups)
 
                 if ends:
@@ -582,11 +582,6 @@ class Options(host.Options):
         return half.half_model(M, N, K, cdiv(M, self.BM * self.cluster), cdiv(N, self.BN))
 
 
-def fan_of(split: int) -> int:
-    """Return how many parts of K are added up by one block: all of a few, of many the root."""
-    return split if split <= 16 else math.isqrt(split - 1) + 1
-
-
 def lies(array) -> tuple:
     """Return a batch of matrices as a tensor map takes it, and whether it is transposed for that.
 
@@ -627,8 +622,7 @@ class GemmF16(HopperRung):
         grid = options.grid_of(strips * cdiv(product.N, options.BN) * split)
         tiles = strips * cdiv(product.N, options.BN) * options.cluster
         sums = split * tiles * options.BM * options.BN if split > 1 else 1
-        fan = fan_of(split)
-        counters = tiles * options.BM // SIDE * (cdiv(split, fan) + 1)
+        counters = tiles * options.BM // SIDE * (cdiv(split, FAN) + 1)
         left, ended = product.workspace((sums,)), cupy.zeros(counters, np.uint32)
         size = C.dtype.itemsize
         dtype = "float32" if size == 4 else product.format
@@ -664,7 +658,7 @@ class GemmF16(HopperRung):
             kernel, grid, (options.block_dim[0] + 128 * (odd_A or odd_B),),
             (
                 map_A, map_B, map_C, C, bias, table, *product.scales, *sizes,
-                *half.int32s(split, fan), *steps, shifts_A, shifts_B, left, ended,
+                np.int32(split), *steps, shifts_A, shifts_B, left, ended,
             ),
             options.bytes_of(odd_A or odd_B),
         )  # fmt: skip

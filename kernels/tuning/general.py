@@ -15,7 +15,7 @@ from math import exp
 from kernels.basics.data_sheets import Gpu
 from kernels.host import cdiv
 from kernels.host.rung import Rung, Values
-from kernels.rungs.gemm_f16 import fan_of
+from kernels.rungs.gemm_f16 import FAN
 from kernels.rungs.order import GENERAL, LADDER
 
 __all__ = ["seconds", "versions"]
@@ -91,7 +91,7 @@ PACES: dict[tuple, Pace] = {
     ("gemm_thin", 4, True, 2): Pace(14.7, 2.2, 1.06, 5.18, 4.5, 1.6, 0, 0.238),
     ("gemm_thin", 4, True, 4): Pace(21.7, 2.93, 0.383, 9.89, 3.06, 0.941, 0, 1.17),
     ("gemm_thin", 4, True, 8): Pace(16.3, 4.36, 1, 10.5, 4.06, 1.75, 0, 0.437),
-    ("stream_k",): Pace(2000, 1.03, 0.84, 13.9, 1.11, 0),
+    ("stream_k",): Pace(2000, 1.03, 0.84, 13.9, 1.11, 0, 0.13),
 }  # fmt: skip
 #: Bytes per clock that an SM gets from L2, where tensor cores of all SMs ask for tiles.
 L2_RATE = 32
@@ -162,8 +162,10 @@ def seconds(
         odd, left = float(odd_A if N < M else odd_B), 8 * batch * M * N * split / gpu.bandwidth
     elif rung.name == "stream_k":  # every SM has as much of the work
         pace, blocks = PACES[rung.name,], gpu.sms
-        work = cdiv(M, 128) * 128 * cdiv(N, 256) * 256 * K / blocks
-        from_L2 = size * K * (128 + 128) * cdiv(M, 128) * cdiv(N, 256)
+        tiles = cdiv(M, 128) * cdiv(N, 256)
+        work = 128 * 256 * tiles * K / blocks
+        from_L2 = size * K * (128 + 128) * tiles
+        split = max(1, blocks // tiles)  # its last block adds up those of all
         copied = 1
     else:
         BM, BN, _ = rung.Options(**options).block_tile
@@ -187,8 +189,8 @@ def seconds(
     found += 1e-6 * (pace.start + pace.late * (odd > 0) + own * pace.each)
     if split > 1:
         apart, added = 1 if rung.name == "gemm_thin" else own, split
-        if rung.name == "gemm_f16" and split > fan_of(split):  # added up twice
-            apart, added = 2 * apart, fan_of(split) + cdiv(split, fan_of(split))
+        if rung.name == "gemm_f16" and split > FAN:  # added up twice
+            apart, added = 2 * apart, FAN + cdiv(split, FAN)
         found += 1e-6 * (apart * pace.parts + added * pace.part) + left
     if copied and (odd_A or odd_B):
         elements = M * K * odd_A + K * N * odd_B

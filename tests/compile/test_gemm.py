@@ -56,7 +56,7 @@ def signature_of(rung, how):
     left = types.Array(types.float32, 4 if rung is THIN else 1, "C")
     ended = types.Array(types.uint32, 1, "C")
     if rung is F16:
-        numbers = [*scales, *[types.int32] * 10]
+        numbers = [*scales, *[types.int32] * 9]
         return types.void(A, B, maps, C, biases, table, *numbers, left, ended)
     if rung is THIN:
         return types.void(A, B, C, biases, left, ended, *scales, *[types.int32] * 6)

@@ -99,7 +99,7 @@ def test_parts_of_k_batches_and_groups(dtype, split):
 
 def test_many_parts_of_k_are_added_up_in_two_steps():
     A, B = whole(8, 5, 17 * 64 + 3), whole(9, 17 * 64 + 3, 9)
-    tiles = SMALL["bfloat16"][1] | {"split": 18}  # by five, and the last three
+    tiles = SMALL["bfloat16"][1] | {"split": 18}  # sixteen, and two
     assert np.array_equal(product(A, B, "bfloat16", **tiles), A @ B)
 
 
