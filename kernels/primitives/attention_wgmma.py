@@ -1,10 +1,11 @@
 """Fused attention for Hopper: the TMA unit copies tiles, `wgmma` multiplies them.
 
-For sm_90a. A block owns 128 queries of one head: a producer fills two rings with tiles of K and V,
-and each of two consumers, warpgroups of 64 queries, empties them. Products and softmax overlap
-twice. While a tile's values are added up, a consumer takes the softmax of the next one's scores.
-And with heads of 128 the consumers alternate (ping-pong): one multiplies while the other has its
-softmax.
+For sm_90a. A block takes 128 queries of one head, then others: a producer fills two rings with
+tiles of K and V, and each of two consumers, warpgroups of 64 queries, empties them. Products and
+softmax overlap twice. While a tile's values are added up, a consumer takes the softmax of the next
+one's scores. And with heads of 128 the consumers alternate (ping-pong): one multiplies while the
+other has its softmax. Or a block has one consumer, and two blocks share a multiprocessor: then the
+one's copies and stores hide behind the other's work, which pays where there are few keys.
 
 Sources: J. Shah and others, *FlashAttention-3: Fast and Accurate Attention with Asynchrony and
 Low-precision*, arXiv:2407.08608; NVIDIA, *PTX ISA*, section on wgmma (register fragments).
@@ -16,7 +17,7 @@ from functools import cache
 
 import numpy as np
 
-from kernels import ptx
+from kernels import host, ptx
 from kernels.backend import cuda, float32, int32, uint8, uint32, uint64
 from kernels.backend.device import device
 from kernels.backend.vector import unrolled
@@ -25,10 +26,9 @@ from kernels.host.follow import prepared
 from kernels.host.tma import tensor_map
 from kernels.primitives.softmax import LOWEST
 
-QUERIES = KEYS = 128  #: of a block, and of a tile of K or V
+KEYS = 128  #: of a tile of K or V
 STAGES = 2  #: tiles of K, and of V, that a block has in shared memory
 GROUP = 4  #: heads whose K and V share L2
-CONSUMERS = 2
 ALL = 0xFFFFFFFF  # the lanes of a warp, a bit each
 HIDDEN = float32(-math.inf)  # the score of a key not seen
 LN2 = float32(math.log(2))
@@ -38,27 +38,30 @@ LEAST = float32(2.0**-126)
 @cache
 def make_attention_wgmma(
     D=128, causal=False, dtype="bfloat16", overlap=True, pingpong=True, oblique=False,
-    CONSUMERS=2, KEYS=128, STAGES=2, parted=False,
+    consumers=2, stages=STAGES, parted=False,
 ):  # fmt: skip
-    """Return the Numba kernel, launched ``(map_Q, map_K, map_V, O, lse, M, N, shared, splits,
-    span, scale)``.
+    """Return the Numba kernel, launched ``(map_Q, map_K, map_V, O, lse, M, N, shared, heads,
+    splits, span, scale)``.
 
     A head has M queries and N keys; `shared` heads of Q have those of one of K and V. Keys are cut
-    into `splits` of `span` each, a multiple of 128, one where a mask is causal. O is a matrix of
-    heads · splits · M rows of D elements, and `lse` gets, for each row, the logarithm of the sum of
-    its exponentials. `scale` is that of the scores, times log2(e): powers are of 2. Without
-    `overlap` a softmax waits for all products of its warpgroup; `oblique` is for a causal mask
-    whose diagonal crosses two tiles of a block: N - M is no multiple of 128.
+    into `splits` of `span` each, a multiple of 128, and `heads` counts every part. O is a tensor
+    map of 16 rows and 64 columns; of parts (`parted`), a matrix of heads · M rows of D float32.
+    `lse` gets, for each row, the logarithm of the sum of its exponentials. `scale` is that of the
+    scores, times log2(e): powers are of 2.
+
+    Without `overlap` a softmax waits for all products of its warpgroup. `oblique` is for a causal
+    mask where a tile may hide all keys of a query: its diagonal crosses two tiles of a block, as
+    N - M is no multiple of its 64 · `consumers` queries, or keys are cut.
     """
-    QUERIES, THREADS = 64 * CONSUMERS, 128 * (1 + CONSUMERS)
+    QUERIES, THREADS = 64 * consumers, 128 * (1 + consumers)
     PANELS, PANEL, PANEL_Q = D // 64, KEYS * 128, QUERIES * 128  # 64 columns of a tile, in bytes
     TILE, TILE_Q = PANELS * PANEL, PANELS * PANEL_Q
     SCORES, STEPS = KEYS // 2, KEYS // 16  # of a thread; products of 16 keys each
     RESULTS = D // 2  # of a thread
-    BARRIERS = 2 + 4 * STAGES
-    BLOCKS = 3 - CONSUMERS  # of a multiprocessor, at the least
-    FEW, MANY = (40, 232) if CONSUMERS == 2 else (24, 232)  # registers
-    PINGPONG = pingpong and D == 128 and CONSUMERS == 2  # products of 64 columns are over too soon
+    BARRIERS = 2 + 4 * stages
+    BLOCKS = 3 - consumers  # of a multiprocessor, at the least
+    FEW, MANY = (40, 232) if consumers == 2 else (24, 232)  # registers
+    PINGPONG = pingpong and D == 128 and consumers == 2  # products of 64 columns are over too soon
     PENDING = 1 if overlap else 0  # products that may run beside a softmax
     START = LOWEST if oblique else HIDDEN  # oblique: the first tile may hide all keys of a query
     multiply_keys = ptx.wgmma(KEYS, dtype, transposed_B=False)
@@ -162,29 +165,40 @@ def make_attention_wgmma(
 
     @cuda.jit(launch_bounds=(THREADS, BLOCKS))
     def attention_wgmma(
-        map_Q, map_K, map_V, O, lse, M, N, shared, heads, splits, span, scale  # noqa: E741
+        map_Q,
+        map_K,
+        map_V,
+        O,
+        lse,
+        M,
+        N,
+        shared,
+        heads,
+        splits,
+        span,
+        scale,  # noqa: E741
     ):
         tiles = cuda.shared.array(0, uint8, alignment=1024)
         barriers = cuda.shared.array(BARRIERS, uint64)
         sQ = ptx.shared_address(tiles)
         sK = sQ + TILE_Q
-        sV = sK + STAGES * TILE
+        sV = sK + stages * TILE
         # For Q, and for each slot of K and V, a barrier that says it is full, and one for empty: of
         # each warp of the consumers, or one that lags may miss a phase.
         full_Q = ptx.shared_address(barriers)
         empty_Q = full_Q + 8
-        full_K, full_V = full_Q + 16, full_Q + 16 + 16 * STAGES
-        empty_K, empty_V = full_K + 8 * STAGES, full_V + 8 * STAGES
+        full_K, full_V = full_Q + 16, full_Q + 16 + 16 * stages
+        empty_K, empty_V = full_K + 8 * stages, full_V + 8 * stages
         role, tid = cuda.threadIdx.x // 128, cuda.threadIdx.x % 128
 
         if cuda.threadIdx.x == 0:
             ptx.mbarrier_init(full_Q, 1)
-            ptx.mbarrier_init(empty_Q, 4 * CONSUMERS)
-            for slot in range(STAGES):
+            ptx.mbarrier_init(empty_Q, 4 * consumers)
+            for slot in range(stages):
                 ptx.mbarrier_init(full_K + 8 * slot, 1)
-                ptx.mbarrier_init(empty_K + 8 * slot, 4 * CONSUMERS)
+                ptx.mbarrier_init(empty_K + 8 * slot, 4 * consumers)
                 ptx.mbarrier_init(full_V + 8 * slot, 1)
-                ptx.mbarrier_init(empty_V + 8 * slot, 4 * CONSUMERS)
+                ptx.mbarrier_init(empty_V + 8 * slot, 4 * consumers)
             ptx.fence_mbarrier_init()
         cuda.syncthreads()
 
@@ -218,7 +232,7 @@ def make_attention_wgmma(
                         before, parity_V = slot, parity
                         if n <= last:
                             slot = uint32(slot + 1)
-                            if slot == STAGES:
+                            if slot == stages:
                                 slot, parity = uint32(0), uint32(parity ^ 1)
         else:
             ptx.setmaxnreg_inc(MANY)
@@ -260,7 +274,7 @@ def make_attention_wgmma(
                 for n in range(1, last + 1):
                     before, parity_V = slot, parity
                     slot = uint32(slot + 1)
-                    if slot == STAGES:
+                    if slot == stages:
                         slot, parity = uint32(0), uint32(parity ^ 1)
                     # The scores of the next tile, and the results of this one.
                     if PINGPONG:
@@ -294,7 +308,7 @@ def make_attention_wgmma(
                 if lane == 0:
                     ptx.mbarrier_arrive(empty_V + 8 * slot)
                 slot = uint32(slot + 1)
-                if slot == STAGES:
+                if slot == stages:
                     slot, parity = uint32(0), uint32(parity ^ 1)
 
                 for r in range(2):
@@ -358,9 +372,9 @@ def check_gpu(capability: tuple[int, int] | None, instead: str = "use wgmma=0") 
         )
 
 
-def shared_bytes_of(D: int, consumers: int = 2, keys: int = KEYS, stages: int = STAGES) -> int:
+def shared_bytes_of(D: int, consumers: int = 2, stages: int = STAGES) -> int:
     """Return the bytes of shared memory that a block asks for: a tile of Q, and two rings."""
-    return 2 * D * (64 * consumers + 2 * stages * keys)
+    return 2 * D * (64 * consumers + 2 * stages * KEYS)
 
 
 @cache
@@ -397,6 +411,15 @@ def make_merge(dtype):
 LEAST_SPAN = 512
 
 
+def consumers_of(D: int, M: int, N: int, heads: int, sms: int) -> int:
+    """Return how many consumers a block has.
+
+    One, and so two blocks on a multiprocessor, with heads of 64; with heads of 128 for few keys,
+    or where blocks of 128 queries leave multiprocessors idle.
+    """
+    return 1 if D == 64 or N <= 256 or cdiv(M, 128) * heads < sms else 2
+
+
 def splits_of(blocks: int, N: int, sms: int) -> tuple[int, int]:
     """Return in how many parts keys are cut so that all SMs have some, and the keys of a part."""
     wanted = max(1, min(sms // blocks, N // LEAST_SPAN))
@@ -404,56 +427,48 @@ def splits_of(blocks: int, N: int, sms: int) -> tuple[int, int]:
     return cdiv(N, span), span
 
 
-def launcher(
-    operands, causal: bool, grid: tuple[int, int], **options: bool
-) -> Callable[[], object]:
+def launcher(operands, causal: bool, **options: bool) -> Callable[[], object]:
     """Return a function that launches the kernel on checked operands (`attention.Heads`).
 
     `options` are those of `make_attention_wgmma`; the C++ kernel has none.
     """
-    D = operands.D
+    D, M, N, heads = operands.D, operands.M, operands.N, operands.heads
     *inputs, O = operands.cpp_arguments()  # noqa: E741
-    M, N, scale = operands.M, operands.N, np.float32(math.log2(math.e) / math.sqrt(D))
+    scale, format_ = np.float32(math.log2(math.e) / math.sqrt(D)), operands.format
     if operands.engine == "cpp":
         asked = shared_bytes_of(D)
-        macros = {"D": D, "CAUSAL": int(causal), "HALF_C": 1}
-        macros["BF16"] = int(operands.format == "bfloat16")
+        macros = {"D": D, "CAUSAL": int(causal), "HALF_C": 1, "BF16": int(format_ == "bfloat16")}
         kernel = cpp.load("attention_wgmma", shared_bytes=asked, arch="sm_90a", **macros)
-        maps = [tensor_map(array, KEYS, 64, operands.format) for array in inputs]
+        maps = [tensor_map(array, KEYS, 64, format_) for array in inputs]
+        grid = host.check_grid(cdiv(M, 128), heads)
         launch = prepared(kernel, grid, (384,), (*maps, O, np.int32(N), scale), asked)
         # Tensor maps are bare addresses: `operands` keeps the arrays that lie there.
         return lambda held=operands: launch()
     shared, sms = operands.group, device().sms or 1
     if M == 1:  # sees all keys; heads that share theirs are queries of one head
         causal, inputs[0], M, shared = False, inputs[0].reshape(-1, shared, D), shared, 1
-    heads = len(inputs[0])
-    # Where blocks of 128 queries leave multiprocessors idle, two of 64 share one.
-    few = cdiv(M, 128) * heads < sms
-    consumers = options.pop("CONSUMERS", 1 if few else 2)
-    keys = options.pop("KEYS", 128)
-    stages = options.pop("STAGES", 1 if consumers == 1 and D == 128 and keys == 128 else 2)
-    at_once = sms * (3 - consumers)
-    splits, span = splits_of(cdiv(M, 64 * consumers) * heads, N, at_once)
+        heads = len(inputs[0])
+    consumers = options.pop("consumers", consumers_of(D, M, N, heads, sms))
+    stages = 1 if consumers == 1 and D == 128 else STAGES
+    blocks, at_once = cdiv(M, 64 * consumers), (3 - consumers) * sms
+    splits, span = splits_of(blocks * heads, N, at_once)
     heads *= splits
     maps = [
-        tensor_map(array, rows, 64, operands.format)
-        for array, rows in zip(inputs, (64 * consumers, keys, keys), strict=True)
+        tensor_map(array, rows, 64, format_)
+        for array, rows in zip(inputs, (64 * consumers, KEYS, KEYS), strict=True)
     ]
-    oblique = causal and (splits > 1 or (N - M) % (64 * consumers) != 0)
-    jobs = cdiv(M, 64 * consumers) * heads
-    blocks = min(jobs, at_once) if options.pop("persistent", not causal) else jobs
-    kernel = make_attention_wgmma(
-        D, causal, operands.format, oblique=oblique, CONSUMERS=consumers, KEYS=keys, STAGES=stages,
-        parted=splits > 1, **options,
-    )  # fmt: skip
     results = O.reshape(-1, D), operands.lse.reshape(-1)
-    into = tensor_map(O.reshape(-1, M, D), 16, 64, operands.format), results[1]
+    into = tensor_map(O.reshape(-1, M, D), 16, 64, format_), results[1]
     if splits > 1:
         into = operands.workspace((heads * M, D)), operands.workspace((heads * M,))
+    kernel = make_attention_wgmma(
+        D, causal, format_, oblique=causal and (splits > 1 or (N - M) % (64 * consumers) != 0),
+        consumers=consumers, stages=stages, parted=splits > 1, **options,
+    )  # fmt: skip
     sizes = map(np.int32, (M, N, shared, heads, splits, span))
-    arguments = *maps, *into, *sizes, scale
-    asked = shared_bytes_of(D, consumers, keys, stages)
-    launch = prepared(kernel, (blocks,), (128 * (1 + consumers),), arguments, asked)
+    grid = host.check_grid(min(blocks * heads, at_once) if not causal else blocks * heads)
+    asked = shared_bytes_of(D, consumers, stages)
+    launch = prepared(kernel, grid, (128 * (1 + consumers),), (*maps, *into, *sizes, scale), asked)
     if splits == 1:
         return lambda held=operands: launch()
     rows, sizes = results[0].shape[0], map(np.int32, (M, splits))

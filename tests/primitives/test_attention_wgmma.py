@@ -74,12 +74,24 @@ def log_sums(Q, K, causal: bool) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    "heads, N, D, causal, dtype",
-    [(1, 129, 128, True, "bfloat16"), (2, 65, 64, False, "float16"), (1, 300, 64, True, "float16")],
+    "heads, N, D, causal, dtype, consumers, blocks",
+    [
+        (1, 129, 128, True, "bfloat16", 2, 2),
+        (2, 260, 128, False, "bfloat16", 2, 1),
+        (2, 65, 64, False, "float16", 1, 3),
+        (1, 300, 64, True, "float16", 1, 2),
+    ],
 )
-def test_in_python_it_is_right_and_sound(heads, N, D, causal, dtype):
-    kernel = hopper.make_attention_wgmma(D, causal, dtype)
-    assert traced(kernel, heads, N, D, causal, dtype) == ([], True)
+def test_in_python_it_is_right_and_sound(heads, N, D, causal, dtype, consumers, blocks):
+    """Blocks take one job each, or several."""
+    kernel = hopper.make_attention_wgmma(D, causal, dtype, consumers=consumers)
+    found = traced(kernel, heads, N, D, causal, dtype, consumers=consumers, blocks=blocks)
+    assert found == ([], True)
+
+
+def test_one_slot_for_keys_is_enough():
+    kernel = hopper.make_attention_wgmma(128, False, consumers=1, stages=1)
+    assert traced(kernel, 1, 300, 128, False, "bfloat16", consumers=1, stages=1) == ([], True)
 
 
 @pytest.mark.parametrize("M, N, causal", [(1, 200, True), (130, 259, True), (70, 130, False)])
@@ -88,10 +100,11 @@ def test_keys_may_be_shared_and_more_than_queries(M, N, causal):
     assert traced(kernel, 2, N, 64, causal, "bfloat16", M, shared=2) == ([], True)
 
 
-@pytest.mark.parametrize("dtype", ("bfloat16", "float16"))
-def test_parts_of_the_keys_are_merged(dtype):
-    kernel = hopper.make_attention_wgmma(64, False, dtype, parted=True)
-    assert traced(kernel, 2, 300, 64, False, dtype, 3, shared=2, splits=3) == ([], True)
+@pytest.mark.parametrize("M, causal, dtype", [(3, False, "bfloat16"), (70, True, "float16")])
+def test_parts_of_the_keys_are_merged(M, causal, dtype):
+    """Under a mask a query may see none of a part's keys."""
+    kernel = hopper.make_attention_wgmma(64, causal, dtype, oblique=causal, parted=True)
+    assert traced(kernel, 2, 300, 64, causal, dtype, M, shared=2, splits=3) == ([], True)
 
 
 def test_keys_are_cut_where_there_are_fewer_blocks_than_multiprocessors():
