@@ -6,7 +6,7 @@ RUN = $(PYTHON) book/env.py
 RUN_TEST = $(PYTHON) book/env.py --test
 
 .DEFAULT_GOAL := help
-.PHONY: help serve lab book pdf offline cuda bench record check test browser test-colab adopt lock format cells pictures vendor fonts clean
+.PHONY: help serve lab book offline cuda bench record check test browser test-colab adopt lock format cells pictures vendor fonts clean
 
 help:  ## say what each command does
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1@\2/p' Makefile | awk -F@ '{printf "%-17s %s\n", $$1, $$2}'
@@ -19,9 +19,6 @@ lab:  ## JupyterLab on the chapters
 
 book:  ## the static book, in _build/html
 	@$(RUN) -m book.build
-
-pdf:  ## the built book as one PDF, in _build (needs Chromium)
-	@$(RUN_TEST) -m book.pdf
 
 offline:  ## the built book and a small server as one archive, in _build
 	@$(PYTHON) -m book.offline

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from authoring import factcheck, inline, notebooks, reading, showcase
+from authoring import inline, notebooks, reading, showcase
 from kernels import records
 from kernels.backend import on_gpu, why_cpu
 from kernels.basics import files
@@ -97,11 +97,7 @@ def _stage(
 
 
 def write_front_pages(record: records.Record) -> None:
-    """Write the record's figures into the front pages and the fact-check."""
+    """Write the record's figures into the front pages."""
     written = (*showcase.write(record), *inline.write(), *reading.say(), reading.write())
     for path in written:
         out.print(f"written: {near(path)}")
-    try:
-        out.print(f"written: {near(factcheck.write(record))}")
-    except records.RecordError as error:
-        out.print(f"the fact-check keeps its figures: {error}", markup=False)

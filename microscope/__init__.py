@@ -22,7 +22,7 @@ from .launch import recording, trace
 from .limits import LIMITS, Limits
 from .names import Intrinsic, also_known
 from .ptx import TensorMap
-from .requests import global_cost, shared_cost
+from .request_costs import global_cost, shared_cost
 from .sites import (
     BANK_BYTES,
     BANKS,

@@ -16,15 +16,15 @@ from enum import Enum
 import numpy as np
 
 from . import bfloat16, functions, groups, intrinsics, memory, names, ptx, source, values
-from .access import Memory
+from .describing import describe_value
 from .device_arrays import DeviceArray, Interface, from_interface
 from .errors import KernelError, OutOfBounds, Unsupported
+from .indexing import Memory
 from .iterables import Range
 from .lanes import Mask
 from .memory import Array
 from .session import Frame
 from .variables import MISSING, type_of
-from .wording import describe_value
 
 TUPLE_LIMIT = 1000  # parts; Numba's compiler gives up earlier
 

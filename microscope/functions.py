@@ -9,10 +9,10 @@ import types
 import numpy as np
 
 from . import bfloat16, maths, memory, modules, names, ufuncs, values, whole_arrays
+from .describing import describe_value
 from .errors import KernelError, Unsupported
 from .iterables import Enumerate, Range, Zip, iterable
 from .memory import Array
-from .wording import describe_value
 
 PRINT_LIMIT = 10_000  # lines one launch may print
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from . import flow, functions, groups, intrinsics, memory, ptx, signatures, values
 from .compiled import Compiled
+from .describing import describe, describe_value
 from .errors import Unsupported
 from .expressions import is_device_function
 from .iterables import Elements, Enumerate, Tuple, Zip, iterable
@@ -29,7 +30,6 @@ from .typed_expressions import Folded, Missing, TypedExpressions, folded_name
 from .typed_memory import TypedMemory, sample_array, stand_in
 from .values import Literal
 from .variables import MISSING, item_at, type_of
-from .wording import describe, describe_value
 
 Env = dict | None  # None where no thread can come
 ANYTHING = replace(LIMITS, shared_bytes=1 << 62)

@@ -7,8 +7,8 @@ import ast
 import numpy as np
 
 from . import memory, values
-from .access import Memory
 from .errors import KernelError, Unsupported
+from .indexing import Memory
 from .lanes import Lanes, Mask
 from .memory import Array, Buffer
 from .session import Session

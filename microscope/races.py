@@ -263,3 +263,52 @@ class ArrayRaces:
                 (high_done & ~low_done, high, lowest + 1),
             ):
                 into[touched[done]] = stays[done]
+
+
+def message(race: Race, what: str, places: list[tuple], loop: int | None) -> str:
+    """What a learner reads of a race: who does what where, and what would order them.
+
+    Parameters
+    ----------
+    race : Race
+    what : str
+        The element, such as ``"sA[3, 5]"``.
+    places : list of tuple
+        Of both threads the block and the thread in it.
+    loop : int or None
+        The line of the innermost loop that holds both accesses.
+    """
+    (block_a, thread_a), (block_b, thread_b) = places
+    first, second = race.first, race.second
+    if race.level == GRID_LEVEL:
+        who = (
+            f"thread {thread_a} of block {block_a} {_verb(first)} {what} at line {first.line} "
+            f"and thread {thread_b} of block {block_b} {_verb(second)} it at line {second.line}"
+        )
+        advice = (
+            "blocks run in any order and nothing orders them inside one kernel: "
+            "let each block write its own elements, use cuda.atomic, or split the kernel in two"
+        )
+    else:
+        who = (
+            f"thread {thread_a} {_verb(first)} {what} at line {first.line} and thread "
+            f"{thread_b} of the same {'warp' if race.level == WARP_LEVEL else 'block'} "
+            f"{_verb(second)} it at line {second.line}"
+        )
+        back = second.line < first.line and loop is not None
+        end = "at the end of that loop's body"
+        if back:
+            who += f", in the next iteration of the loop at line {loop}"
+        if first is second:
+            advice = "give each thread its own element, or use cuda.atomic"
+        elif race.level == WARP_LEVEL:
+            between = end if back else "between"
+            advice = f"nothing orders them: put cuda.syncwarp() or cuda.syncthreads() {between}"
+        else:
+            between = end if back else "between the two"
+            advice = f"no barrier lies between: put cuda.syncthreads() {between}"
+    return f"{who}; {advice}"
+
+
+def _verb(site: Site) -> str:
+    return {"load": "reads", "store": "writes", "atomic": "updates atomically"}[site.op]

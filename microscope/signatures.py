@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from . import values
+from .describing import describe_value
 from .errors import KernelError, Unsupported, raised
 from .memory import Array, of_argument
-from .wording import describe_value
 
 NAMES = {
     "boolean": "bool",

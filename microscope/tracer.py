@@ -10,8 +10,8 @@ import numpy as np
 
 from .lanes import Lanes, Mask
 from .memory import Buffer
-from .races import GRID_LEVEL, WARP_LEVEL, ArrayRaces, LoggedAccess, Race
-from .requests import Cost, global_cost, shared_cost
+from .races import WARP_LEVEL, ArrayRaces, LoggedAccess, Race, message
+from .request_costs import Cost, global_cost, shared_cost
 from .sites import LINE, SECTOR, WARP, ArraySeen, Kind, Problem, Request, Site
 from .trace import Trace
 
@@ -365,34 +365,6 @@ class Tracer:
         index = buffer.index_of(element)
         first, second = race.first, race.second
         what = f"{buffer.name}[{', '.join(map(str, index))}]"
-        if race.level == GRID_LEVEL:
-            who = (
-                f"thread {thread_a} of block {block_a} {_verb(first)} {what} at line {first.line} "
-                f"and thread {thread_b} of block {block_b} {_verb(second)} it at line {second.line}"
-            )
-            advice = (
-                "blocks run in any order and nothing orders them inside one kernel: "
-                "let each block write its own elements, use cuda.atomic, or split the kernel in two"
-            )
-        else:
-            who = (
-                f"thread {thread_a} {_verb(first)} {what} at line {first.line} and thread "
-                f"{thread_b} of the same {'warp' if race.level == WARP_LEVEL else 'block'} "
-                f"{_verb(second)} it at line {second.line}"
-            )
-            loop = self._loop_around(first.line, second.line)
-            back = second.line < first.line and loop is not None
-            end = "at the end of that loop's body"
-            if back:
-                who += f", in the next iteration of the loop at line {loop}"
-            if first is second:
-                advice = "give each thread its own element, or use cuda.atomic"
-            elif race.level == WARP_LEVEL:
-                between = end if back else "between"
-                advice = f"nothing orders them: put cuda.syncwarp() or cuda.syncthreads() {between}"
-            else:
-                between = end if back else "between the two"
-                advice = f"no barrier lies between: put cuda.syncthreads() {between}"
         return Problem(
             kind,
             line=second.line,
@@ -404,7 +376,7 @@ class Tracer:
             other_thread=thread_a,
             other_block=block_a,
             same_warp=race.level == WARP_LEVEL,
-            message=f"{who}; {advice}",
+            message=message(race, what, places, self._loop_around(first.line, second.line)),
         )
 
     def _loop_around(self, *lines: int) -> int | None:
@@ -461,7 +433,3 @@ def _as_declared(counts: np.ndarray, buffer: Buffer) -> np.ndarray:
         return np.zeros(buffer.shape, np.int64)
     steps = [s * counts.itemsize for s in buffer.strides]
     return np.lib.stride_tricks.as_strided(counts[buffer.origin :], buffer.shape, steps)
-
-
-def _verb(site: Site) -> str:
-    return {"load": "reads", "store": "writes", "atomic": "updates atomically"}[site.op]

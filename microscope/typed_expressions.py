@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from . import values
+from .describing import describe, describe_value
 from .errors import KernelError, Unsupported
 from .lanes import Mask
 from .memory import Array
@@ -21,7 +22,6 @@ from .statements import Statements
 from .typed_memory import TypedMemory, sample_array
 from .values import Literal
 from .variables import MISSING, type_of
-from .wording import describe, describe_value
 
 END = (1 << 31, 0)  # behind the last line
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from . import memory, values
-from .access import Memory
 from .errors import KernelError
+from .indexing import Memory
 from .lanes import Lanes, Mask
 from .memory import Array
 from .session import Session

@@ -7,8 +7,8 @@ Everything that differs from the last commit of ``main`` counts, committed or no
 2. the tests of the modules that import it;
 3. the other tests of its folder, and those that import what its package passes on.
 
-Before them come style and names, which take a second or two. When the time is up the rest is left
-to ``make test``, and the last line says how much that is: no test is judged by its time.
+Before them comes style, and for Python the names, which take a second or two. When the time is up
+the rest is left to ``make test``, and the last line says how much: no test is judged by its time.
 """
 
 from __future__ import annotations
@@ -26,14 +26,16 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("kernels", "microscope", "authoring", "book", "chapters")
-#: What is looked at whatever has changed.
-ALWAYS = ("tests/book/test_style.py", "tests/test_names.py")
-FLOORS = "tests/test_floors.py"
+STYLE, NAMES, FLOORS = "tests/book/test_style.py", "tests/test_names.py", "tests/test_floors.py"
 #: Tests of every page, whose ids name it; the first of these are the shortest.
 OF_PAGES = (
     "tests/authoring/test_words.py", "tests/chapters/test_static.py",
     "tests/chapters/test_reference.py", "tests/chapters/test_notebooks.py",
 )  # fmt: skip
+#: Tests of what else stands beside a page, by the end of the file's name.
+BESIDE = {
+    ".predict.toml": "tests/book/test_predict.py", "quiz.toml": "tests/lab/widgets/test_quiz.py",
+}  # fmt: skip
 #: Tests of every exercise, whose ids name it.
 OF_EXERCISES = tuple(f"tests/lab/exercises/test_{name}.py" for name in ("answers", "cells"))
 #: Seconds from the first test after which no further one starts: a page of text, and anything else.
@@ -106,6 +108,8 @@ def importers(name: str, among: dict[str, Path]) -> Iterator[str]:
 
 def page_of(path: Path) -> str:
     """What the ids of tests call the page of a file: of a quiz, all pages of its chapter."""
+    if path.name.endswith(".predict.toml"):
+        return path.name.removesuffix(".predict.toml")
     chapter = re.match(r"ch(\d\d\w?)_", path.parent.name)
     return path.stem if path.suffix in (".ipynb", ".md") or not chapter else f"{chapter[1]}-"
 
@@ -181,7 +185,8 @@ def selected(files: list[str], root: Path = ROOT) -> list[str]:
             near |= dict.fromkeys(f"{test} {name}" for test in OF_EXERCISES for name in exercises)
             continue
         if file.startswith("chapters/") and path.suffix in (".ipynb", ".md", ".toml"):
-            near |= dict.fromkeys(f"{test} {page_of(path)}" for test in OF_PAGES)
+            own = [test for end, test in BESIDE.items() if path.name.endswith(end)]
+            near |= dict.fromkeys(f"{test} {page_of(path)}" for test in (*own, *OF_PAGES))
             continue
         near |= dict.fromkeys(mirrors(file, root))
         source = path if path in named else path.with_suffix(".py")  # of a .cu, .js or .css
@@ -201,9 +206,11 @@ def selected(files: list[str], root: Path = ROOT) -> list[str]:
                 for test in tests.values()
                 if pattern.search(test.read_text(encoding="utf-8"))
             )
+    first = [STYLE]
     if any(file.endswith(".py") for file in files):
+        first.append(NAMES)
         further[FLOORS] = None
-    return list(dict.fromkeys([*ALWAYS, *(test for level in levels for test in level)]))
+    return list(dict.fromkeys([*first, *(test for level in levels for test in level)]))
 
 
 class Budget:

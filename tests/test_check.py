@@ -59,13 +59,18 @@ def course(tmp_path):
         ("tests/host/test_tiles.py", ["tests/host/test_tiles.py", check.FLOORS]),
         ("book/places.toml", ["tests/book/test_pages.py"]),
         ("chapters/ch02_add/02-add.ipynb", [f"{test} 02-add" for test in check.OF_PAGES]),
-        ("chapters/ch02_add/quiz.toml", [f"{test} 02-" for test in check.OF_PAGES]),
+        ("chapters/ch02_add/quiz.toml", [
+            f"{test} 02-" for test in ("tests/lab/widgets/test_quiz.py", *check.OF_PAGES)
+        ]),
+        ("chapters/ch02_add/02-add.predict.toml", [
+            f"{test} 02-add" for test in ("tests/book/test_predict.py", *check.OF_PAGES)
+        ]),
     ],
 )  # fmt: skip
 def test_a_change_asks_for_its_own_tests_first(course, changed, expected):
     found = check.selected([changed], course)
-    assert found[: len(check.ALWAYS)] == list(check.ALWAYS)
-    assert found[len(check.ALWAYS) :] == expected
+    first = [check.STYLE, *[check.NAMES] * changed.endswith(".py")]
+    assert found[: len(first)] == first and found[len(first) :] == expected
 
 
 def test_what_is_committed_and_what_is_not_both_count(course):
@@ -104,7 +109,14 @@ def test_the_nearest_come_first_and_the_rest_is_left_when_the_time_is_up():
 
 
 def test_every_path_of_the_whole_check_is_there():
-    for path in (*check.ALWAYS, check.FLOORS, *check.OF_PAGES, *check.ALL):
+    for path in (
+        check.STYLE,
+        check.NAMES,
+        check.FLOORS,
+        *check.OF_PAGES,
+        *check.BESIDE.values(),
+        *check.ALL,
+    ):
         assert (check.ROOT / path.removeprefix("--ignore=").partition("::")[0]).exists(), path
 
 

@@ -7,6 +7,7 @@ the authors' tools on all. ``python -m tests.test_floors`` draws them.
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -83,6 +84,14 @@ def test_every_folder_has_a_floor():
     assert folders | {"microscope", "authoring", *CHAPTERS} == {
         folder for floor in FLOORS for folder in floor
     }
+
+
+def test_the_map_in_the_readme_has_every_folder_from_the_top_down():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    drawn = text.partition("\nkernels/")[2].partition("\nmicroscope/")[0]
+    named = [n for n in re.findall(r"^  (\w+)/", drawn, re.MULTILINE) if n != "program"]
+    assert {*named} == {path.parent.name for path in (ROOT / "kernels").glob("*/*.py")}
+    assert [floor(n) for n in named] == sorted(map(floor, named), reverse=True)
 
 
 @pytest.mark.parametrize("module", [name for name in MODULES if name not in FACE])

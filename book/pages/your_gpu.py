@@ -45,7 +45,7 @@ def fill(body: Tag) -> None:
             without=WITHOUT,
             rungs="".join(option(name, rung.title) for name, rung in SHADERS.items()),
             choices=option("0", wording(first.choices[0])),
-            text=escape(first.choice().source()),
+            text=escape(first.text),
         ),
         "beside": Template(template("your-gpu-beside")).substitute(without=WITHOUT),
         "recorded": "".join(map(scrolling, recorded(records.load()))),

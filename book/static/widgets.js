@@ -40,10 +40,8 @@
         if (Object.keys(unsaved).length) tell?.({ state: unsaved });
         unsaved = {};
       },
-      send: (content) => tell?.({ content }),
-      hear({ state: changes = {}, content }) {
+      hear({ state: changes }) {
         Object.entries(changes).forEach(([name, next]) => change(name, next));
-        if (content !== undefined) emit("msg:custom", content, []);
       },
     };
   }

@@ -47,15 +47,17 @@ def banks_by_stride() -> Micro:
 
 
 def padded_column(side: int = 32) -> Micro:
-    """The banks of a tile's column, by the padding of its rows."""
+    """The banks of a tile's column, by the padding of its rows, and swizzled."""
     grid = CellGrid(0, 16, side, BANKS, 9, 7)
 
-    def draw(padding: int) -> Frame:
-        words = (side + padding) * np.arange(side)
+    def draw(padding: int, swizzle: str) -> Frame:
+        row = np.arange(side)
+        words = (side + padding) * row + (row if swizzle == "yes" else 0)  # column 0 ^ row
         cost = shared_cost(4 * words[None], None, 4)
         banks = [int(word) % BANKS for word in words]
+        rows = f"Rows of *{side + padding} words*" + ", swizzled" * (swizzle == "yes")
         return Frame(
-            f"Rows of *{side + padding} words*: the first column of the tile lies in "
+            f"{rows}: the first column of the tile lies in "
             f"*t:{count(len(set(banks)), 'bank')}* and takes "
             f"*{count(cost.wavefronts, 'wavefront')}*. "
             f"The padding takes {4 * side * padding} bytes.",
@@ -64,9 +66,9 @@ def padded_column(side: int = 32) -> Micro:
 
     return explore(
         draw,
-        {"Padding, words": range(9)},
-        (0,),
-        title="Padding and the banks of a column",
+        {"Padding, words": range(9), "Swizzle": ("no", "yes")},
+        (0, "no"),
+        title="Padding, a swizzle, and the banks of a column",
         alt="A column for each of the 32 banks, a row for each row of the tile. Filled: the bank "
         "that holds the row's first element.",
         size=(288, 240),

@@ -1,18 +1,21 @@
 """What the microscope counts in every Numba rung, at sizes that can be traced whole.
 
-``python -m kernels.measure.traced`` writes them to ``kernels/records/traced.json``; they stand
-beside the model's predictions and the hardware's counters on the page that compares the three.
+``python -m kernels.measure.traced`` writes them to ``kernels/records/traced.json``, and with names
+of rungs traces these alone. They stand beside the model's predictions and the hardware's counters
+on the page that compares the three.
 """
 
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from typing import Any
 
 from kernels.basics import files
 from kernels.measure import oracle, profiler
 from kernels.records.side_by_side import TRACED
+from kernels.records.side_by_side import traced as traced_before
 from kernels.rungs.order import LADDER, Rung
 from microscope import trace
 
@@ -57,9 +60,14 @@ def traced_row(rung: Rung, options: dict[str, int], M: int, N: int, K: int) -> d
 
 
 def main() -> None:
-    """Trace every version at every small size of the profiler, and write the table."""
-    rows = []
+    """Trace the versions of every rung, or of those named, at every small size, and write them."""
+    names, rows = sys.argv[1:], []
     for rung, options in versions():
+        if names and rung.name not in names:
+            rows += [
+                r for r in traced_before() if (r["rung"], r["options"]) == (rung.name, options)
+            ]
+            continue
         for shape in profiler.SMALL:
             rows.append(traced_row(rung, options, *shape))
             print(rung.name, options, shape, flush=True)

@@ -1,8 +1,8 @@
 """How long a launch should take, from its grid, its block and its options alone.
 
-The prediction is there to put choices in order, before any of them runs: what it leaves out (the
-schedule of the compiler, the banks, the power limit) changes times by some ten per cent, and the
-choices it has to tell apart differ by factors.
+The prediction is there to put choices in order, before any of them runs and where no budget of
+cycles is known (`kernels.budget`, which is closer). It leaves out the compiler's schedule, the
+banks and the power limit, so most kernels take longer than it says, some twice as long.
 """
 
 from __future__ import annotations

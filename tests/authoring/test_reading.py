@@ -28,7 +28,7 @@ CELLS = [
 ]  # fmt: skip
 OUTPUTS = [
     {"data": {"text/html": ["<figure><svg></svg></figure>"]}},
-    {"data": {"text/html": ['<div data-kind="Banks">'], "text/plain": ["Banks()"]}},
+    {"data": {"text/html": ['<div data-kind="Launch">'], "text/plain": ["Launch()"]}},
     {"data": {"application/vnd.jupyter.widget-view+json": {}, "text/plain": ["Quiz('x')"]}},
     {"text": ["<svg"]},
 ]

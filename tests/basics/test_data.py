@@ -1,10 +1,9 @@
-"""Data sheets and claims: complete, consistent, each with its source."""
+"""Data sheets: complete, consistent, each with its source."""
 
 from dataclasses import fields
 
 import pytest
 
-from authoring import claims
 from kernels.basics import data_sheets
 
 
@@ -84,24 +83,3 @@ def test_a_driver_s_name_finds_its_sheet(given, name):
 def test_another_product_has_no_sheet(given):
     with pytest.raises(LookupError, match="there are t4, v100"):
         data_sheets.gpu(given)
-
-
-def test_claims_are_complete():
-    every = claims.claims()
-    assert len({claim.id for claim in every}) == len(every)
-    assert set(claims.sources()) == {"S0", "S1", "S2", "S3", "S4"}
-    assert {claim.source for claim in every} == set(claims.sources())
-    assert {claim.chapter for claim in every} >= {1, 2, 3, 4}
-    for claim in every:
-        assert claim.judged_by in {"arithmetic", "data sheet", "definition", "record", "trace"}
-        assert claim.id.startswith(claim.source.lower() + "-")
-        if claim.judged_by in {"arithmetic", "data sheet", "definition"}:
-            assert claim.fact
-        assert (claim.low is None) == (not claim.unit)
-
-
-def test_claims_are_found():
-    assert claims.claim("s2-speed-up").low == 53
-    assert [c.id for c in claims.claims(source="S4", topic="tools")] == ["s4-nvprof"]
-    with pytest.raises(LookupError, match="s4-nvprof"):
-        claims.claim("s9")

@@ -160,12 +160,12 @@ def test_formulas_are_mathml(small_book):
 def test_a_stored_widget_is_mounted_without_a_notebook(small_book):
     soup = parse(small_book / "page.html")
     widget = soup.find(class_="widget")
-    assert json.loads(widget.script.string)["pad"] == 0
+    assert json.loads(widget.script.string)["block"] == 32
     assert "needs JavaScript" in widget.find(class_="widget-fallback").text
     assert "Run this cell" not in widget.text and not widget.find_parent(class_="output")
     scripts = [re.search(r"book/([^?]*)", address) for address in resources(soup)]
     scripts = [script[1] for script in scripts if script]
-    mounted = ["widgets/common.js", "widgets/Banks.js", "widgets.js"]
+    mounted = ["widgets/common.js", "widgets/Launch.js", "widgets.js"]
     assert [name for name in scripts if "widget" in name and name.endswith("js")] == mounted
     assert not {"require", "embed-amd"} & {*scripts}
     assert "book/widgets" not in " ".join(resources(parse(small_book / "index.html")))
@@ -307,6 +307,9 @@ def test_the_palette_is_that_of_the_figures():
         if "memory-" in name
     }
     assert levels == {level.lower(): colour for level, colour in plots.MEMORY.items()}
-    for mark in ("logo.svg", "favicon.svg"):
-        drawn = set(re.findall(r"#[0-9a-f]{6}", (ROOT / "book" / "static" / mark).read_text()))
-        assert {plots.PALETTE[name] for name in "ABC"} <= drawn
+    for file in ("static/logo.svg", "static/favicon.svg", "card.svg"):
+        drawn = set(re.findall(r"#[0-9a-f]{6}", (ROOT / "book" / file).read_text()))
+        assert {plots.PALETTE[name] for name in "ABC"} <= drawn, file
+    shared = (ROOT / "kernels" / "lab" / "widgets" / "common.css").read_text()
+    for name, colour in re.findall(r"--\w+: var\(--([\w-]+), (#[0-9a-f]{6})\);", shared):
+        assert colour == defined[name], f"common.css: --{name}"

@@ -18,6 +18,9 @@ FIGURE = re.compile(
     r"|(?P<share>%)\s+of\s+(?:cuBLAS|the\s+library|the\s+peak|peak))(?![\w/])"
 )
 
+#: A value that `authoring.inline` fills in.
+FILLED = re.compile(r"<!-- =\S.*?<!-- = -->", re.S)
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -94,6 +97,6 @@ def shown(notebook: Any) -> list[Figure]:
 
 
 def unheld(text: str, known: Iterable[Figure]) -> list[str]:
-    """Figures of a text that nothing holds."""
-    known = list(known)
+    """Figures of a text that nothing holds, beside those that are filled in from a record."""
+    known, text = list(known), FILLED.sub("", text)
     return [f.text for f in figures(text) if not any(f.agrees(other) for other in known)]

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections import Counter
 from functools import cache
 
 import nbformat
@@ -206,3 +207,11 @@ def test_what_the_guides_name_is_there(name):
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     commands = {first or second for first, second in commands}
     assert commands and all(f"\n{command}:" in makefile for command in commands)
+
+
+def test_the_tally_counts_the_rows_of_the_fact_check():
+    text = page("fact-check")
+    rows = [line for line in text.splitlines() if line.startswith("| ") and " (line " in line]
+    found = Counter(re.search(r"\| \*\*([a-z ]+)\*\* \|", row)[1] for row in rows)
+    told = dict(re.findall(r"^\| \*\*([a-z ]+)\*\* \|.* (\d+) \|$", text, re.M))
+    assert {verdict: str(number) for verdict, number in found.items()} == told

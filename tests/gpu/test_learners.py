@@ -32,7 +32,7 @@ def test_a_construct_gives_the_same_on_a_gpu(row):
         pytest.skip(mine.refused)
     theirs = verdicts.on_gpu(row)
     assert theirs.refused == ""
-    assert verdicts.difference(mine, theirs, near=2e-3 if "16" in row.source else 1e-5) == ""
+    assert verdicts.difference(mine, theirs, near=verdicts.near(row)) == ""
 
 
 @pytest.mark.parametrize("row", [r for r in ROWS if r.on_host], ids=lambda r: r.construct)

@@ -7,20 +7,17 @@ measured, and writes one JSON file.
 """
 
 import argparse
-import datetime
 import hashlib
-import importlib.metadata
 import json
 import os
-import platform
 import re
 import shutil
-import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
 
 from kernels.measure import ncu
+from kernels.measure.bench.provenance import provenance
 
 # What each figure is called by the profiler, the first name that this version knows.
 METRICS = {
@@ -118,36 +115,6 @@ def accesses(case) -> dict[str, dict[str, int]]:
 def _tally(pattern: re.Pattern, listings: dict) -> dict[str, int]:
     text = "\n".join(listings.values())
     return dict(sorted(Counter(op for op in pattern.findall(text) if ".param" not in op).items()))
-
-
-def provenance() -> dict[str, str]:
-    """The GPU, the driver, the tool, the versions and the date of a recording."""
-    query = subprocess.run(
-        ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    gpu, driver = (part.strip() for part in query.stdout.splitlines()[0].split(","))
-    ncu = subprocess.run(["ncu", "--version"], capture_output=True, text=True, check=True)
-    from numba import cuda
-
-    runtime = ".".join(str(n) for n in cuda.runtime.get_version())
-    versions = {
-        name.replace("-", "_"): importlib.metadata.version(name)
-        for name in ("numba", "numba-cuda", "numpy")
-    }
-    return {
-        "gpu": gpu,
-        "driver": driver,
-        "cuda": runtime,
-        "python": platform.python_version(),
-        **versions,
-        "tool": "Nsight Compute, hardware counters, whole grid",
-        "ncu": ncu.stdout.strip().splitlines()[-1],
-        "clocks": "not locked",
-        "date": datetime.date.today().isoformat(),
-    }
 
 
 # ------------------------------------------------------------------------------- matching

@@ -145,6 +145,9 @@ def test_every_rung_has_its_files_and_its_place():
         assert ("numba" in rung.engines) == (rung.make is not None), f"{name}.py: engines or make?"
         told = f"{name}.py names the chapter {rung.chapter!r}, which is not in chapters/"
         assert path_of(rung.chapter).is_file(), told
+        pages = " ".join(p.read_text("utf-8") for p in path_of(rung.chapter).parent.glob("*.ipynb"))
+        shown = re.search(rf"\b{name}\b", pages) is not None
+        assert shown, f"no page of {rung.chapter} shows {name}"
     for path in sorted(folder.glob("*.cu")):
         assert path.stem in LADDER, f"kernels/rungs/{path.name} is the counterpart of no rung"
 

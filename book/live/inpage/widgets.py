@@ -23,7 +23,6 @@ class AnyWidget(traitlets.HasTraits):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        self._callbacks: list[Callable] = []
         self._told: dict[str, Any] = {}
         self._number = len(widgets) + 1
         widgets[self._number] = self
@@ -42,25 +41,14 @@ class AnyWidget(traitlets.HasTraits):
         if name not in self._told or self._told[name] != value:
             self.post({"type": "comm", "id": self._number, "state": {name: value}})
 
-    def on_msg(self, callback: Callable, remove: bool = False) -> None:
-        """Let a function hear of the page's messages."""
-        (self._callbacks.remove if remove else self._callbacks.append)(callback)
-
-    def send(self, content: Any, buffers: Any = None) -> None:
-        """Send the page a message."""
-        self.post({"type": "comm", "id": self._number, "content": content})
-
     def hear(self, told: dict[str, Any]) -> None:
-        """Take the page's changes of traits, and its message if there is one."""
-        self._told = told.get("state", {})
+        """Take the page's changes of traits."""
+        self._told = told["state"]
         try:
             for name, value in self._told.items():
                 self.set_trait(name, value)
         finally:
             self._told = {}
-        if "content" in told:
-            for callback in self._callbacks:
-                callback(self, told["content"], [])
 
 
 def hear(told: dict[str, Any]) -> None:

@@ -225,15 +225,13 @@ export class Kernel {
     else if (data.method === "update") {
       Object.assign(this.widgets.get(id) ?? {}, data.state);
       this.listeners.get(id)?.({ state: data.state });
-    } else if (data.method === "custom") this.listeners.get(id)?.({ content: data.content });
+    }
   }
 
   /** Tell a widget's other side. */
-  send({ id, state, content }) {
+  send({ id, state }) {
     if (!this.session) return;
-    const say = (data) => this.post("comm_msg", { comm_id: id, data });
-    if (state) say({ method: "update", state, buffer_paths: [] });
-    if (content !== undefined) say({ method: "custom", content });
+    this.post("comm_msg", { comm_id: id, data: { method: "update", state, buffer_paths: [] } });
   }
 
   /** Run a cell: resolves to whether it went right, or with `died` or `stopped`. */

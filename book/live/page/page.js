@@ -294,7 +294,7 @@ export class Page {
     if (!this.running) {
       this.backend.end();
       this.say("ready", "Stopped.");
-    } else if (await this.backend.stop()) this.leave = true;
+    } else if (await this.backend.stop()) this.leave = true; // the next in the queue may have begun meanwhile
   }
 
   /** Every cell as it was, and no Python: after a question, and to be taken back. */

@@ -21,7 +21,7 @@
   const ODD = { M: 133, N: 141, K: 37 };
   /** The largest product of a kernel that lacks a barrier or a guard. */
   const BROKEN = 128;
-  const FEATURES = ["timestamp-query", "shader-f16", "subgroups"];
+  const FEATURES = ["timestamp-query"];
   const LIMITS = [
     "maxBufferSize",
     "maxComputeInvocationsPerWorkgroup",
@@ -89,7 +89,6 @@
       this.software = (info.isFallbackAdapter ?? adapter.isFallbackAdapter ?? false) || SOFTWARE.test(this.name);
       const lanes = info.vendor === "nvidia" && LANES[info.architecture?.replace("ada-", "")];
       this.lanes = (/\bA(100|30)\b/.test(this.name) ? 64 : lanes) || 0;
-      this.subgroup = info.subgroupMinSize === info.subgroupMaxSize ? (info.subgroupMinSize ?? 0) : 0;
       this.lost = device.lost.then(({ message }) => {
         this.leaving ??= new Refusal(
           `The browser lost the GPU (${message || "no reason given"}): reload the page, and try a smaller size.`,
@@ -256,21 +255,21 @@
 
     /** A and B on the GPU, as a rung wants them; kept until others are asked for. */
     async matrices(rung, choice, { M, N, K }, kind) {
-      const { bytes, padded } = rung,
+      const { padded } = rung,
         [BM, BN] = choice.tile,
         whole = (n, side) => side * cdiv(n, side);
       const rows = padded ? whole(M, BM) : M,
         steps = padded ? whole(K, choice.step) : K;
       const lda = padded ? steps : pitch(K),
         ldb = padded ? whole(N, BN) : pitch(N);
-      const key = [M, N, K, kind, bytes, rows, lda, ldb].join();
+      const key = [M, N, K, kind, rows, lda, ldb].join();
       if (this.held?.key === key) return this.held;
       this.release();
       const made = async (name, height, shape) => {
         const usage = GPUBufferUsage.STORAGE,
-          size = whole(bytes * height * shape.ld, 16);
+          size = whole(4 * height * shape.ld, 16);
         const buffer = this.device.createBuffer({ size, usage, mappedAtCreation: true });
-        await fill(buffer.getMappedRange(), name, { ...shape, kind, bytes, padded });
+        await fill(buffer.getMappedRange(), name, { ...shape, kind, padded });
         buffer.unmap();
         return buffer;
       };
@@ -390,7 +389,7 @@
       progress("compiling");
       const small = await this.checked({ rung, choice, sizes: ODD, kind: "whole", code }, true, signal);
       if (!small.right) return { small };
-      const product = { rung, choice, sizes, kind: rung.bytes === 2 ? "half" : "single", code };
+      const product = { rung, choice, sizes, kind: "single", code };
       progress("trying");
       const ms = await this.expected(product, signal),
         { M, N, K } = sizes;

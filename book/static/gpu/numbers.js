@@ -31,30 +31,19 @@
     return (x ^ (x >>> 15)) >>> 0;
   }
 
-  /** An element of A or B: `whole` from -4 to 4, `half` exact in 16 bits or `single` exact in 32, both in ±1. */
+  /** An element of A or B: `whole` from -4 to 4, or `single`, exact in 32 bits and in ±1. */
   const KINDS = {
     whole: (bits) => (bits % 9) - 4,
-    half: (bits) => (bits >>> 22) / 512 - 1,
     single: (bits) => (bits >>> 8) / 8388608 - 1,
   };
   const elementOf = (kind, name, row, col) => KINDS[kind](bitsOf(SEEDS[name], row, col));
 
-  /** The bits of a number that 16 bits hold exactly. */
-  function half(value) {
-    if (value === 0) return 0;
-    const sign = value < 0 ? 0x8000 : 0,
-      size = Math.abs(value),
-      power = Math.floor(Math.log2(size));
-    return sign | ((power + 15) << 10) | ((size / 2 ** power - 1) * 1024);
-  }
-
   /** Fill a matrix of zeros. Between its rows are NaNs, which must not get into the product, unless it's padded. */
-  async function fill(buffer, name, { rows, cols, ld, kind, bytes, padded }) {
-    const data = bytes === 2 ? new Uint16Array(buffer) : new Float32Array(buffer),
-      store = bytes === 2 ? half : Number;
+  async function fill(buffer, name, { rows, cols, ld, kind, padded }) {
+    const data = new Float32Array(buffer);
     await eachRow(rows, (row) => {
       const start = row * ld;
-      for (let col = 0; col < cols; col++) data[start + col] = store(elementOf(kind, name, row, col));
+      for (let col = 0; col < cols; col++) data[start + col] = elementOf(kind, name, row, col);
       if (!padded) data.fill(NaN, start + cols, start + ld);
     });
   }
@@ -141,5 +130,5 @@
     return { q1: at(0.25), median: at(0.5), q3: at(0.75), n: sorted.length };
   }
 
-  Object.assign(window.yourGpu, { POISON, breathe, compare, fill, half, quartiles, verdict });
+  Object.assign(window.yourGpu, { POISON, breathe, compare, fill, quartiles, verdict });
 })();

@@ -205,7 +205,7 @@
           rung: rung.name,
           engine: "wgsl",
           options: choice.options,
-          dtype: rung.bytes === 2 ? "float16" : "float32",
+          dtype: "float32",
           M: side,
           N: side,
           K: side,

@@ -44,13 +44,12 @@
       text,
     );
 
-  /** The text to compile: extension, constants, prologue, and the rung with its loops written out. */
+  /** The text to compile: constants, prologue, and the rung with its loops written out. */
   function complete({ rung, options, prologue, missing = [] }) {
     const named = Object.fromEntries(Object.entries(options).map(([name, value]) => [name.toUpperCase(), value]));
-    const enable = rung.enable ? `enable ${rung.enable};\n` : "";
     const constants = Object.entries(named).map(([name, value]) => `const ${name} = ${value}u;\n`);
     const lines = without(rung.text, missing).trimEnd().split("\n");
-    return [enable + constants.join("") + prologue, ...unrolled(lines, named), ""].join("\n");
+    return [constants.join("") + prologue, ...unrolled(lines, named), ""].join("\n");
   }
 
   const wording = (options) =>
@@ -59,13 +58,9 @@
       .join(", ");
 
   /** Why a GPU cannot have this choice of a rung, in one line; empty if it can. */
-  function fault(rung, choice, { limits, features, subgroup }) {
+  function fault(rung, choice, { limits }) {
     const which = `${rung.title} (${wording(choice.options)})`,
       [x, y] = choice.block;
-    if (rung.feature && !features.includes(rung.feature))
-      return `${rung.title} needs ${rung.feature}, which this browser doesn't offer on this GPU: choose another rung.`;
-    if (rung.subgroup && subgroup !== rung.subgroup)
-      return `${rung.title} needs subgroups of ${rung.subgroup} threads; this GPU has ${subgroup || "others"}: choose another rung.`;
     if (x * y > limits.maxComputeInvocationsPerWorkgroup)
       return `${which} needs ${x * y} threads per block; this GPU gives the browser ${limits.maxComputeInvocationsPerWorkgroup}: choose a smaller one.`;
     if (x > limits.maxComputeWorkgroupSizeX || y > limits.maxComputeWorkgroupSizeY)
@@ -101,7 +96,7 @@
     const [down, across] = choice.reuse;
     const loads = M * K * cdiv(N, across) + K * N * cdiv(M, down);
     const flops = 2 * M * N * K,
-      bytes = rung.bytes * loads + 4 * M * N;
+      bytes = 4 * (loads + M * N);
     return { flops, loads, bytes, intensity: flops / bytes };
   }
 

@@ -6,10 +6,11 @@ the light and the dark page.
 
 from kernels.rungs.order import ENGINE_TITLES as ENGINE_TITLES  # beside the colours of the engines
 
-# Matrices and the things drawn on them.
+# Matrices and the things drawn on them. test_the_palette_is_that_of_the_figures names the files
+# that repeat them; `make pictures` and `make record` draw anew what is stored.
 A, B, C = "#2f80d0", "#c8700a", "#1f9464"
 TILE, THREAD = "#9a5fc9", "#d63a5e"
-# Engines, in charts.
+# Engines, in charts: two colours that differ without colour vision, no matter which matrix's.
 NUMBA, CPP, LIBRARY = A, B, "#808080"
 
 #: Colour of each meaning.

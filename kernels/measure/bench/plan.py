@@ -15,7 +15,6 @@ from kernels.measure.bench import (
     primitives,
     resources,
     vectors,
-    webgpu,
 )
 from kernels.measure.bench.step import Step
 
@@ -35,7 +34,6 @@ MODULES = (
     frameworks,
     primitives,
     attention,
-    webgpu,
 )
 
 

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from kernels import host
 from kernels.host.model import Model
 from kernels.rungs.order import LADDER
-from kernels.rungs.webgpu import shader
 
+FOLDER = Path(__file__).parent
 #: A size that all tiles divide: what is shared there is shared anywhere.
 EVEN = 1024
+
+
+def text(name: str) -> str:
+    """The text of a file of this folder, such as ``"tiled"``."""
+    return (FOLDER / f"{name}.wgsl").read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True)
@@ -53,7 +59,7 @@ class Variant:
         if not self.rung.buffers:
             return 0
         (BM, BN), BK = self.tile, self.step
-        return self.rung.buffers * self.rung.bytes * BK * (BM + BN)
+        return 4 * self.rung.buffers * BK * (BM + BN)
 
     @property
     def reuse(self) -> tuple[int, int]:
@@ -64,20 +70,6 @@ class Variant:
     def model(self, M: int, N: int, K: int) -> Model:
         """What the rung of the same name in `kernels.LADDER` is predicted to do."""
         return self._checked.model(M, N, K)
-
-    def bytes_requested(self, M: int, N: int, K: int) -> int:
-        """Bytes that the threads ask global memory for, every load and store counted."""
-        model = self.model(M, N, K)
-        return self.rung.bytes * sum(model.loads.values()) + 4 * sum(model.stores.values())
-
-    def source(self) -> str:
-        """The text to compile."""
-        return shader.complete(self.rung.text, self.options, self.rung.enable)
-
-    def grid(self, M: int, N: int) -> tuple[int, int]:
-        """Blocks along x and y for a result of M×N elements."""
-        down, across = (host.cdiv(n, side) for n, side in zip((M, N), self.tile, strict=True))
-        return (down, across) if self.rung.swapped else (across, down)
 
 
 @dataclass(frozen=True)
@@ -96,14 +88,8 @@ class Shader:
         The files whose texts make its own, in their order; by default that of its name.
     buffers : int
         Tiles of each matrix in shared memory.
-    bytes : int
-        Bytes per element of A and B.
     padded : bool
         Whether A and B must be filled up with zeros to whole tiles.
-    enable, feature : str
-        The extension of the language that the text needs, and the device's feature behind it.
-    subgroup : int
-        The size of subgroup that it's written for; 0 for any.
     """
 
     name: str
@@ -112,11 +98,7 @@ class Shader:
     follows: str
     files: tuple[str, ...] = ()
     buffers: int = 0
-    bytes: int = 4
     padded: bool = False
-    enable: str = ""
-    feature: str = ""
-    subgroup: int = 0
 
     @property
     def swapped(self) -> bool:
@@ -126,28 +108,19 @@ class Shader:
     @property
     def text(self) -> str:
         """The text, without the options."""
-        number = f"alias Number = f{8 * self.bytes};\n"
-        return "\n".join([number, *map(shader.text, self.files or (self.name,))])
-
-    def choice(self, **options: int) -> Variant:
-        """The rung with these options, or with its defaults; ValueError for others than offered."""
-        chosen = self.choices[0] | options
-        if chosen not in self.choices:
-            raise ValueError(f"{self.name} has no {options}: use one of {list(self.choices)}")
-        return Variant(self, chosen)
+        return "\n".join(map(text, self.files or (self.name,)))
 
 
 def described() -> dict[str, Any]:
     """All that a page needs to complete, launch and check the rungs, as JSON can hold it."""
     return {
-        "prologue": shader.text("prologue"),
-        "fma": shader.text("fma"),
-        "copy": shader.text("copy"),
+        "prologue": text("prologue"),
+        "fma": text("fma"),
+        "copy": text("copy"),
         "rungs": [
             {
-                "name": rung.name, "title": rung.title, "text": rung.text, "bytes": rung.bytes,
+                "name": rung.name, "title": rung.title, "text": rung.text,
                 "follows": rung.follows, "swapped": rung.swapped, "padded": rung.padded,
-                "enable": rung.enable, "feature": rung.feature, "subgroup": rung.subgroup,
                 "chapter": LADDER[rung.follows].chapter,
                 "choices": [
                     {
@@ -199,17 +172,7 @@ SHADERS: dict[str, Shader] = {
         ),
         Shader(
             "warp_tiled", LADDER["warp_tiled"].title, _WARP, "warp_tiled",
-            files=("fours", "warps", "warp_tiled"), buffers=2, padded=True,
-        ),
-        Shader(
-            "warp_shuffled", "Warp tiles, shuffled", _WARP, "warp_tiled",
-            files=("fours", "warps", "warp_shuffled"), buffers=2, padded=True,
-            enable="subgroups", feature="subgroups", subgroup=32,
-        ),
-        Shader(
-            "warp_half", "Warp tiles, fp16 in memory", _WARP, "warp_tiled",
-            files=("fours", "warps", "warp_tiled"), buffers=2, padded=True, bytes=2,
-            enable="f16", feature="shader-f16",
+            files=("fours", "warp_tiled"), buffers=2, padded=True,
         ),
     )
 }  # fmt: skip

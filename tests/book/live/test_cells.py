@@ -193,13 +193,13 @@ def test_a_picture_that_the_page_has_looks_as_it_does_there(live):
 def test_a_live_widget_is_that_of_the_kernel(live):
     live.evaluate("document.querySelectorAll('details.hide').forEach((d) => { d.open = true; })")
     run(live, 3)
-    widget = cell(live, 3).locator(".run-output .banks")
-    widget.locator(".verdict", has_text="32 different words in 1 bank").wait_for()
-    widget.get_by_label("Padding").fill("4")
-    widget.locator(".verdict", has_text="32 different words in 8 banks: 4 wavefronts").wait_for()
-    write(live, 4, "shown = _\nprint('padding', shown.pad)\nshown.pad = 1")
-    assert run(live, 4) == "padding 4\n"
-    widget.locator(".verdict", has_text="32 different words in 32 banks: 1 wavefront").wait_for()
+    widget = cell(live, 3).locator(".run-output .launch")
+    widget.locator(".formula", has_text="1 * 32 + 5 = 37").wait_for()
+    widget.get_by_role("slider", name="Thread").fill("40")
+    widget.locator(".formula", has_text="1 * 32 + 8 = 40").wait_for()
+    write(live, 4, "shown = _\nprint('thread', shown.thread)\nshown.thread = 1")
+    assert run(live, 4) == "thread 40\n"
+    widget.locator(".formula", has_text="0 * 32 + 1 = 1").wait_for()
     assert live.listener.errors == []
 
 
@@ -207,7 +207,7 @@ def test_run_page_runs_all_of_it(live):
     live.click(".ways summary")
     after(live, lambda: live.click("[data-way=server]"))
     assert shown(live, 2) == "48 elements\n"
-    assert cell(live, 3).locator(".run-output .banks").is_visible()
+    assert cell(live, 3).locator(".run-output .launch").is_visible()
     assert "ZeroDivisionError" in shown(live, 4)
 
 

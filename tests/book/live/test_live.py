@@ -14,7 +14,7 @@ def add(a):
 a = cuda.to_device(np.zeros(4, np.float32))
 add[1, 4](a)
 print(a.copy_to_host())"""
-BANKS = "from kernels.lab.widgets import Banks\nshown = Banks()\nshown"
+LAUNCH = "from kernels.lab.widgets import Launch\nshown = Launch()\nshown"
 PICTURE = "fig, ax = plots.figure()\nplots.show(fig, alt='An empty chart')"
 
 
@@ -26,7 +26,7 @@ def test_a_kernel_runs_in_the_page(opened, small_live_book):
 
 def test_a_widget_tells_python_what_the_reader_does(opened, small_live_book):
     page = opened(small_live_book, "page")
-    write(page, 3, BANKS)
+    write(page, 3, LAUNCH)
     run(page, 3)
     assert state(page).startswith("Ready")
     widget = cell(page, 3).locator(".run-output .widget")

@@ -1,4 +1,4 @@
-"""A row in the interpreter, and what Numba's compiler makes of it for a GPU that is not there."""
+"""A row in the interpreter, by Numba's compiler, and on a GPU: this one or the recorded one."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from functools import cache
 import numpy as np
 
 from microscope import xoroshiro
+from tests.microscope import on_gpu as recorded
 from tests.microscope.cases import from_source
 from tests.microscope.constructs.rows import Row
-from tests.microscope.fuzz import judges, ptx
+from tests.microscope.numba_compiler import compiler, one_line
 
 NAMES = ("out", "x", "y", "k", "m", "g")
 GRID, BLOCK, SIZE = (2,), (32,), 64
@@ -37,7 +38,7 @@ class Verdict:
     refused : str
         Why it does not run, in one line; empty if it does.
     outputs : list of ndarray or None
-        All arrays after the launch; None if nothing could run the compiled code.
+        All arrays after the launch; None if no launch is recorded.
     problems : list of str
         What the microscope reports.
     """
@@ -95,7 +96,7 @@ def here(row: Row) -> Verdict:
 
 @cache
 def there(row: Row) -> Verdict:
-    """The row as Numba compiles it, and executed if its instructions are known."""
+    """The row as Numba compiles it, and what a GPU made of it."""
     from numba import typeof, types
 
     signature = types.void(
@@ -104,17 +105,25 @@ def there(row: Row) -> Verdict:
             for a in arguments()
         )
     )
-    with warnings.catch_warnings(), judges.compiler() as ptx_of:
+    with warnings.catch_warnings(), compiler() as ptx_of:
         warnings.simplefilter("ignore")
         try:
-            text = ptx_of(module_of(row, "numba").kernel.py_func, signature)
+            ptx_of(module_of(row, "numba").kernel.py_func, signature)
         except Exception as error:
-            return Verdict(judges.one_line(error))
-        try:
-            after = ptx.run(text, GRID, BLOCK, arguments())
-        except Exception:
-            return Verdict()
-    return Verdict("", [a for a in after if isinstance(a, np.ndarray)])
+            return Verdict(one_line(error))
+    if not recorded.holds(name(row)):
+        return Verdict()
+    return Verdict("", recorded.outputs(name(row), recorded.arrays(arguments())))
+
+
+def name(row: Row) -> str:
+    """The row's name in the record: other source is another row."""
+    return hashlib.sha256(row.source.encode()).hexdigest()[:16]
+
+
+def near(row: Row) -> float:
+    """How near a GPU's values must be, relatively: it merges products and sums."""
+    return 2e-3 if "16" in row.source else 1e-5
 
 
 def on_gpu(row: Row) -> Verdict:
@@ -128,7 +137,7 @@ def on_gpu(row: Row) -> Verdict:
             module_of(row, "numba").kernel[GRID, BLOCK](*given)
             cuda.synchronize()
         except Exception as error:
-            return Verdict(judges.one_line(error))
+            return Verdict(one_line(error))
     return Verdict("", [a.copy_to_host() for a in given if hasattr(a, "copy_to_host")])
 
 
@@ -139,7 +148,7 @@ def host_on_gpu(row: Row) -> str:
         try:
             module_of(row, "numba")
         except Exception as error:
-            return judges.one_line(error)
+            return one_line(error)
     return ""
 
 
@@ -159,7 +168,7 @@ def beside_gpu(row: Row) -> tuple[str, str]:
     return ("differs" if found else "same"), found
 
 
-def difference(mine: Verdict, theirs: Verdict, near: float = 2e-6) -> str:
+def difference(mine: Verdict, theirs: Verdict, near: float = 1e-5) -> str:
     """Where the values of two verdicts differ; empty where both agree, or one has none."""
     if mine.outputs is None or theirs.outputs is None:
         return ""

@@ -14,7 +14,8 @@ from pathlib import Path
 from kernels import ptx, uint32
 from kernels.backend import cuda, uint8
 from kernels.measure import ncu
-from tests.microscope.counters import REPOSITORY, provenance
+from kernels.measure.bench.provenance import provenance
+from tests.microscope.counters import REPOSITORY
 
 int32 = cuda.int32
 #: What each figure is called by the profiler; operations by format, a multiply-add counting as two.

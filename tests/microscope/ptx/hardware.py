@@ -27,15 +27,14 @@ WORKERS = 14
 SECONDS_OF_A_LAUNCH = float(os.environ.get("SECONDS_OF_A_LAUNCH", 2))  # it takes microseconds
 SECONDS_OF_A_CASE = 40  # compiling included
 LOCK = "/tmp/tile-by-tile-hardware.lock"
-KINDS = ("skew", "pipeline", "mutant", "rung", "bug")
+KINDS = ("pipeline", "mutant", "rung", "bug")
 
 
 def cases(kinds=KINDS) -> list[str]:
     """The names of all cases of some kinds: what they are, and their number."""
-    from tests.microscope.ptx import async_mutants, public_bugs, skewed, test_rungs
+    from tests.microscope.ptx import async_mutants, public_bugs, test_rungs
 
     counts = {
-        "skew": len(skewed.CASES),
         "pipeline": PIPELINES,
         "mutant": len(async_mutants.MUTANTS),
         "rung": len(test_rungs.MUTANTS),
@@ -49,12 +48,10 @@ def of(name: str):
 
     The last but one maps the name of an argument to what it should hold.
     """
-    from tests.microscope.ptx import async_mutants, pipelines, public_bugs, skewed, test_rungs
+    from tests.microscope.ptx import async_mutants, pipelines, public_bugs, test_rungs
 
     kind, _, number = name.partition(" ")
     number = int(number)
-    if kind == "skew":
-        return skewed.CASES[number].launched()
     if kind == "bug":
         return public_bugs.CASES[number].launched()
     if kind == "rung":
@@ -211,7 +208,7 @@ def run(interpreted_file: Path, out: Path, seconds: float) -> list[dict]:
         text = known[name]["case"]
         return kind, text[: text.index("sizes")]  # those of one kernel side by side
 
-    for kind in (("skew",), ("pipeline",), ("mutant", "rung", "bug")):
+    for kind in (("pipeline",), ("mutant", "rung", "bug")):
         some = [n for n in names if n.partition(" ")[0] in kind]
         if not some:
             continue
@@ -265,8 +262,6 @@ def told(rows: list[dict]) -> str:
             counts[key] = counts.get(key, 0) + 1
         equal = sum(r["hash"] == r.get("gpu_hash") for r in some)
         lines.append(f"{kind}: {len(some)}, equal bit for bit {equal}; {counts}")
-        if kind == "skew":
-            lines += [f"  {r['case']}: {r['gpu']} {r.get('rows', '')}" for r in some]
         if kind == "bug":
             lines += [
                 f"  {r['case']}: here {', '.join(r['kinds']) or 'silent'}; GPU {r['gpu']}; "

@@ -53,7 +53,7 @@ MUTANTS = [
      "            ptx.wgmma_wait_group(0, lower, SUMS)", "pass", {Kind.OVERWRITTEN}),
     ("wgmma", "ptx.wgmma_commit_group()", "pass", {Kind.COMMIT}),
     ("wgmma", "ptx.wgmma_fence()", "pass", {Kind.REGISTER_FENCE}),
-    # One warp's wait speaks for its warpgroup, as `skewed` has asked a GPU: nothing goes wrong.
+    # One warp's wait speaks for its warpgroup, on an H200 in 7 of 7 launches: nothing goes wrong.
     ("wgmma", f"{DONE}            cuda.syncthreads()", f"{DONE}            pass", set()),
     ("wgmma", "loaded, TILE_A + TILE_B)", "loaded, TILE_A)", RACES | STUCK | {Kind.BYTES}),
     ("specialized", "mbarrier_wait_parity(empty + 8 * slot, parity ^ 1)",

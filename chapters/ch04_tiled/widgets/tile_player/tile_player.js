@@ -499,7 +499,7 @@ function drawShared({ M, N, K, T, row, col, moment, own, barriers, names, hatch 
   return parts;
 }
 
-/** Recorded and measured speed against the tile size. */
+/** Recorded speed against the tile size. */
 function drawSpeeds(points, tile) {
   const width = 400,
     height = 190,
@@ -534,7 +534,6 @@ function drawSpeeds(points, tile) {
     const shape = {
       numba: () => draw("circle", { cx: px, cy: py, r: 6, ...look }),
       cpp: () => rect(px - 5.5, py - 5.5, 11, 11, look),
-      here: () => draw("path", { d: `M${px} ${py - 8}l8 8l-8 8l-8 -8z`, ...look }),
     }[p.kind]();
     shape.append(draw("title", {}, `tile ${p.tile}, ${p.what}: ${quantity(p.gflops * 1e9, "FLOP/s")}`));
     parts.push(shape);
@@ -544,8 +543,6 @@ function drawSpeeds(points, tile) {
 
 // ---- The widget ---------------------------------------------------------------------------------
 
-/** Milliseconds without a word from the kernel: at first, and while it compiles, checks or times. */
-const PATIENCE = { first: 5000, next: 30000 };
 const PACES = [
   ["700", "slow"],
   ["250", "medium"],
@@ -760,11 +757,7 @@ function render({ model, el }) {
     product = make("div", { class: "scroll" });
   const speeds = draw("svg", { viewBox: "0 0 400 190", role: "img" });
   const speedText = make("p", { class: "source" });
-  const runButton = button("Run on this machine", { onclick: () => run() });
   const yourGpu = make("a", {}, "Run on your GPU");
-  const runText = make("span", { role: "status" });
-  const bar = make("progress", { hidden: true, "aria-label": "The kernel runs" });
-  // The static book has no kernel behind it: no button there that could only say so.
   host.picture.append(
     views,
     make(
@@ -776,7 +769,6 @@ function render({ model, el }) {
     make("p", { class: "source" }, hint, model.widget_manager ? "" : [" ", yourGpu]),
   );
   host.root.append(make("div", { class: "folds" }, folded.element, host.details, race));
-  if (model.widget_manager) host.notes.append(make("div", { class: "run" }, runButton, bar, runText));
   host.details.querySelector("summary").textContent = "Loads, occupancy, speed";
   host.details.append(
     make(
@@ -996,15 +988,11 @@ function render({ model, el }) {
       kind: p.engine,
       what: `${p.engine === "cpp" ? "CUDA C++" : "Numba"} on ${p.gpu}, recorded`,
     }));
-    const here = get("measured")
-      .filter((p) => p.on_gpu)
-      .map((p) => ({ ...p, kind: "here", what: `measured here on ${p.gpu}` }));
-    const all = [...points, ...here];
-    speeds.toggleAttribute("hidden", !all.length);
-    speeds.replaceChildren(...drawSpeeds(all, now.T));
+    speeds.toggleAttribute("hidden", !points.length);
+    speeds.replaceChildren(...drawSpeeds(points, now.T));
     const told = (p) =>
       `${quantity(p.gflops * 1e9, "FLOP/s")} (${p.what}${p.size ? `, ${p.size}³` : ""}${p.cublas_gflops ? `, ${percent(p.gflops / p.cublas_gflops)} of cuBLAS` : ""})`;
-    const at = all.filter((p) => p.tile === now.T);
+    const at = points.filter((p) => p.tile === now.T);
     const kept = [...new Set(points.map((p) => p.tile))].sort((a, b) => a - b);
     const text = at.length
       ? `Tile ${now.T}: ${at.map(told).join("; ")}.`
@@ -1012,11 +1000,7 @@ function render({ model, el }) {
         ? `No speed is recorded for tile ${now.T}; recorded are ${kept.join(", ")}.`
         : "";
     speeds.setAttribute("aria-label", `Speed against tile size. ${text}`);
-    const legend = here.length
-      ? "Circle: Numba; square: CUDA C++; diamond: measured here. "
-      : points.length
-        ? "Circle: Numba; square: CUDA C++. "
-        : "";
+    const legend = points.length ? "Circle: Numba; square: CUDA C++. " : "";
     speedText.textContent = [text, legend + source].filter(Boolean).join(" ");
   }
 
@@ -1052,7 +1036,7 @@ function render({ model, el }) {
       `Tile t = ${act.t} of ${steps}. The quick ones (${names[0]}) ${deed(moment.acts[0])}; the slow ones (${names[1]}) ${deed(moment.acts[1])}. ` +
         `The thread you follow, (${now.col % now.T}, ${now.row % now.T}), is a ${own ? "slow" : "quick"} one and has added ${counts[step]} of ${steps * now.T} terms: acc = ${signed(sums[step])}.`,
     );
-    const static_ = JSON.stringify([now.M, now.N, now.K, now.T, get("gpu"), get("measured").length]);
+    const static_ = JSON.stringify([now.M, now.N, now.K, now.T, get("gpu")]);
     if (cached.static !== static_) {
       cached.static = static_;
       showLedger(now);
@@ -1091,47 +1075,10 @@ function render({ model, el }) {
     );
   }
 
-  // -- The kernel behind the page, if there is one
-  let running = null; // set while an answer is due; each one sets it anew
-  const expect = (patience) => {
-    clearTimeout(running);
-    running = setTimeout(
-      () => finish("No answer: the kernel is busy, has died, or none is running. Run this cell again."),
-      patience,
-    );
-  };
-  function finish(text) {
-    clearTimeout(running);
-    running = null;
-    bar.hidden = true;
-    runButton.disabled = false;
-    runText.textContent = text;
-  }
-  function run() {
-    runButton.disabled = true;
-    bar.hidden = false;
-    runText.textContent = "Asking the kernel …";
-    expect(PATIENCE.first);
-    model.send({ type: "run", tile: get("tile") });
-  }
-  const hear = (message) => {
-    if (message.type === "here" && running === null) runText.textContent = `It runs on: ${message.text}.`;
-    if (message.type === "progress" && running !== null) {
-      expect(PATIENCE.next);
-      runText.textContent = message.text;
-    }
-    if (message.type === "result")
-      finish(message.on_gpu ? `${message.text} ${quantity(message.gflops * 1e9, "FLOP/s")}.` : message.text);
-    if (message.type === "error") finish(message.text);
-  };
-  model.on("msg:custom", hear);
   host.onClose(() => {
     clearInterval(timer);
-    clearTimeout(running);
-    model.off("msg:custom", hear);
   });
-  follow(model, ["M", "N", "K", "tile", "row", "col", "step", "barrier1", "barrier2", "gpu", "measured"], host, show);
-  if (model.widget_manager) model.send({ type: "hello" });
+  follow(model, ["M", "N", "K", "tile", "row", "col", "step", "barrier1", "barrier2", "gpu"], host, show);
   return () => host.close();
 }
 

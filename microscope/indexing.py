@@ -13,12 +13,12 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from . import bfloat16, memory, values
+from .describing import describe_value
 from .errors import KernelError, OutOfBounds, Unsupported
 from .lanes import Lanes, Mask
 from .memory import Array
 from .session import Session
 from .sites import Kind, Problem
-from .wording import describe_value
 
 PARTS = (slice, types.EllipsisType)  # indices that leave an axis, or several
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kernels.lab import trace
-from microscope.requests import global_cost, shared_cost
+from microscope.request_costs import global_cost, shared_cost
 from tests.microscope.cases import from_source
 
 WARPS = 200  # a batch; 4 sizes × 2 spaces × 10 batches make 16 000 requests
