@@ -407,17 +407,18 @@ def make_merge(dtype):
     return merge
 
 
+#: Queries from which on, under a causal mask, jobs differ too much to be dealt out beforehand.
+LONG = 1024
 #: Keys of a split, at the least: fewer take no less time.
 LEAST_SPAN = 512
 
 
-def consumers_of(D: int, M: int, N: int, heads: int, sms: int) -> int:
+def consumers_of(D: int, N: int, causal: bool) -> int:
     """Return how many consumers a block has.
 
-    One, and so two blocks on a multiprocessor, with heads of 64; with heads of 128 for few keys,
-    or where blocks of 128 queries leave multiprocessors idle.
+    One, and so two blocks on a multiprocessor, with heads of 64; with heads of 128 for few keys.
     """
-    return 1 if D == 64 or N <= 256 or cdiv(M, 128) * heads < sms else 2
+    return 1 if D == 64 or N <= (256 if causal else 128) else 2
 
 
 def splits_of(blocks: int, N: int, sms: int) -> tuple[int, int]:
@@ -448,7 +449,7 @@ def launcher(operands, causal: bool, **options: bool) -> Callable[[], object]:
     if M == 1:  # sees all keys; heads that share theirs are queries of one head
         causal, inputs[0], M, shared = False, inputs[0].reshape(-1, shared, D), shared, 1
         heads = len(inputs[0])
-    consumers = options.pop("consumers", consumers_of(D, M, N, heads, sms))
+    consumers = consumers_of(D, N, causal)
     stages = 1 if consumers == 1 and D == 128 else STAGES
     blocks, at_once = cdiv(M, 64 * consumers), (3 - consumers) * sms
     splits, span = splits_of(blocks * heads, N, at_once)
@@ -466,7 +467,9 @@ def launcher(operands, causal: bool, **options: bool) -> Callable[[], object]:
         consumers=consumers, stages=stages, parted=splits > 1, **options,
     )  # fmt: skip
     sizes = map(np.int32, (M, N, shared, heads, splits, span))
-    grid = host.check_grid(min(blocks * heads, at_once) if not causal else blocks * heads)
+    # Jobs of many sizes go to whoever is free: a block for each.
+    each = causal and M > LONG
+    grid = host.check_grid(blocks * heads if each else min(blocks * heads, at_once))
     asked = shared_bytes_of(D, consumers, stages)
     launch = prepared(kernel, grid, (128 * (1 + consumers),), (*maps, *into, *sizes, scale), asked)
     if splits == 1:
