@@ -165,19 +165,8 @@ def make_attention_wgmma(
 
     @cuda.jit(launch_bounds=(THREADS, BLOCKS))
     def attention_wgmma(
-        map_Q,
-        map_K,
-        map_V,
-        O,
-        lse,
-        M,
-        N,
-        shared,
-        heads,
-        splits,
-        span,
-        scale,  # noqa: E741
-    ):
+        map_Q, map_K, map_V, O, lse, M, N, shared, heads, splits, span, scale  # noqa: E741
+    ):  # fmt: skip
         tiles = cuda.shared.array(0, uint8, alignment=1024)
         barriers = cuda.shared.array(BARRIERS, uint64)
         sQ = ptx.shared_address(tiles)

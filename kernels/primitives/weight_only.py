@@ -25,6 +25,7 @@ from kernels.backend.device import device
 from kernels.backend.vector import unrolled
 from kernels.host import cdiv, e4m3, half
 from kernels.host.follow import prepared
+from kernels.primitives import weight_wgmma
 from kernels.primitives.matvec_int4 import GROUP
 
 __all__ = ["Weights", "linear"]
@@ -262,6 +263,8 @@ class Weights(host.Operands):
             x if x.flags.c_contiguous and host.address(x) % 16 == 0 else self._copy(x)
             for x in (weights, scales, X)
         )
+        if not rows and weight_wgmma.pays(self.four, self.M, self.N):
+            return self.around(weight_wgmma.launcher(weights, scales, X, Y, self.four))
         T = 1 << (cdiv(self.M, COLUMNS) - 1).bit_length()
         R = rows or (2 if T <= 4 else 1)
         grid = host.check_grid(cdiv(self.N, ROWS * R))

@@ -1,17 +1,19 @@
 """Products with weights of 4 or 8 bits for more rows of X, on Hopper's tensor cores (``wgmma``).
 
-From some ten rows of X on, it's X that a kernel waits for, which every block reads as a whole. Here
-the TMA unit copies tiles of both to shared memory. A warpgroup takes 64 rows of W as its A, makes
-bfloat16 of them in registers, and all X of a step as its B. Unlike in `weight_only`, k is in
-its natural order: of eight weights of 4 bits each of four threads takes two.
+Every block reads X as a whole, so from some ten rows of X on, blocks should have many rows of W.
+Here the TMA unit copies tiles of both to shared memory. A warpgroup takes 64 rows of W as its A,
+makes bfloat16 of them in registers, and takes all X of a step as its B. Unlike in `weight_only`,
+k is in its natural order: of eight weights of 4 bits each of four threads takes two.
 """
 
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
 
-from kernels import ptx
+from kernels import host, ptx
 from kernels.backend import cuda, float32, int32, uint8, uint32, uint64
+from kernels.backend.device import device
 from kernels.backend.vector import unrolled
 from kernels.host import cdiv, half
 from kernels.host.follow import prepared
@@ -21,6 +23,7 @@ from kernels.primitives.matvec_int4 import GROUP
 ROWS = 64  #: of W, of a warpgroup
 LINE = 128  # bytes of a row of W in a step, and of X in a panel
 SLAB = ROWS * LINE
+ROOM = 226 * 1024  # bytes of shared memory on a multiprocessor
 
 
 @cache
@@ -61,9 +64,7 @@ def make_weight_wgmma(four, BN, CONSUMERS, STAGES, BLOCKS):
     def two_of_eight(word, choice):
         bits = ptx.prmt(word, uint32(0), choice)
         sign, rest = bits & uint32(0x80008000), uint32(bits >> uint32(4)) & uint32(0x07F007F0)
-        return ptx.fma_rn_bf16x2(
-            uint32(sign | rest), uint32(0x7B807B80), uint32(0x80008000)
-        )
+        return ptx.fma_rn_bf16x2(uint32(sign | rest), uint32(0x7B807B80), uint32(0x80008000))
 
     @cuda.jit(device=True, inline="always")
     def fetch(scale, scales, row, step, N, K):
@@ -200,18 +201,31 @@ def shared_bytes_of(four: bool, BN: int, consumers: int, stages: int) -> int:
     return stages * (consumers * SLAB + (4 if four else 2) * BN * LINE)
 
 
-def launcher(weights, scales, X, Y, four: bool, consumers=2, stages=3, blocks=1):
-    """Return a function that launches the kernel on CuPy arrays, contiguous and on 16 bytes."""
+def pays(four: bool, M: int, N: int) -> bool:
+    """Whether this kernel is faster than `weight_only`'s, on a GPU that has its instructions."""
+    gpu = device()
+    if gpu.compute_capability is None or gpu.compute_capability[0] != 9:
+        return False
+    return M > 16 or (four and M > 8 and N >= 2 * ROWS * gpu.sms)
+
+
+def launcher(weights, scales, X, Y, four: bool) -> Callable[[], object]:
+    """Return a function that launches the kernel on CuPy arrays, contiguous, on 16-byte boundaries.
+
+    X, of at most 64 rows, and Y hold the bits of bfloat16.
+    """
     (M, K), N = X.shape, len(weights)
     BN = cdiv(M, 8) * 8
+    consumers = 2 if N >= 2 * ROWS * (device().sms or 1) else 1
+    blocks = 2 if four and BN <= 32 else 1
+    stages = min(6, ROOM // blocks // shared_bytes_of(four, BN, consumers, 1))
     maps = (
         tensor_map(weights.view(np.uint8), ROWS, LINE, "uint8"),
         tensor_map(X, BN, 64, "bfloat16"),
     )
     kernel = make_weight_wgmma(four, BN, consumers, stages, blocks)
     arguments = *maps, scales.reshape(N, -1), Y, *half.int32s(M, N, K)
+    grid = host.check_grid(cdiv(N, ROWS * consumers))
     asked = shared_bytes_of(four, BN, consumers, stages)
-    launch = prepared(
-        kernel, (cdiv(N, ROWS * consumers),), (128 * (1 + consumers),), arguments, asked
-    )
-    return lambda held=(weights, X, arguments): launch()
+    launch = prepared(kernel, grid, (128 * (1 + consumers),), arguments, asked)
+    return lambda held=(weights, X): launch()
