@@ -17,7 +17,7 @@ import ast
 import operator
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +47,8 @@ SCALES = {
     "gflops": (1e9, "FLOP/s"), "cublas_gflops": (1e9, "FLOP/s"), "ns": (1e-9, "s"),
     "bytes_per_second": (1, "B/s"), "share_of_copy": (1, "%"), "seconds": (1, "s"),
     "dram_read_bytes": (1, "B"), "l2_read_bytes": (1, "B"), "l2_write_bytes": (1, "B"),
-    "dram_throughput": (1, "%"), "occupancy": (1, "%"),
+    "dram_throughput": (1, "%"), "occupancy": (1, "%"), "duration": (1, "s"),
+    "l2_throughput": (1, "%"), "sustained.gflops": (1e9, "FLOP/s"),
 }  # fmt: skip
 
 
@@ -72,6 +73,8 @@ class Figure:
         What it is, such as ``"tiled, Numba, 4096³"``.
     digits : int or None
         Digits to show; None for what the unit usually has.
+    record : Record or None
+        What the rows are from, where it isn't the course's own.
     """
 
     number: Any
@@ -79,6 +82,7 @@ class Figure:
     rows: tuple[Row, ...] = ()
     said: str = ""
     digits: int | None = None
+    record: Record | None = None
 
     def __str__(self) -> str:
         if isinstance(self.number, str):
@@ -100,7 +104,7 @@ class Figure:
             unit = next(iter(units - {""}), "")
         said = "; ".join(dict.fromkeys(filter(None, (self.said, other.said))))
         number = compute(self.number, other.number)
-        return Figure(number, unit, (*self.rows, *other.rows), said)
+        return Figure(number, unit, (*self.rows, *other.rows), said, record=self.record)
 
 
 class Source:
@@ -132,12 +136,25 @@ class Source:
         return Figure(row.gflops * 1e9, "FLOP/s", (row,), f"{_said(row)}, the fastest measured")
 
     def row(self, table: str, field: str, **where: Any) -> Figure:
-        """One field of the one row of a table that matches."""
-        row = self._record.row(table, **where)
+        """One field of the one row of a table that matches, in the first record that has it.
+
+        A field within another is named with a point.
+        """
+        first, *inner = field.split(".")
+        having = (
+            record
+            for record in (self._record, *map(records.load, records.names()))
+            if table in record.tables and any(first in row for row in record.rows(table, **where))
+        )
+        record = next(having, self._record)
+        row = record.row(table, **where)
         scale, unit = SCALES.get(field, (1, ""))
-        number = row[field]["median"] if field == "seconds" else row[field]
+        number = row[first]
+        for part in inner or (["median"] if field == "seconds" else []):
+            number = number[part]
         key = ", ".join(str(value) for value in where.values())
-        return Figure(number * scale, unit, (row,), f"{table.replace('_', ' ')}: {key}")
+        said = f"{table.replace('_', ' ')}: {key}"
+        return Figure(number * scale, unit, (row,), said, record=record)
 
     def device(self, field: str, unit: str = "") -> Figure:
         """What the driver said of the GPU."""
@@ -183,11 +200,11 @@ class Source:
 
     def digits(self, figure: Figure, count: int) -> Figure:
         """The same with so many digits: behind the point for a plain number."""
-        return Figure(figure.number, figure.unit, figure.rows, figure.said, count)
+        return replace(figure, digits=count)
 
     def as_share(self, figure: Figure) -> Figure:
         """A ratio as a percentage."""
-        return Figure(figure.number, "%", figure.rows, figure.said)
+        return replace(figure, unit="%")
 
     def _profile(self, rung: str, engine: str, options: dict[str, Any]) -> tuple[Row, Budget]:
         chosen = LADDER[rung].default(engine) | options if rung in LADDER else options
@@ -294,5 +311,5 @@ def origins(path: Path) -> Iterator[tuple[str, str]]:
     source = Source(record, cells)
     for found in INLINE.finditer("\n".join(texts)):
         figure = evaluate(found["name"], source)
-        told = f" {record.caption(*figure.rows)}" if figure.rows else ""
+        told = f" {(figure.record or record).caption(*figure.rows)}" if figure.rows else ""
         yield found["name"], f"{figure.said}.{told}"

@@ -24,6 +24,7 @@ UNITS = {
     "wavefronts": "L1 and shared memory",
     "fp32": "FP32 lanes",
     "tensor": "tensor cores",
+    "port": "port to L2",
     "l2": "L2",
     "dram": "DRAM",
     "latency": "latency",
@@ -47,6 +48,8 @@ class Counts:
         Cycles in which an SM's tensor cores are busy.
     l2_bytes, dram_bytes : float
         Bytes between the SM and L2, and between L2 and memory, in both directions.
+    l2 : float
+        Cycles in which the busiest part of L2 itself is busy.
     wait : float
         Cycles that a warp spends on each FMA whoever else is there: waiting for data or for its
         last result, and issuing.
@@ -62,6 +65,7 @@ class Counts:
     tensor: float | None = None
     l2_bytes: float | None = None
     dram_bytes: float | None = None
+    l2: float | None = None
     wait: float | None = None
     warps: float | None = None
     sources: Mapping[str, str] = field(default_factory=dict)
@@ -77,7 +81,7 @@ class SmRates:
         Multiply-adds of warps: its FP32 lanes over 32.
     dram : float
         Bytes from memory: its share of what the memory delivers.
-    l2 : float
+    port : float
         Bytes from L2: the width of an SM's port to it.
     issue : float
         Instructions of warps: one for each of four schedulers.
@@ -89,7 +93,7 @@ class SmRates:
 
     fp32: float
     dram: float
-    l2: float = 64
+    port: float = 64
     issue: float = 4
     wavefronts: float = 1
     tensor: float | None = None
@@ -117,7 +121,8 @@ class Budget:
             "wavefronts": (counts.wavefronts, limits.wavefronts),
             "fp32": (counts.fp32, limits.fp32),
             "tensor": (counts.tensor, 1),
-            "l2": (counts.l2_bytes, limits.l2),
+            "port": (counts.l2_bytes, limits.port),
+            "l2": (counts.l2, 1),
             "dram": (counts.dram_bytes, limits.dram),
             # Little's law: with w warps in flight, one finishes every 1/w of its own time.
             "latency": (counts.wait, counts.warps),

@@ -35,6 +35,7 @@ OF_CEILING = {
     "wavefronts": ("mio_throttle", "lg_throttle", "short_scoreboard"),
     "fp32": ("math_pipe_throttle",),
     "tensor": ("math_pipe_throttle", "gmma", "warpgroup_arrive"),
+    "port": ("long_scoreboard",),
     "l2": ("long_scoreboard",),
     "dram": ("long_scoreboard",),
     "latency": (),
@@ -73,6 +74,7 @@ def of_profile(row: Mapping[str, Any], warps_per_sm: int = 64) -> Counts:
         tensor=row["tensor_unit"] * measured(row) if row.get("dtype") != "float32" else None,
         l2_bytes=(row["l2_read_bytes"] + row["l2_write_bytes"]) / number,
         dram_bytes=(row["dram_read_bytes"] + row["dram_write_bytes"]) / number,
+        l2=row["l2_throughput"] * measured(row) if "l2_throughput" in row else None,
         wait=instructions * _spent(row, (*OF_OTHERS, "barrier")) or None,
         warps=warps_per_sm * row["occupancy_achieved"],
     )
@@ -178,11 +180,10 @@ def elsewhere(known: Counts, tensor: float | None) -> Counts:
     tensor : float or None
         Multiply-adds of an SM's tensor cores per cycle there.
     """
-    sources = {
-        name: source for name, source in known.sources.items() if name not in ("wait", "warps")
-    }
+    own = dict.fromkeys(("l2", "wait", "warps"))
+    sources = {name: source for name, source in known.sources.items() if name not in own}
     busy = WARP / tensor if tensor and known.tensor else None
-    return replace(known, wait=None, warps=None, tensor=busy, sources=sources)
+    return replace(known, **own, tensor=busy, sources=sources)
 
 
 def rest(row: Mapping[str, Any], verdict: str) -> str:

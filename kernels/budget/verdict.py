@@ -25,7 +25,8 @@ NEEDS = {
     "wavefronts": "L1 and shared memory: {0.wavefronts:.3g} wavefronts per FMA take",
     "fp32": "the FP32 lanes: {0.fp32:.3g} FMAs for each that the product needs take",
     "tensor": "the tensor cores: an FMA takes",
-    "l2": "L2: {0.l2_bytes:.3g} bytes per FMA take",
+    "port": "the port to L2: {0.l2_bytes:.3g} bytes per FMA take",
+    "l2": "L2: an FMA takes",
     "dram": "DRAM: {0.dram_bytes:.3g} bytes per FMA take",
     "latency": "latency: each warp waits {0.wait:.3g} cycles per FMA; {0.warps:.3g} warps overlap, "
     "so an FMA takes",
@@ -38,7 +39,8 @@ COUNTED = {
     "wavefronts": ("wavefronts", "wavefronts", "wavefronts"),
     "fp32": ("fp32", "FMA", "fp32"),
     "tensor": ("tensor", "cycles", None),
-    "l2": ("l2_bytes", "bytes", "l2"),
+    "port": ("l2_bytes", "bytes", "port"),
+    "l2": ("l2", "cycles", None),
     "dram": ("dram_bytes", "bytes", "dram"),
     "latency": ("wait", "cycles of a warp", None),
 }
@@ -50,9 +52,9 @@ def lines(budget: Budget) -> list[tuple[str, str, str, str]]:
     for name, cycles in sorted(budget.ceilings.items(), key=lambda item: -item[1]):
         count, unit, limit = COUNTED[name]
         has = getattr(budget.limits, limit) if limit else (
-            1 if name == "tensor" else budget.counts.warps
+            budget.counts.warps if name == "latency" else 1
         )  # fmt: skip
-        of = {"tensor": "", "latency": " warps"}.get(name, "")
+        of = " warps" if name == "latency" else ""
         needs = f"{getattr(budget.counts, count):.3g} {unit}"
         found.append((UNITS[name], needs, f"{has:.3g}{of}", f"{cycles:.3g}"))
     return found

@@ -262,7 +262,7 @@ def _of_others(
 ) -> Counts:
     """Counts for options that were not profiled: what does not depend on them, and a trace."""
     told = dict.fromkeys(known.sources, "profile of other options")
-    known = replace(known, warps=None, sources=told)
+    known = replace(known, l2=None, warps=None, sources=told)
     products = options.get("products", 1) / row["options"].get("products", 1)
     if known.tensor and products != 1:
         known = replace(known, tensor=products * known.tensor)

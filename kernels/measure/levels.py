@@ -1,6 +1,6 @@
 """Measure how many bytes per second each level of memory delivers, for the roofs of the roofline.
 
-The probes need a GPU; each returns a row as a record's table ``levels`` holds it.
+The probes need a GPU. Nsight Compute runs this module as a program.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from kernels.backend import cupy
 from kernels.backend.device import device
 from kernels.host import cpp
-from kernels.measure import probes
+from kernels.measure import ncu, probes
 from kernels.measure.timing import time as time_launch
 
 __all__ = ["levels", "peak"]
@@ -21,10 +21,27 @@ __all__ = ["levels", "peak"]
 THREADS = 512  # a block, of which an SM holds two or more
 QUARTER = 16  # bytes of a float4
 ROUNDS = 2048
+MODULE = "kernels.measure.levels"
 
 
 def levels() -> list[dict[str, Any]]:
-    """Bytes per second that all SMs together read from shared memory, L1 and L2."""
+    """Rows of a record's table ``levels``: what all SMs together read of each level, and how busy
+    that keeps L2.
+    """
+    rows = [
+        {
+            "level": level, "engine": "cpp", "bytes": moved, "seconds": probes.timing(found),
+            "bytes_per_second": float(f"{moved / found.median:.6g}"),
+        }
+        for level, moved, launch in launches()
+        for found in [time_launch(launch, flush_l2=False, limit=0.5)]
+    ]  # fmt: skip
+    ncu.add_counts(rows, MODULE, "levels", ("l2_throughput",), engines=("cpp",))
+    return [{name: value for name, value in row.items() if name != "engine"} for row in rows]
+
+
+def launches() -> list[tuple[str, int, Callable[[], object]]]:
+    """A level, the bytes that are read, and what reads them from there."""
     blocks = 2 * device().sms
     sums = cupy.empty(blocks * THREADS, np.float32)
     small = cupy.zeros(16 * 1024 // 4, np.float32)
@@ -38,19 +55,11 @@ def levels() -> list[dict[str, Any]]:
     )
     whole = blocks * THREADS * 8 * ROUNDS * QUARTER
     return [
-        _row("shared", whole, lambda: from_shared(grid, block, (np.int32(ROUNDS), sums))),
-        _row("L1", whole, lambda: from_l1(grid, block, (small, np.int32(ROUNDS), sums))),
-        _row("L2", count * QUARTER * rounds, lambda: from_l2(
+        ("shared", whole, lambda: from_shared(grid, block, (np.int32(ROUNDS), sums))),
+        ("L1", whole, lambda: from_l1(grid, block, (small, np.int32(ROUNDS), sums))),
+        ("L2", count * QUARTER * rounds, lambda: from_l2(
             grid, block, (large, np.int32(count), np.int32(rounds), sums))),
     ]  # fmt: skip
-
-
-def _row(level: str, moved: int, launch: Callable[[], object]) -> dict[str, Any]:
-    found = time_launch(launch, flush_l2=False, limit=0.5)
-    return {
-        "level": level, "bytes": moved, "seconds": probes.timing(found),
-        "bytes_per_second": float(f"{moved / found.median:.6g}"),
-    }  # fmt: skip
 
 
 def peak(sms: int, clock: float) -> float:
@@ -63,3 +72,7 @@ def peak(sms: int, clock: float) -> float:
         Of the SMs, in Hz.
     """
     return 128 * sms * clock
+
+
+if __name__ == "__main__":
+    ncu.launch_marked(launch for _, _, launch in launches())

@@ -215,6 +215,7 @@ def _report(C, A, B, want, bound, right) -> str:
     findings = (
         _unwritten(C),
         _misplaced(C, A, B, want, bound),
+        _permuted(C, want, bound),
         _missing_products(C, A, B, want, bound),
         _scaled(C, want, bound),
         _edge(wrong),
@@ -270,6 +271,25 @@ def _misplaced(C, A, B, want, bound) -> str:
     for left, right, text in candidates:
         if left.shape[1] == right.shape[0] and _same(C, left @ right, tolerance(left, right)):
             return text
+    return ""
+
+
+def _permuted(C, want, bound) -> str:
+    """Right rows, or right columns, that stand elsewhere."""
+    C, want, bound = map(cupy.asnumpy, (C, want, bound))
+    for name, turn in (("row", np.asarray), ("column", np.transpose)):
+        got, lines, allowed = turn(C), turn(want), turn(bound)
+        # Sums with a weight for each element tell lines apart.
+        weights = 1 + np.arange(lines.shape[1], dtype=np.float64) ** 2
+        sums, order = lines @ weights, np.argsort(lines @ weights)
+        above = np.searchsorted(sums[order], got @ weights).clip(1, len(order) - 1)
+        near = np.stack([order[above - 1], order[above]])
+        source = near[abs(sums[near] - got @ weights).argmin(axis=0), np.arange(len(order))]
+        if _same(got, lines[source], allowed[source]):
+            line = int(np.flatnonzero(source != np.arange(len(source)))[0])
+            return (
+                f"right {name}s in wrong places: {name} {line} holds {name} {source[line]} of A·B"
+            )
     return ""
 
 

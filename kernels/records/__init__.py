@@ -17,7 +17,7 @@ from kernels.records.record import (
     read,
     write,
 )
-from kernels.records.table import Table, ablation
+from kernels.records.table import Table, ablation, sustained
 
 __all__ = [
     "DEFAULT_GPU",
@@ -36,5 +36,6 @@ __all__ = [
     "merge",
     "names",
     "read",
+    "sustained",
     "write",
 ]

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Mapping
 from html import escape
 from typing import Any
 
+from kernels.basics.units import percent
 from kernels.records.record import field_of
 
-__all__ = ["Table", "ablation"]
+__all__ = ["Table", "ablation", "sustained"]
 
 
 class Table:
@@ -112,3 +113,40 @@ def ablation(rows: Iterable[Any], caption: str = "") -> Table:
         before[row.N] = row
     heads = [head for size in before for head in (f"{size}³", "gain")]
     return Table([(what, *cells) for what, cells in lines.items()], ("added", *heads), caption)
+
+
+def sustained(record: Any, dtype: str, titles: Mapping[str, str], size: int = 8192) -> Table:
+    """Recorded speeds of products at size³ in bursts and without a break, with the power.
+
+    Parameters
+    ----------
+    record : Record
+        With a table ``sustained``; without one, the table is empty and says so.
+    dtype : str
+    titles : mapping of rung to str
+        What to call rungs and libraries.
+    size : int
+    """
+    rows = [r for r in record.tables.get("sustained", ()) if (r.dtype, r.N) == (dtype, size)]
+    if not rows:
+        return Table([], (), "Not in this record yet: `make record` on a GPU measures it.")
+    library = next(row for row in rows if row.engine == "library")
+    lines = []
+    for row in rows:
+        held = row["sustained"]
+        speeds = [
+            f"{now / 1000:.{1 if now < 1e5 else 0}f} ({percent(now / of)})"
+            for now, of in ((row.gflops, library.gflops),
+                            (held["gflops"], library["sustained"]["gflops"]))
+        ]  # fmt: skip
+        language = {"numba": "Numba", "cpp": "CUDA C++"}.get(row.engine)
+        power = f"{held['watts']:.0f} of {held['limit']:.0f} W" if "watts" in held else None
+        lines.append((titles[row.rung], language, *speeds, power))
+    caption = (
+        "TFLOP/s; in brackets the share of cuBLAS. Bursts last about a millisecond, with rests "
+        "between; sustained is more than a second without one, with the power at its "
+        "end. L2 is warm: it holds what the last launch left. No launch starts before the last has "
+        f"ended. {record.caption(rows[0])}"
+    )
+    heads = ("written in", "burst", "sustained", "power")
+    return Table(lines, (f"{size}³, {dtype}", *heads), caption)

@@ -50,8 +50,8 @@ def make_specialized(BN=256, dtype="bfloat16", out_dtype="float32"):
             ptx.setmaxnreg_dec(40)
             if tid == 0:
                 for step in range(steps):
-                    # On the first round nobody has to empty a slot: the phase before the first
-                    # counts as over.
+                    # On the first round nobody has to empty a slot: the phase
+                    # before the first counts as over.
                     ptx.mbarrier_wait_parity(empty + 8 * slot, parity ^ 1)
                     loaded = full + 8 * slot
                     sA = ring + slot * STAGE
@@ -78,7 +78,7 @@ def make_specialized(BN=256, dtype="bfloat16", out_dtype="float32"):
                 for k in range(0, BK, 16):
                     a = ptx.matrix_descriptor(sA + upper * 128 + k * 2, 16)
                     b = ptx.matrix_descriptor(sB + k * 128, PANEL)
-                    multiply_add(acc, a, b, step + k)  # the first overwrites acc (scale-d = 0)
+                    multiply_add(acc, a, b, step + k)  # the first overwrites acc
                 unrolled()
                 ptx.wgmma_commit_group()
                 # Leave this group in flight; the previous one is complete.

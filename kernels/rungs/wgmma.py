@@ -49,14 +49,17 @@ def make_wgmma(dtype="bfloat16", out_dtype="float32"):
 
             ptx.wgmma_fence()
             for k in range(0, BK, 16):
+                a = ptx.matrix_descriptor(sA + k * 2, 16)
+                below = ptx.matrix_descriptor(sA + 64 * 128 + k * 2, 16)
                 b = ptx.matrix_descriptor(sB + k * 128, PANEL)
-                # The first wgmma overwrites the accumulators (scale-d = 0).
-                multiply_add(upper, ptx.matrix_descriptor(sA + k * 2, 16), b, k0 + k)
-                multiply_add(lower, ptx.matrix_descriptor(sA + 64 * 128 + k * 2, 16), b, k0 + k)
+                # At k = 0, wgmma overwrites the accumulators.
+                multiply_add(upper, a, b, k0 + k)
+                multiply_add(lower, below, b, k0 + k)
             unrolled()
             ptx.wgmma_commit_group()
             ptx.wgmma_wait_group(0, upper, SUMS)
-            ptx.wgmma_wait_group(0, lower, SUMS)  # tells the compiler that lower changes, too
+            # One wait is enough; this one tells the compiler that lower changes, too.
+            ptx.wgmma_wait_group(0, lower, SUMS)
             # A precaution: thread 0 has waited for the products of all four warps.
             cuda.syncthreads()
 

@@ -100,6 +100,10 @@ def broken(name):
         C[32:] += 1
     elif name == "edge columns":
         C[:, 64:] += 1
+    elif name == "halves exchanged":
+        C[:] = C[[*range(8, 16), *range(8), *range(16, M)]]
+    elif name == "columns reversed":
+        C = C[:, ::-1]
     elif name == "half precision":
         C = (A.astype(np.float16).astype("f4")) @ (B.astype(np.float16).astype("f4"))
     elif name == "noise":
@@ -121,6 +125,8 @@ LOOKS_LIKE = {
     "overwritten sum": "only the last 5 of K = 53 products are there: set instead of added to?",
     "edge rows": "only the last rows (32 to 44) are wrong: the guard of the edge tile?",
     "edge columns": "only the last columns (64 to 69) are wrong: the guard of the edge tile?",
+    "halves exchanged": "right rows in wrong places: row 0 holds row 8 of A·B",
+    "columns reversed": "right columns in wrong places: column 0 holds column 69 of A·B",
     "half precision": "small errors, as of arithmetic in fewer than float32's 24 bits",
     "noise": "no pattern recognised",
 }

@@ -21,6 +21,7 @@ MARKS = {
     "wavefronts": ("o", MEMORY["shared"], 0),
     "fp32": ("|", "#808080", -0.21),
     "tensor": ("s", "#c8700a", 0),
+    "port": (">", MEMORY["L2"], 0.21),
     "l2": ("^", MEMORY["L2"], 0.21),
     "dram": ("d", MEMORY["global"], -0.21),
     "latency": ("x", INK, 0.21),

@@ -3,6 +3,7 @@
 from kernels.measure.bench import (
     ablation,
     attention,
+    attention_spans,
     broken_kernels,
     counters,
     frameworks,
@@ -14,6 +15,7 @@ from kernels.measure.bench import (
     memory,
     primitives,
     resources,
+    sustained,
     vectors,
 )
 from kernels.measure.bench.step import Step
@@ -34,6 +36,8 @@ MODULES = (
     frameworks,
     primitives,
     attention,
+    attention_spans,
+    sustained,
 )
 
 
