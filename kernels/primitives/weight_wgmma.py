@@ -217,7 +217,7 @@ def launcher(weights, scales, X, Y, four: bool) -> Callable[[], object]:
     (M, K), N = X.shape, len(weights)
     BN = cdiv(M, 8) * 8
     consumers = 2 if N >= 2 * ROWS * (device().sms or 1) else 1
-    blocks = 2 if four and BN <= 32 else 1
+    blocks = 2 if four and BN <= 16 else 1  # more sums leave too few registers
     stages = min(6, ROOM // blocks // shared_bytes_of(four, BN, consumers, 1))
     maps = (
         tensor_map(weights.view(np.uint8), ROWS, LINE, "uint8"),
