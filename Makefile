@@ -30,13 +30,13 @@ cuda:  ## the CUDA C++ program of kernels/program, in _build/program (needs CMak
 	@cmake --build _build/program >/dev/null
 	@echo "_build/program/matmul --help says what it takes"
 
-bench:  ## measure the ladder on this machine
+bench:  ## measure all that a record holds on this machine
 	@$(RUN) -m kernels bench
 
 record:  ## on a GPU: execute the chapters and store what was measured
 	@$(RUN) -m kernels record
 
-check:  ## the tests of what changed since main: 30 seconds at most (ARGS=--all: every unit test)
+check:  ## the tests of what changed since main, for about half a minute (ARGS=--all: every unit test)
 	@$(RUN_TEST) -m tests.check $(ARGS)
 
 test:  ## the whole test suite in two processes (ARGS="-k name" narrows it, in one)

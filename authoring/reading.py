@@ -45,7 +45,6 @@ BUDGETS = {"words": 3000, "predictions": 8, "minutes": 45, "pictures": 5}
 #: Pages with limits of their own.
 OTHER_BUDGETS = {
     "00-climb": BUDGETS | {"minutes": 60},
-    "08-tensor-cores": BUDGETS | {"minutes": 90},
     "10-practice": {"words": 3040},
 }
 

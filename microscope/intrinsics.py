@@ -111,7 +111,7 @@ def _static(run, n, shape, dtype, alignment) -> Array:
     array = run.memory.shared_array(shape, dtype, base)
     if KEY in run.shared:
         block = run.shared[KEY]
-        array.buffer.flat = block.place(base, array.buffer.flat.nbytes).view(dtype)
+        block.place(base, array.buffer)
     if run.tracer is not None:
         run.tracer.watch(array.buffer, s.warps_per_block)
         if KEY in run.shared:
@@ -131,6 +131,8 @@ def _dynamic(run, dtype) -> Array:
         None, "shared", dtype, padded // dtype.itemsize, raw.view(dtype), 0, (n,), (1,)
     )
     array = run.shared[key] = Array(buffer, 0, (n,), (1,))
+    if KEY in run.shared:
+        run.shared[KEY].arrays.setdefault(run.shared[KEY].start, buffer)
     if run.tracer is not None:
         views = [k for k in run.shared if isinstance(k, tuple) and k[0] == "dynamic"]
         run.tracer.watch(buffer, s.warps_per_block)

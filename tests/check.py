@@ -124,9 +124,9 @@ def exercises_of(path: Path) -> list[str]:
 
 
 def mirrors(path: str, root: Path = ROOT) -> list[str]:
-    """The tests that mirror a file, or else the nearest folder that it is in.
+    """The tests that mirror a file, or the nearest module that it is in.
 
-    Those of ``kernels/host/tuned.py`` are ``tests/host/test_tuned.py`` or ``tests/host/tuned``.
+    Those of ``kernels/records/roofline.py`` are ``tests/records/test_roofline.py``.
     """
     inner = _inner(path)
     while inner:
@@ -228,6 +228,8 @@ class Budget:
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list) -> None:
         def wanted(item) -> bool:
             pages = self.pages.get(self.file(item), set())
+            if self.seconds <= PAGE and "book" in getattr(item, "fixturenames", ()):
+                return False  # to build the book alone takes longer
             return not pages or any(page in item.nodeid for page in pages)
 
         dropped = [item for item in items if not wanted(item)]

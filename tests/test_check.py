@@ -108,6 +108,14 @@ def test_the_nearest_come_first_and_the_rest_is_left_when_the_time_is_up():
     assert budget.pytest_runtest_protocol(items[0]) is True and budget.left == 1
 
 
+def test_for_a_page_the_book_is_not_built():
+    items = [SimpleNamespace(nodeid=f"tests/a.py::{n}", fixturenames=[n]) for n in ("book", "page")]
+    hook = SimpleNamespace(pytest_deselected=lambda items: None)
+    budget = check.Budget(check.PAGE, ["tests/a.py"])
+    budget.pytest_collection_modifyitems(SimpleNamespace(hook=hook), items)
+    assert [item.nodeid for item in items] == ["tests/a.py::page"]
+
+
 def test_every_path_of_the_whole_check_is_there():
     for path in (
         check.STYLE,

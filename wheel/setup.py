@@ -35,9 +35,10 @@ class Build(build_py):
     """Copies the packages, and then writes the names anew."""
 
     def find_package_modules(self, package, package_dir):
-        """All modules but the course's command line."""
+        """All modules but the course's command line, and what reads records of several GPUs."""
+        left_out = (NAME, "__main__"), (f"{NAME}.records", "distributed")
         found = super().find_package_modules(package, package_dir)
-        return [each for each in found if each[:2] != (NAME, "__main__")]
+        return [each for each in found if each[:2] not in left_out]
 
     def run(self):
         """Copy everything, from scratch where an older build is there."""

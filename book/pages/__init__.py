@@ -1,10 +1,10 @@
 """Sphinx extension: what turns the chapters into pages that need no other host and no kernel.
 
-A page's body is a tree, which `code`, `text`, `slim`, `opening`, `hero`, `place`, `legible`,
-`predict`, `quiz`, `widgets`, `your_gpu`, `progress`, `calibration`, `ways`, `live` and
-`floorplan` change in turn. `maths` writes formulas, `head`
-describes a page and chooses its scripts, `fonts` holds its letters, `search` and `glossary` its
-words, `theme` drops what no page uses, and `styles` makes one style sheet of what is left.
+A page's body is a tree, which `code`, `text`, `slim`, `opening`, `hero`, `legible`,
+`predict`, `quiz`, `widgets`, `your_gpu`, `progress`, `calibration`, `ways`, `live` and `floorplan`
+change in turn. `maths` writes formulas, `head` describes a page and chooses its scripts, `fonts`
+holds its letters, `search` and `glossary` its words, `theme` drops what no page uses, and `styles`
+makes one style sheet of what is left.
 """
 
 from __future__ import annotations
@@ -34,7 +34,6 @@ from . import (
     live,
     maths,
     opening,
-    place,
     predict,
     progress,
     quiz,
@@ -72,7 +71,6 @@ def finish_page(
     ):  # fmt: skip
         change(body)
     text.name_origins(body, Path(app.env.doc2path(page)))
-    place.tell_lengths(context, body, page)
     for script in ("parts", "scroll", "place", "glossary", "code", "kept", "totals", "done"):
         load(app, script)
     if body.select_one("a.start"):

@@ -106,7 +106,7 @@ class Budget:
     Attributes
     ----------
     counts : Counts
-    limits : Limits
+    limits : SmRates
     """
 
     counts: Counts

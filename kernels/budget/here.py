@@ -64,7 +64,7 @@ class Setting:
     ----------
     record : Record
         The one whose profiles counts come from.
-    machine : Machine
+    machine : MeasuredGpu
     """
 
     record: records.Record

@@ -205,7 +205,7 @@ def from_profile(
         Of its counts.
     options : Options
         Those of the profiled launch.
-    machine : Machine
+    machine : MeasuredGpu
     resident : int
         Blocks that an SM holds.
     """
@@ -242,8 +242,8 @@ def time(
     ----------
     options : Options
         Of a rung, such as ``LADDER["tiled"].Options(tile=16)``.
-    pace : Pace
-    machine : Machine
+    pace : CyclesPerFma
+    machine : MeasuredGpu
     resident : int
         Blocks that an SM holds.
     shape : tuple of int

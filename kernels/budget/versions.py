@@ -32,7 +32,7 @@ class RungVersion:
     Attributes
     ----------
     budget : Budget
-    pace : Pace
+    pace : CyclesPerFma
     resident : int
         Blocks that an SM holds.
     row : mapping or None
@@ -204,7 +204,7 @@ def version(
         M, N, K.
     dtype : str
         By default the rung's first.
-    machine_of : Machine, optional
+    machine_of : MeasuredGpu, optional
         Another GPU than the record's: then its counts stand in, and in the same generation also
         the cycles that were profiled.
     others : sequence of Record, optional

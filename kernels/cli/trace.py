@@ -19,7 +19,7 @@ TRACED, TRACED_IN_PART = 192, 4096
 @rung_options
 def trace(rung: Rung, size: int, **options: int | None) -> None:
     """Count the memory requests of RUNG at SIZE with the microscope, line by line."""
-    options = rung.defaults | given(options)
+    options = given(options)
     if size > TRACED_IN_PART:
         raise ValueError(f"size {size} is too large to trace: use {TRACED_IN_PART} or less")
     whole = size <= TRACED

@@ -283,7 +283,7 @@ class Fp8Rung(HopperRung):
 RUNG = Fp8Rung(
     name="fp8",
     title="fp8",
-    chapter="08-tensor-cores",
+    chapter="08b-hopper",
     Options=Options,
     make=make_fp8,
     engines=("numba", "cpp"),

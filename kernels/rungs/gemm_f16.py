@@ -691,7 +691,7 @@ class GemmF16(HopperRung):
 RUNG = GemmF16(
     name="gemm_f16",
     title="General, 16 bits",
-    chapter="08-tensor-cores",
+    chapter="08b-hopper",
     Options=Options,
     make=make_gemm_f16,
     engines=("numba",),

@@ -209,7 +209,7 @@ class Persistent(HopperRung):
 RUNG = Persistent(
     name="persistent",
     title="Persistent",
-    chapter="08-tensor-cores",
+    chapter="08b-hopper",
     Options=Options,
     make=make_persistent,
     engines=("numba", "cpp"),

@@ -117,7 +117,7 @@ class Options(HopperTiles):
 RUNG = HopperRung(
     name="specialized",
     title="Specialised",
-    chapter="08-tensor-cores",
+    chapter="08b-hopper",
     Options=Options,
     make=make_specialized,
     engines=("numba", "cpp"),

@@ -501,7 +501,7 @@ class StreamK(HopperRung):
 RUNG = StreamK(
     name="stream_k",
     title="Stream-K",
-    chapter="08-tensor-cores",
+    chapter="08b-hopper",
     Options=Options,
     make=make_stream_k,
     engines=("numba", "cpp"),

@@ -92,7 +92,7 @@ class Options(HopperTiles):
 RUNG = HopperRung(
     name="wgmma",
     title="wgmma and TMA",
-    chapter="08-tensor-cores",
+    chapter="08b-hopper",
     Options=Options,
     make=make_wgmma,
     engines=("numba", "cpp"),

@@ -27,8 +27,13 @@ class Mbarrier:
     flying : list
         Copies that were asked for in this phase and have not arrived.
     passed : dict
-        Line, parity and phase of a warp's last wait, and whether it was for a phase that this warp
-        knew to be over; by the warp's number.
+        Line, parity and phase of a warp's last wait, whether it was for a phase that this warp
+        knew to be over, and whether it was a first round's; by the warp's number.
+    meant : dict
+        Parity that a warp last asked for, and the phase that it means: 0 or the one before if it
+        comes for the first time, then one more with each other parity; by the warp's number.
+    came : list of dict
+        Lines of the arrivals by (block, warp), for each phase.
     crowd : tuple of int or None
         Line and arrivals of an instruction that brought more than a phase takes.
     """
@@ -41,7 +46,9 @@ class Mbarrier:
         self.maker, self.made = warp, int(warp.clock[warp.actor])
         self.shown = False  # to the asynchronous proxy, and to other blocks
         self.flying: list = []
-        self.passed: dict[int, tuple[int, int, int, bool]] = {}
+        self.passed: dict[int, tuple[int, int, int, bool, bool]] = {}
+        self.meant: dict[int, tuple[int, int]] = {}
+        self.came: list[dict[tuple[int, int], int]] = [{}]
         self.crowd: tuple[int, int] | None = None
         self.released = [np.zeros(block.cluster.actors, np.int64) for _ in range(2)]
         self.over = [np.zeros(block.cluster.actors, np.int64) for _ in range(2)]
@@ -54,8 +61,11 @@ class Mbarrier:
     @property
     def name(self) -> str:
         """What messages call it."""
-        number = f"{self.stage} of " if len(self.alike) > 1 else ""
-        return f"mbarrier {number}`{self.text}` (made at line {self.line})"
+        if len(self.alike) == 1:
+            return f"mbarrier `{self.text}` (made at line {self.line})"
+        several = self.text.partition(" + ")[0]  # of `full + 8 * slot`, where they begin
+        several = several if several.isidentifier() else self.text
+        return f"mbarrier {self.stage} of `{several}` (made at line {self.line})"
 
     @property
     def stage(self) -> int:
@@ -79,10 +89,13 @@ class Mbarrier:
     def why(self, warp: int) -> str:
         """What may have kept a warp waiting, for a report: empty if nothing is known."""
         others = [bar.stage for bar in self.alike if bar.phase and bar is not self]
-        line, bit, phase, idle = self.passed.get(warp, (0, 0, self.phase, False))
+        line, bit, phase, idle, first = self.passed.get(warp, (0, 0, self.phase, False, False))
         if self.crowd:
             return f": line {self.crowd[0]} brings {self.crowd[1]} arrivals of a warp at once"
-        if phase < self.phase:
+        meant = self.meant.get(warp, (0, self.phase))[1]
+        if 0 <= meant <= self.phase - 2:
+            return self.overrun(warp, meant)
+        if phase < self.phase and not first:
             if idle:
                 return f": line {line} asked for parity {bit} in phase {phase}, and didn't wait"
             return f": no wait here was for phase {phase} (parity {phase % 2})"
@@ -93,14 +106,41 @@ class Mbarrier:
         number = "numbers" if len(others) > 1 else "number"
         return f": what came went to {number} " + ", ".join(map(str, sorted(others)))
 
+    def overrun(self, warp: int, meant: int) -> str:
+        """Say who ended phases that a warp, which still waits for phase `meant`, never saw."""
+        over = self.came[meant : self.phase]
+        last = f"{'and' if len(over) == 2 else 'to'} {self.phase - 1}"
+        said = f": warp {warp} means phase {meant}, but phases {meant} {last} are over: "
+        everyone = {who for phase in over for who in phase}
+        always = [who for who in everyone if all(who in phase for phase in over)]
+        if not always:
+            names = " and ".join(f"warp {index}" for _, index in sorted(everyone))
+            return f"{said}{names} end one each, so init it with more arrivals"
+        rank, index = min(always)
+        line = over[0][rank, index]
+        said += f"warp {index} arrived in each (line {line}) without waiting for warp {warp}"
+        for bar in self.block.barriers.values():
+            line, bit, phase, idle, first = bar.passed.get(index, (0, 0, 0, False, True))
+            if rank == self.block.rank and idle and not first and bar.stage == self.stage:
+                said += f"; line {line} asked for parity {bit} in phase {phase}, and didn't wait"
+        return said
+
+    def first_round(self, warp: Warp) -> bool:
+        """Whether a warp waits before it has arrived at this stage's other barriers."""
+        who = warp.block.rank, warp.index
+        others = [b for b in self.block.barriers.values() if b.line != self.line]
+        others = [b for b in others if b.stage == self.stage]
+        return bool(others) and not any(who in phase for b in others for phase in b.came)
+
     def acquire(self, clocks) -> None:
         """Take over the clocks that whoever arrives releases."""
         for own, other in zip(self.released, clocks, strict=True):
             np.maximum(own, other, out=own)
 
-    def arrive(self, times: int, clocks, line: int) -> None:
+    def arrive(self, times: int, clocks, line: int, warp: Warp) -> None:
         """Count arrivals."""
         self.acquire(clocks)
+        self.came[-1][warp.block.rank, warp.index] = line
         if times > self.count:
             self.crowd = line, times
         while times > 0:
@@ -110,9 +150,14 @@ class Mbarrier:
             if not self.pending:
                 if not self.end_phase(line) and times:
                     what = "an arrival" if times == 1 else f"{times} arrivals"
+                    why = ""
+                    if self.bytes > 0:
+                        why = ", and its bytes are still on their way: wait first until they have "
+                        why += "come and been used"
                     self.block.cluster.problem(
                         Kind.ARRIVALS, line,
-                        f"{what} too many at {self.name}: its phase takes {self.count}",
+                        f"{what} too many at {self.name}: phase {self.phase} takes {self.count}"
+                        + why,
                         self.block.number,
                     )  # fmt: skip
                     return
@@ -138,6 +183,7 @@ class Mbarrier:
         self.flying.clear()
         self.block.cluster.note("phase", self.block, line, barrier=self.address, number=self.phase)
         self.phase += 1
+        self.came.append({})
         self.pending = self.count
         self.over = [c.copy() for c in self.released]
         self.over[0][self.actor] = self.released[0][self.actor] = self.phase
@@ -214,7 +260,7 @@ def arrive(run, n, m, address, size=None):
         if bar is not None:
             bar.bytes += int(sizes[addresses == where].astype(np.int64).sum())
             warp.block.cluster.note("arrive", warp.block, n.lineno, warp.index, bar.address)
-            bar.arrive(int((addresses == where).sum()), clocks, n.lineno)
+            bar.arrive(int((addresses == where).sum()), clocks, n.lineno, warp)
 
 
 def arrive_cluster(run, n, m, address, rank):
@@ -238,7 +284,7 @@ def arrive_cluster(run, n, m, address, rank):
         bar = at(run, n, where, warp, block)
         if bar is not None:
             cluster.note("arrive", block, n.lineno, warp.index, bar.address)
-            bar.arrive(1, clocks, n.lineno)
+            bar.arrive(1, clocks, n.lineno, warp)
 
 
 def peer(warp: Warp, rank: int, n) -> Block | None:
@@ -261,6 +307,11 @@ def wait_parity(run, n, m, address, parity):
         if bar is None:
             continue
 
+        last, meant = bar.meant.get(warp.index, (1 - bit, -bit - 1))
+        if bit == last:  # the same again: it says nothing about which phase it means
+            meant = bar.phase - (bar.phase % 2 != bit) - 1
+        bar.meant[warp.index] = bit, meant + 1
+
         def missing(bar=bar, bit=bit) -> str:
             return f"the end of phase {bar.phase} (parity {bit}) of {bar.name}, which {bar.lacks}"
 
@@ -268,8 +319,10 @@ def wait_parity(run, n, m, address, parity):
             n.lineno, lambda bar=bar, bit=bit: bar.phase % 2 != bit, missing, bar.address,
             lambda bar=bar: bar.why(warp.index),
         )  # fmt: skip
-        before = bar.passed.get(warp.index, (0, 0, 0, False))
-        bar.passed[warp.index] = n.lineno, bit, bar.phase, before[2] == bar.phase
+        before = bar.passed.get(warp.index, (0, 0, 0, False, False))
+        idle = before[2] == bar.phase
+        first = idle and not bar.phase and bar.first_round(warp)
+        bar.passed[warp.index] = n.lineno, bit, bar.phase, idle, first
         warp.acquire(*bar.over)
 
 

@@ -120,6 +120,7 @@ class Block:
         self.free = 0  # registers that warps have given back
         self.warps = [Warp(self, w) for w in range(session.warps_per_block)]
         self.warpgroups: list = []
+        self.arrays: dict[int, object] = {}  # buffers by their first byte
         self.barriers: dict[int, object] = {}
         self.named: dict[int, object] = {}
         self.left = False
@@ -138,11 +139,24 @@ class Block:
         """Of all threads together."""
         return self.registers * WARP * len(self.warps)
 
-    def place(self, base: int, size: int) -> np.ndarray:
-        """The bytes of a declared array that lies at `base` behind dynamic memory."""
-        start = self.static + base
+    def place(self, base: int, buffer) -> None:
+        """Let a declared array lie at `base` behind dynamic memory."""
+        start, size = self.static + base, buffer.flat.nbytes
+        self.arrays[start] = buffer
         self.end = max(self.end, start + size)
-        return self.memory[start : start + size]
+        buffer.flat = self.memory[start : start + size].view(buffer.dtype)
+
+    def place_of(self, byte: int) -> str:
+        """What messages call a byte: its element, or its number in an array of bytes."""
+        start = max((start for start in self.arrays if start <= byte), default=None)
+        if start is None or self.arrays[start].name is None:
+            return f"byte {byte} of shared memory"
+        buffer = self.arrays[start]
+        element = (byte - start) // buffer.dtype.itemsize
+        if buffer.dtype == np.uint8 or element >= buffer.size:
+            return f"byte {byte - start} of `{buffer.name}`"
+        index = ", ".join(str(int(i)) for i in np.unravel_index(element, buffer.shape))
+        return f"{buffer.name}[{index}]"
 
     def address_of(self, a: Array):
         """Address of an array's first element."""
@@ -198,10 +212,16 @@ class Block:
         x, y, z = thread
         return (x + bx * (y + by * z)) // WARP
 
+    def who(self, event: ClockedAccess) -> str:
+        """Whose access it is: a warp's, where its threads act together."""
+        if event.what == "wgmma":
+            return f"warp {self.warp_of(event.thread)}"
+        return f"thread {event.thread}"
+
     def clashes(self, clash: Clash, second: ClockedAccess, op: str) -> None:
         """Turn a clash into a problem."""
         first, byte = clash.first, clash.word * 4
-        where = f"byte {byte} of shared memory"
+        where = self.place_of(byte)
         if first is None:
             kind = Kind.UNINITIALISED
             text = (
@@ -226,11 +246,12 @@ class Block:
         elif first.barrier is not None and op == "reads":
             kind, bar = Kind.TOO_EARLY, first.barrier
             text = (
-                f"{second.what} of thread {second.thread} of block {second.block} reads {where} "
+                f"{second.what} of {self.who(second)} of block {second.block} reads {where} "
                 f"while the copy of line {first.line} may still be writing it: nothing here has "
                 f"waited for phase {first.phase} (parity {first.phase % 2}) of {bar.name}"
             )
-            line, bit, phase, idle = bar.passed.get(self.warp_of(second.thread), (0, 0, -1, False))
+            passed = bar.passed.get(self.warp_of(second.thread), (0, 0, -1, False))
+            line, bit, phase, idle = passed[:4]
             if idle and phase == first.phase:
                 text += f": line {line} asked for parity {bit} in phase {phase}, and didn't wait"
         elif op == "writes" and first.reads:
@@ -240,7 +261,7 @@ class Block:
                 what = "cp_async_bulk_wait_group_read"
             text = (
                 f"{second.what} of line {second.line} writes {where} while {first.what} of line "
-                f"{first.line} (thread {first.thread} of block {first.block}) may still read it: "
+                f"{first.line} ({self.who(first)} of block {first.block}) may still read it: "
                 f"free it only behind {what}"
             )
         else:

@@ -150,13 +150,16 @@ class _Run:
             key = (request.line, missing, r.shared[KEY].number)
             reasons.setdefault(key, []).append(r.lanes.warp)
         lines = [
-            f"{_warps(warps)} of block {block} at line {line} for {missing}"
+            f"{_warps(warps)} of block {block} wait{'s' * (len(warps) == 1)} at line {line} for "
+            + missing
             for (line, missing, block), warps in sorted(reasons.items())
         ]
         (line, _, block), warps = min(reasons.items())
+        others = (other for other, *_ in sorted(reasons) if other != line)
         self.cluster.problem(
-            Kind.DEADLOCK, line, "nothing can go on: waiting are " + "; ".join(lines), block,
+            Kind.DEADLOCK, line, "nothing can go on: " + "; ".join(lines), block,
             self.cluster.blocks[0].warps[warps[0]].thread(0), count=32 * len(self.waiting),
+            other_line=next(others, None),
         )  # fmt: skip
         raise StopRun
 

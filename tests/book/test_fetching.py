@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import os
 import re
 import subprocess
 import sys
-import threading
-import zipfile
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -47,41 +43,6 @@ def bare_macos() -> None:
         pytest.skip("a browser in /Applications cannot be hidden")
 
 
-def archive(name: str, script: str) -> bytes:
-    """A zip file with one program in a folder of the archive's name."""
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as file:
-        program = re.sub(r"-(linux|mac|win).*", "", name)
-        entry = zipfile.ZipInfo(f"{name}/{program}")
-        entry.external_attr = 0o100755 << 16
-        file.writestr(entry, script)
-    return packed.getvalue()
-
-
-@pytest.fixture
-def host(browser):
-    """Playwright's host of downloads, whose browser is a script that starts the machine's own."""
-    own = chromium.installed()
-    if own is None:
-        pytest.skip("these tests run in a browser that was fetched")
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self):
-            packed = archive(Path(self.path).stem, f'#!/bin/sh\nexec "{own}" "$@"\n')
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(packed)))
-            self.end_headers()
-            self.wfile.write(packed)
-
-        def log_message(self, *_):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-
-
 def set_up(environment: dict[str, str]) -> subprocess.CompletedProcess:
     command = [sys.executable, str(ROOT / "book" / "browser.py")]
     return subprocess.run(command, env=environment, capture_output=True, text=True)
@@ -92,14 +53,6 @@ def test_a_browser_that_cannot_be_fetched_is_one_line(bare, bare_macos):
     assert done.returncode == 1 and done.stderr.count("\n") == 1
     assert done.stderr.startswith("No Chromium could be fetched: is the network reachable?")
     assert "ECONNREFUSED" in done.stderr
-
-
-def test_a_browser_is_fetched_once_and_starts(bare, bare_macos, host):
-    done = set_up(bare | {"PLAYWRIGHT_DOWNLOAD_HOST": host})
-    assert done.returncode == 0, done.stderr
-    first, last = done.stdout.splitlines()
-    assert first.startswith("Fetching") and last.startswith("The browser tests run in Chromium")
-    assert set_up(bare).stdout.splitlines() == [last]  # where nothing more is to be had
 
 
 @pytest.mark.parametrize(

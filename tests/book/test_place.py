@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from bs4 import BeautifulSoup
 
-from authoring import reading
-from book.pages import floorplan, place
-from kernels.lab.pages import address_of, settings
+from book.pages import floorplan
+from kernels.lab.pages import settings
 from tests.pages import CHAPTERS, lay_out
 
 PAGE = "chapters/ch04_tiled/04-tiled"
@@ -73,26 +71,6 @@ def test_arrow_keys_turn_pages_but_not_from_a_field(opened):
     page.wait_for_url("**/04-tiled-deeper.html")
     page.keyboard.press("ArrowLeft")
     page.wait_for_url("**/04-tiled.html")
-
-
-def test_the_list_says_how_long_sections_are(opened):
-    lengths = opened().locator("#page-toc small").all_inner_texts()
-    assert len(lengths) > 3 and all(each.endswith(" min") for each in lengths)
-
-
-@pytest.mark.parametrize("page", reading.report(), ids=lambda page: page.name)
-def test_the_sections_take_as_long_as_the_page(book, page):
-    text = (book / f"{address_of(page.name)}.html").read_text("utf-8")
-    links = BeautifulSoup(text, "html.parser").select(".page-toc li.toc-h2 > a:has(small)")
-    found = {link["href"]: int(link.small.text.removesuffix(" min")) for link in links}
-    assert found.pop("#exercises", 0) in (0, page.exercise_minutes)
-    assert sum(found.values()) == page.minutes
-
-
-def test_minutes_are_divided_without_a_remainder():
-    assert place.shares({"a": 1.0, "b": 2.0, "c": 3.0}, 10) == {"a": 2, "b": 3, "c": 5}
-    assert place.shares({"a": 0.1, "b": 5.0}, 5) == {"a": 0, "b": 5}
-    assert place.shares({"a": 0.0}, 0) == {"a": 0}
 
 
 def test_every_chapter_has_its_place():

@@ -14,6 +14,7 @@ from kernels.basics.files import ROOT
 from kernels.budget import limits
 from kernels.cli import recording
 from kernels.host import half
+from kernels.measure.anywhere import trace_rung
 from kernels.measure.bench import ladder, plan, run, short
 from kernels.rungs.order import LADDER
 from tests.records import synthetic
@@ -173,6 +174,14 @@ def test_trace_takes_kernels_on_tensor_cores(capsys):
     code, out, _ = call(capsys, "trace wgmma 64")
     assert code == 0
     assert "tensor bfloat16" in out and "No problem found." in out
+
+
+@without_gpu
+def test_trace_counts_the_kernel_that_matmul_runs(capsys):
+    code, out, _ = call(capsys, "trace vectorized 64")
+    seen = trace_rung(LADDER["vectorized"], 64, 64, 64)
+    assert code == 0 and f"load {seen.sites[0].expr}" in out
+    assert out == str(seen.table()) + "\n"
 
 
 def test_trace_of_a_large_size_is_one_block(capsys):

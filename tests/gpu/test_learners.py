@@ -19,7 +19,7 @@ def ids(value) -> str:
 @pytest.mark.parametrize("theme, one", ALL, ids=ids)
 def test_a_gpu_computes_what_numpy_does(theme, one):
     kernel, arguments, wanted = one.make()
-    kernel[one.grid, one.block, 0, one.shared_bytes](*arguments)
+    kernel[one.grid, one.block](*arguments)
     for position, expected in wanted.items():
         found = arguments[position]
         assert cases.close(found, np.asarray(expected, found.dtype)), position

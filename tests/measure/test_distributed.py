@@ -1,11 +1,13 @@
-"""The benchmark of several GPUs, on GPUs that are none: its rows, its faults, and what it reads."""
+"""The benchmark of several GPUs, on GPUs that are none: its rows, and what it reads."""
 
 import warnings
 
 import pytest
 
 from kernels.distributed import copies, machine
-from kernels.measure.distributed import faults, ladder, links, problem, run
+from kernels.distributed.algorithms import schedule
+from kernels.distributed.grid import Grid
+from kernels.measure.distributed import ladder, links, problem, run
 from kernels.records.record import key_of
 from tests.distributed.fake_gpus import Fakes
 
@@ -71,24 +73,11 @@ def test_a_shape_need_not_divide(two_gpus):
     assert all(row["correct"] for row in rows)
 
 
-def test_faults_are_one_line_each_and_leave_nothing(two_gpus, monkeypatch):
-    monkeypatch.setattr(faults, "TOO_SHORT", 3.0)
-    rows = {row["fault"]: row for row in faults.measure(2, "mailbox")["faults"]}
-    told = {
-        "a rank dies": "rank 1 of 2 died (signal 9)",
-        "a rank hangs": "was not done within 3 s",
-        "a gpu is missing": "3x1 needs 3 GPUs, and this machine has 2: use 2",
-        "a size too small": "M = 1 is too small for 2 parts",
-        "a grid that does not fit": "rows puts GPUs in one row, not 1x2: use 2, or summa",
-        "too little memory": "rank 0 needs",
-        "no nccl": "NCCL is missing: pip install",
-        "a second run": "another run uses the GPUs (process",
-    }
-    assert rows.keys() == told.keys()
-    for name, text in told.items():
-        assert text in rows[name]["said"], name
-        assert "\n" not in rows[name]["said"]
-        assert rows[name]["left_processes"] == rows[name]["left_bytes"] == 0
+def test_what_this_machine_cannot_hold_is_one_line(two_gpus):
+    with pytest.raises(RuntimeError, match="3x1 needs 3 GPUs, and this machine has 2: use 2"):
+        machine.check_gpus(Grid(3))
+    with pytest.raises(MemoryError, match="rank 0 needs .* use smaller sizes, or more GPUs"):
+        machine.check_memory(schedule("rows", *[2**20] * 3, Grid(2)), 4, 4)
 
 
 def test_links_are_read_as_the_driver_prints_them():

@@ -40,7 +40,8 @@ def _trial(K, role, seed):
 
     pairs = A.view(np.uint32), np.ascontiguousarray(B.T).view(np.uint32)
     arguments = {"A": pairs[0], "BT": pairs[1], "C": tall(poisoned(16, 8))}
-    return Trial(f"K = {K}", (1,), (32,), arguments, {"C": tall(a @ b)}, bounds, suspects, role)
+    expected = {"C": tall(a @ b)}
+    return Trial(f"K = {K}", (1,), (32,), arguments, expected, bounds, suspects, role, exact=True)
 
 
 EXERCISE = KernelExercise(

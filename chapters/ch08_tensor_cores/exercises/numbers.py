@@ -2,46 +2,14 @@
 
 from kernels.lab.exercises.exercise import NumberExercise
 
-#: Of a block of an H100 or H200, and what one of its SMs multiplies and adds per cycle.
-SHARED, FLOP_PER_CYCLE = 227 * 1024, 4096
+#: Shared memory of a block of an H100 or H200, in bytes.
+SHARED = 227 * 1024
 
 
 def _stage(BM: int, BN: int, BK: int) -> int:
     """Bytes of a tile of A and one of B, 2 bytes per element."""
     return 2 * BK * (BM + BN)
 
-
-def _clocks(BM: int, BN: int, BK: int) -> int:
-    """Cycles in which the tensor cores of an SM multiply a pair of tiles."""
-    return 2 * BM * BN * BK // FLOP_PER_CYCLE
-
-
-def _slots(clocks: int, away: int = 1500) -> int:
-    """Stages of a buffer that never runs dry: each is in flight, and then in use."""
-    return -(-(away + clocks) // clocks)
-
-
-INTENSITY = NumberExercise(
-    name="tile-intensity",
-    title="which tile reaches the ridge",
-    hints=(
-        "For each k, a block tile needs BM + BN numbers of 2 bytes and does 2 · BM · BN operations"
-        " with them.",
-        "So the intensity is BM · BN / (BM + BN). For a square tile, that's half its side.",
-        "989 TFLOP/s over 4.8 TB/s is a little more than 206 FLOP per byte. Half of which power of"
-        " two is above that?",
-    ),
-    after="A tile of 512 × 512 has a quarter of a million sums, more than an SM has registers. So"
-    " no block reaches the ridge by itself: L2 and clusters have to serve some of the bytes.",
-    answers={"square_128": 64, "wide_256": 256 * 128 / 384, "square_256": 128, "side": 512},
-    mistakes={
-        ("square_128", 32): "that's for numbers of 4 bytes: these have 2",
-        ("square_128", 128): "each number has 2 bytes",
-        ("wide_256", 128 * 256 / 192): "count both A and B: 128 + 256 numbers for each k",
-        ("side", 256): "half of 256 is 128, and the ridge is beyond 200",
-    },
-    allowance=0.01,
-)
 
 HOLDERS = NumberExercise(
     name="who-holds",
@@ -110,29 +78,5 @@ STAGE = NumberExercise(
         ("bytes_128", 2 * _stage(128, 128, 64)): "16 bits are 2 bytes",
         ("stages_256", 5): "five of them need 240 KB",
         ("stages_128", 8): "eight of them need 256 KB",
-    },
-)  # fmt: skip
-
-SLOTS = NumberExercise(
-    name="stages-that-fit",
-    title="how many stages are enough",
-    hints=(
-        "Each pair of tiles needs 2 · BM · BN · BK operations, and the SM does 4096 per cycle.",
-        "Each pair of tiles occupies a stage for 1500 cycles while it's in flight, and then for as"
-        " long as the multiplication takes.",
-        "(1500 + cycles) / cycles, rounded up.",
-    ),
-    after="Small steps need more stages but fewer bytes: 4 · 24 KB against 3 · 48 KB. The price is"
-          " a wait at a barrier for every 512 cycles of work, and rows of 64 bytes.",
-    answers={
-        "cycles_64": _clocks(128, 256, 64), "stages_64": _slots(_clocks(128, 256, 64)),
-        "cycles_32": _clocks(128, 256, 32), "stages_32": _slots(_clocks(128, 256, 32)),
-    },
-    mistakes={
-        ("cycles_64", 512): "a multiplication and an addition are two operations",
-        ("stages_64", 2): "with two stages, the first has 1024 cycles to load while the second is"
-                         " multiplied, and its tiles take 1500",
-        ("stages_32", 3): "1500 cycles are nearly three times 512, and one more stage is being"
-                         " multiplied",
     },
 )  # fmt: skip

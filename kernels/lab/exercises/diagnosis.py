@@ -95,7 +95,10 @@ def problems(trial: Trial, seen: Trace) -> Iterator[Finding]:
             kind = Flaw.RACE
         many = "" if problem.count == 1 else f" ({problem.count} in all)"
         edge = kind is Flaw.OUT_OF_BOUNDS and array is not None and array.space == "global"
-        finding = finding_at(kind, f"{problem.message}{many}", trial, seen, problem.line)
+        message = problem.message
+        if trial.exact:
+            message = message.replace("guard the access with an if", "mend the index")
+        finding = finding_at(kind, f"{message}{many}", trial, seen, problem.line)
         hint = _beyond(trial, seen, problem) if kind is Flaw.OUT_OF_BOUNDS and array else ""
         other = problem.other_line
         found.append(
@@ -247,7 +250,7 @@ def wrong_numbers(trial: Trial, seen: Trace) -> Finding | None:
         first = tuple(int(i) for i in np.argwhere(wrong)[0])
         text = (
             f"{own}[{', '.join(map(str, first))}] is {got[first]:.7g}, expected {want[first]:.7g};"
-            f" {int(wrong.sum())} of {wrong.size} elements are wrong"
+            f" {int(wrong.sum())} of {int((~missing).sum())} elements are wrong"
         )
         if got[first] != got[first]:
             return finding_at(Flaw.NOT_A_NUMBER, text + _pattern(got, wrong), trial, seen, line)

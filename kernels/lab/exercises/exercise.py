@@ -77,6 +77,8 @@ class Trial:
     role : {"odd", "fine", "square", "multiple"}
         Sizes that no block divides; the same, with numbers that use all digits of a float32; a
         square that the block divides; other multiples of it.
+    exact : bool
+        Whether every thread has work in every step, so that no guard can be what is missing.
     """
 
     label: str
@@ -87,6 +89,7 @@ class Trial:
     bounds: dict[str, np.ndarray] = field(default_factory=dict)
     suspects: Callable[[], Iterable[Suspect]] = tuple
     role: str = ODD
+    exact: bool = False
 
 
 @dataclass(frozen=True)

@@ -142,6 +142,12 @@ def wrong_tiles(A, B, T: int, begin: str) -> Iterator[tuple[Flaw, str, str, np.n
     turned = product(stored="[tx, ty]")
     place = "row ty, column tx belongs at [ty, tx]"
     yield swapped, "turned", f"both tiles lie transposed: {place}", turned
+    turned = product(stored="[tx, ty]", read=(x, y))
+    yield swapped, "turned", f"both tiles swap tx and ty, stored and read: {place}", turned
+    own = "row is this thread's in A: ty is its row in the first block of rows alone"
+    yield swapped, "A", own, product(a=(ty, ka))
+    own = "col is this thread's in B: tx is its column in the first block of columns alone"
+    yield swapped, "B", own, product(b=(kb, tx))
     yield swapped, "sum", f"{own_row}, and row tx is read", product(read=(x, x))
     yield swapped, "sum", f"{own_column}, and column ty is read", product(read=(y, y))
     both = f"{own_row}, and {own_column}: tx and ty are swapped there"

@@ -167,7 +167,7 @@ class WithoutRoles(HopperRung):
 RUNG = WithoutRoles(
     name="without_roles",
     title="wgmma without roles",
-    chapter="08-tensor-cores",
+    chapter="08b-hopper",
     Options=Options,
     make=make_without_roles,
     engines=("numba",),

@@ -1,1 +1,1 @@
-"""What a record of several GPUs holds: the links, every algorithm, other libraries, and faults."""
+"""What a record of several GPUs holds: the links, every algorithm, and other libraries."""

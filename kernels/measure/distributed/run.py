@@ -12,7 +12,7 @@ from kernels.distributed.grid import Grid
 from kernels.measure.bench import run
 from kernels.measure.bench.provenance import versions as packages
 from kernels.measure.bench.step import Step
-from kernels.measure.distributed import collectives, faults, ladder, links, peers, traffic
+from kernels.measure.distributed import collectives, ladder, links, peers, traffic
 
 __all__ = ["kept", "measured", "name", "steps"]
 
@@ -31,13 +31,12 @@ def kept(only: str = "") -> Path:
 
 
 def steps(gpus: int) -> list[Step]:
-    """The links first, then the products, then what goes wrong."""
+    """The links first, then the products."""
     return [
         Step("links", lambda: links.measure(gpus)),
         Step("traffic", lambda: traffic.measure(gpus)),
         Step("collectives", lambda: collectives.measure(gpus)),
         *ladder.steps(gpus),
-        Step("faults", lambda: faults.measure(gpus)),
     ]
 
 

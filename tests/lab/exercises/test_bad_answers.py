@@ -193,6 +193,7 @@ def test_a_failed_try_without_a_known_cause_gives_one_more_hint(monkeypatch):
         ("sA[ty, k]", "sA[k, ty]", Flaw.SWAPPED, "acc +=", "every tile of A lies transposed"),
         ("sA[ty, k] * sB[k, tx]", "sA[k, ty] * sB[tx, k]", Flaw.SWAPPED, "acc +=", "both tiles"),
         ("sA[ty, k]", "sA[tx, k]", Flaw.SWAPPED, "acc +=", "row tx is read"),
+        ("A[row, ka] if", "A[ty, ka] if", Flaw.SWAPPED, "= A[ty", "row is this thread's in A"),
         ("sB[k, tx]", "sA[k, tx]", Flaw.WRONG_OPERAND, "acc +=", "sB is filled, and never read"),
         ("B[kb, col] if", "A[kb, col] if", Flaw.WRONG_OPERAND, "= A[row", "B is never read"),
         ("t * T + tx, t * T + ty", "tx, ty", Flaw.SAME_TILE, "= A[row", "where is t * T in the"),

@@ -13,7 +13,7 @@ import numpy as np
 from tests.microscope.cases import from_source
 
 HERE = Path(__file__).parent
-THEMES = ("examples", "orders", "numbers")
+THEMES = ("orders", "numbers")
 
 
 @dataclass(frozen=True)
@@ -25,23 +25,20 @@ class Learner:
     make : callable
         Gives the kernel, its arguments, and by position what each must be afterwards.
     grid, block : int or tuple of int
-    shared_bytes : int
-        Dynamic shared memory.
     """
 
     make: Callable[[], tuple[Any, list, dict[int, np.ndarray]]]
     grid: Any
     block: Any
-    shared_bytes: int = 0
 
     @property
     def name(self) -> str:
         return self.make.__name__
 
 
-def learner(grid, block, shared_bytes: int = 0):
+def learner(grid, block):
     """Say with which launch the kernel runs that the function below makes."""
-    return lambda make: Learner(make, grid, block, shared_bytes)
+    return lambda make: Learner(make, grid, block)
 
 
 def attempts(theme: str) -> list[Learner]:

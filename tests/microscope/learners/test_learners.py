@@ -37,9 +37,7 @@ def test_their_names_differ():
 @pytest.mark.parametrize("theme, one", ALL, ids=ids)
 def test_the_interpreter_computes_what_numpy_does(theme, one, schedule):
     kernel, arguments, wanted = one.make()
-    seen = trace(
-        kernel, one.grid, one.block, *arguments, schedule=schedule, shared_bytes=one.shared_bytes
-    )
+    seen = trace(kernel, one.grid, one.block, *arguments, schedule=schedule)
     unmeant = [p for p in seen.problems if p.kind != Kind.NEGATIVE_INDEX]
     assert unmeant == []
     after = dict(enumerate(seen.outputs.values()))
@@ -51,7 +49,7 @@ def test_the_interpreter_computes_what_numpy_does(theme, one, schedule):
 @pytest.mark.parametrize("theme, one", ALL[::8], ids=ids)
 def test_a_plain_launch_changes_its_arguments(theme, one):
     kernel, arguments, wanted = one.make()
-    kernel[one.grid, one.block, 0, one.shared_bytes](*arguments)
+    kernel[one.grid, one.block](*arguments)
     agree(arguments, wanted)
 
 

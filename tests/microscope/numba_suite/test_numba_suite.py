@@ -9,7 +9,7 @@ import pytest
 from tests.microscope.numba_suite import run, selection
 
 SAMPLE = (
-    "UFuncs[.]|TestCudaSync|TestArrayAttr|CudaArraySetting|TestFlowControl"
+    "doc_examples|UFuncs[.]|TestCudaSync|TestArrayAttr|CudaArraySetting|TestFlowControl"
     "|TestDeviceArrayCapture|Bfloat16Test.test_(a|c)|TestMakeFunctionToJIT.*(single|twice|var)|test_warp_ops.*(shfl|match|lane)|TestCudaWarp.*(ballot|active)"
 )
 

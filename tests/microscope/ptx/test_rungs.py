@@ -98,7 +98,7 @@ EXPECT = "loaded, TILE_A + TILE_B)"
         ("wgmma", "parity ^= 1", "pass", "no wait here was for phase 1 (parity 1)"),
         ("specialized", ARRIVE, "pass", "arrivals: nothing has arrived at any of these"),
         ("specialized", ARRIVE, "ptx.mbarrier_arrive(empty + 8 * slot)",
-         "mbarrier 0 of `empty + 8 * slot` (made at line 42), which lacks 2 of 2 arrivals: "
+         "mbarrier 0 of `empty` (made at line 42), which lacks 2 of 2 arrivals: "
          "what came went to numbers 1, 2, 3;"),
         ("specialized", "if step > 0 and tid == 0:", "if step > 0:",
          "brings 32 arrivals of a warp at once"),

@@ -105,6 +105,67 @@ def test_a_copy_over_what_another_consumer_still_reads():
     assert all("boxes[" in lines[p.other_line - 1] for p in found)
 
 
+RING = """
+@cuda.jit
+def ring(A, out):
+    stages = cuda.shared.array((2, 32), float32)
+    barriers = cuda.shared.array(4, uint64)
+    full = ptx.shared_address(barriers)
+    empty = full + 16
+    warp, lane = cuda.threadIdx.x // 32, cuda.threadIdx.x % 32
+    if cuda.threadIdx.x == 0:
+        for slot in range(2):
+            ptx.mbarrier_init(full + 8 * slot, 32)
+            ptx.mbarrier_init(empty + 8 * slot, {arrivals})
+    cuda.syncthreads()
+    acc = float32(0)
+    for step in range(A.shape[0]):
+        slot, parity = step % 2, step // 2 % 2
+        if warp == 0:
+            {wait}
+            stages[slot, lane] = A[step, lane]
+            ptx.mbarrier_arrive(full + 8 * slot)
+        else:
+            ptx.mbarrier_wait_parity(full + 8 * slot, parity)
+            {use}
+    out[cuda.threadIdx.x] = acc
+"""
+WAIT = "ptx.mbarrier_wait_parity(empty + 8 * slot, parity ^ 1)"
+READ, RELEASE = "acc += stages[slot, 31 - lane]", "ptx.mbarrier_arrive(empty + 8 * slot)"
+
+
+def of_ring(arrivals=32, wait=WAIT, use=f"{READ}; {RELEASE}", warps=2):
+    """What is reported of a ring of two stages between warp 0 and the others."""
+    source = RING.format(arrivals=arrivals, wait=wait, use=use)
+    kernel = from_source(HEAD + source, "ring_of_two").ring
+    A, out = np.ones((7, 32), np.float32), np.zeros(32 * warps, np.float32)
+    problems = trace(kernel, 1, 32 * warps, A, out).problems
+    return [p.message for p in problems]
+
+
+HEAD = "from kernels import cuda, float32, ptx, uint64\n"
+OVERRUN = "warp 1 means phase 0, but phases 0 {} are over: warp 0 arrived in each (line {})"
+RING_OF_WARPS = [
+    ({}, ()),
+    ({"wait": "pass"}, ("warp 1 of block (0, 0, 0) waits at line", OVERRUN.format("to 3", 21))),
+    ({"wait": f"if step > 1: {WAIT.replace(' ^ 1', '')}"},
+     (OVERRUN.format("and 1", 21), "; line 19 asked for parity 1 in phase 0, and didn't wait")),
+    ({"warps": 3}, ("warp 0 means phase 0, but phases 0 and 1 are over: warp 1 and warp 2 end one "
+                    "each, so init it with more arrivals",)),
+    ({"use": f"{RELEASE}; {READ}"}, ("a store of line 20 writes stages[0, 0] while a load",)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("mistake", "words"), RING_OF_WARPS)
+def test_a_ring_says_who_ran_ahead_of_whom(mistake, words):
+    told = of_ring(**mistake)
+    assert bool(told) == bool(words)
+    assert all(any(word in message for message in told) for word in words), told
+    # The producer's first round, which rightly waits for nobody, is never called a mistake.
+    innocent = "wait" not in mistake and any("didn't wait" in message for message in told)
+    assert not innocent, told
+
+
 def test_an_arrival_at_a_block_that_has_left():
     problems, lines = of_mutant("no meeting at the end", "persistent")
     left = [p for p in problems if p.kind == Kind.BLOCK_LEFT]
