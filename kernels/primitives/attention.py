@@ -329,14 +329,12 @@ def _launcher(
             raise TypeError(f"the Numba kernel has no option {given[0]!r}: use engine='cpp'")
         if operands.format != "float32":
             hopper.check_gpu(device().compute_capability, "use engine='cpp', or float32")
-            grid = launch(operands.heads, operands.M, hopper.QUERIES)
-            return hopper.launcher(operands, causal, grid)
+            return hopper.launcher(operands, causal)
         kernel = make_attention(operands.D, causal, operands.group)
         grid = launch(operands.heads, operands.M)
         return prepared(kernel, grid, (32, QUERIES), (*operands.arguments(), operands.lse, scale))
     if takes_wgmma(wgmma, tiles):
-        grid = launch(operands.heads, operands.M, hopper.QUERIES)
-        return hopper.launcher(operands, causal, grid)
+        return hopper.launcher(operands, causal)
     check_gpu(device().compute_capability)
     chosen = Tiles(**tiles)
     grid = launch(operands.heads, operands.N, chosen.queries)

@@ -134,29 +134,31 @@ def test_attention_for_hopper_spills_nothing_and_serializes_nothing(D, causal):
     assert "0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads" in said
     assert "serialized" not in said and "warning" not in said.lower(), said
     (registers,) = re.findall(r"Used (\d+) registers", said)
-    assert int(registers) * hopper.THREADS <= 65536
+    assert int(registers) * 384 <= 65536
     assert hopper.shared_bytes_of(D) <= 226 * 1024, "a block has 227 KB, and barriers take some"
 
 
 @pytest.mark.parametrize(
-    "D, causal, dtype, oblique",
-    [(128, True, "bfloat16", False), (128, True, "bfloat16", True), (64, False, "float16", False)],
+    "D, causal, dtype, oblique, consumers",
+    [
+        (128, True, "bfloat16", False, 2),
+        (128, True, "bfloat16", True, 1),
+        (64, False, "float16", False, 1),
+    ],
 )
-def test_attention_for_hopper_in_numba_spills_nothing(D, causal, dtype, oblique):
+def test_attention_for_hopper_in_numba_spills_nothing(D, causal, dtype, oblique, consumers):
     """Linked as numba-cuda does it on a GPU: the linker sees the whole program."""
     core = pytest.importorskip("cuda.core")
     from numba import cuda
     from numba.cuda import types
 
     map_of = types.Array(types.uint8, 1, "C")
-    result = types.Array(types.uint16 if dtype == "bfloat16" else types.float16, 2, "C")
+    kernel = hopper.make_attention_wgmma(D, causal, dtype, oblique=oblique, consumers=consumers)
     code, _ = cuda.compile(
-        with_numba(hopper.make_attention_wgmma(D, causal, dtype, oblique=oblique)),
-        types.void(
-            map_of, map_of, map_of, result, types.float32[::1], *[types.int32] * 5, types.float32
-        ),
+        with_numba(kernel),
+        types.void(*[map_of] * 4, types.float32[::1], *[types.int32] * 6, types.float32),
         device=False, abi="numba", cc=(9, 0, "a"), output="ltoir",
-        launch_bounds=(hopper.THREADS, 1),
+        launch_bounds=(128 * (1 + consumers), 3 - consumers),
     )  # fmt: skip
     options = core.LinkerOptions(
         arch="sm_90a", link_time_optimization=True, verbose=True, ptxas_options=["-v"]
