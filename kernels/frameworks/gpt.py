@@ -118,9 +118,7 @@ class Training:
         self.optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4)
         self.generator = torch.Generator(device).manual_seed(5)
         sizes = model.sizes
-        self.words = torch.zeros(
-            sizes.batch, sizes.context + 1, dtype=torch.long, device=device
-        )
+        self.words = torch.zeros(sizes.batch, sizes.context + 1, dtype=torch.long, device=device)
         self.recorded: tuple[Any, torch.Tensor] | None = None
 
     def __call__(self) -> torch.Tensor:

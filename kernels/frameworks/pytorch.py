@@ -399,65 +399,37 @@ def _heads_on_cpu(
 class _Attended:
     """Attention of one shape, layout and format, checked once: what launches have in common."""
 
-    __slots__ = ("abreast", "causal", "copied", "each", "engine", "gradients", "like", "lse", "out")
+    __slots__ = ("causal", "each", "engine", "gradients", "like", "lse", "out")
 
     def __init__(self, Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, causal: bool) -> None:
         _check_heads(Q, K, V, causal)
         self.engine = "numba" if _in_numba(Q) else "cpp"
         self.gradients = Q.dtype != torch.float32 and self.engine == "numba"  # in 16 bits
-        # Heads of a row side by side are taken as they lie where they keep all of the GPU busy.
-        side = self.gradients and Q.dim() == 4 and Q.shape[:2].numel() * Q.shape[2] >= WORTH
-        side = side and all(map(_side_by_side, (Q, K, V)))
-        self.abreast = Q.shape[1] if side else 1
-        self.copied = not side and not all(x.is_contiguous() for x in (Q, K, V))
         self.each = Q.shape[-3] // K.shape[-3]
         self.causal = causal
         self.out, self.lse = (
             (tuple(x.shape), x.stride(), x.dtype) for x in _shape_of_heads(Q, K, V, causal)
         )
-        self.like = [(tuple(x.shape), torch.empty_like(x).stride(), x.dtype) for x in (Q, K, V)]
-
-    def rows(self, array: Any) -> Any:
-        """A CuPy array of heads × rows × D, or of rows that hold heads side by side."""
-        if self.abreast > 1:
-            return array.transpose(0, 2, 1, 3).reshape(*array.shape[::2], -1)
-        return array.reshape(-1, *array.shape[-2:])
+        found = _shape_of_gradients(Q, K, V)
+        self.like = [(tuple(x.shape), x.stride(), x.dtype) for x in found]
 
     def make(self, *arrays: Any) -> Callable[[], object]:
         """Return the launch on CuPy arrays Q, K, V, O and the logarithms of the sums."""
-        *operands, O, sums = arrays  # noqa: E741
-        given = *map(self.rows, (*operands, O)), sums.reshape(-1, sums.shape[-1])
-        if self.abreast > 1:
-            return fused.launcher(fused.HeadsAbreast(*given, O.shape[-1]), self.causal)
-        *given, sums = given
+        *operands, sums = arrays
+        given = (x.reshape(-1, *x.shape[-2:]) for x in operands)
+        sums = sums.reshape(-1, sums.shape[-1])
         return fused.launcher(fused.Heads(*given, self.engine, sums), self.causal)
 
     def make_gradients(self, *arrays: Any) -> Callable[[], object]:
         """Return the launch on CuPy arrays Q, K, V, dO, O, two of sums, dQ, dK and dV."""
-        sums = (x.reshape(-1, x.shape[-1]) for x in arrays[5:7])
-        given = *map(self.rows, arrays[:5]), *sums, *map(self.rows, arrays[7:])
-        return attention_backward_wgmma.launcher(*given, self.causal, self.abreast)
-
-    def lying(self, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        """The tensors as the kernels take them."""
-        if self.abreast > 1:
-            return tuple(
-                x if _side_by_side(x) and not x.data_ptr() & 15
-                else x.transpose(1, 2).clone(memory_format=torch.contiguous_format).transpose(1, 2)
-                for x in tensors
-            )  # fmt: skip
-        return tuple(x.contiguous() for x in tensors)
+        given = [x.reshape(-1, *x.shape[-2:]) for x in arrays]
+        given[5:7] = (x.reshape(-1, x.shape[-1]) for x in arrays[5:7])
+        return attention_backward_wgmma.launcher(*given, self.causal)
 
 
-#: Queries of all heads from which heads side by side are taken as they lie.
-WORTH = 128 * 64
-
-
-def _side_by_side(x: torch.Tensor) -> bool:
-    """Whether the heads of (batch, heads, rows, D) lie side by side, rows on 16-byte boundaries."""
-    batch, head, row, near = x.stride()
-    D = x.shape[3]
-    return near == 1 and head == D and row >= x.shape[1] * D and not (batch | row) % 8
+def _lying(*tensors: torch.Tensor) -> list[torch.Tensor]:
+    """The tensors as the kernels take them."""
+    return [x.clone() if x.data_ptr() & 15 else x for x in (y.contiguous() for y in tensors)]
 
 
 def _attended(Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, causal: bool) -> _Attended:
@@ -477,21 +449,17 @@ def _heads_on_gpu(
         lse.fill_(float("nan"))  # that kernel keeps none
         if kind.each > 1:  # and takes as many heads of each
             K, V = (x.repeat_interleave(kind.each, dim=-3) for x in (K, V))
-    if kind.copied or (Q.data_ptr() | K.data_ptr() | V.data_ptr()) & 15:
-        Q, K, V = kind.lying(Q, K, V)
-    if kind.abreast > 1 or out.is_contiguous():
-        _launch(kind, (Q, K, V, out, lse), kind.make)
-        return out, lse
-    near = torch.empty_like(out, memory_format=torch.contiguous_format)
-    _launch(kind, (Q, K, V, near, lse), kind.make)
-    return out.copy_(near), lse
+    Q, K, V = _lying(Q, K, V)
+    _launch(kind, (Q, K, V, out, lse), kind.make)
+    return out, lse
 
 
 def _shape_of_heads(
     Q: torch.Tensor, K: torch.Tensor, V: torch.Tensor, causal: bool = False
 ) -> tuple[torch.Tensor, torch.Tensor]:
     _check_heads(Q, K, V, causal)
-    return torch.empty_like(Q), Q.new_empty(Q.shape[:-1], dtype=torch.float32)
+    out = torch.empty_like(Q, memory_format=torch.contiguous_format)
+    return out, Q.new_empty(Q.shape[:-1], dtype=torch.float32)
 
 
 class _Heads(torch.autograd.Function):
@@ -543,14 +511,9 @@ def _gradients_on_gpu(*given: Any) -> Saved:
     kind = _attended(Q, K, V, causal)
     if not kind.gradients:
         return _gradients_in_float32(*given)
-    operands = kind.lying(Q, K, V, G, out)
     found = [_empty(Q, *like) for like in kind.like]
-    near = found if kind.abreast > 1 else [x.contiguous() for x in found]
-    tensors = *operands, lse, _empty(Q, *kind.lse), *near
+    tensors = *_lying(Q, K, V, G, out), lse, _empty(Q, *kind.lse), *found
     _launch((kind, "gradients"), tensors, kind.make_gradients)
-    for to, x in zip(found, near, strict=True):
-        if to is not x:
-            to.copy_(x)
     return tuple(found)
 
 
@@ -577,11 +540,11 @@ def _gradients_in_float32(*given: Any) -> Saved:
         found = torch.from_numpy(gradients)
     shared = (*K.shape[:-2], -1, *K.shape[-2:])  # heads that share K and V add up their gradients
     sums = found[0].view(Q.shape), *(x.view(shared).sum(-3) for x in found[1:])
-    return tuple(torch.empty_like(x).copy_(of) for x, of in zip((Q, K, V), sums, strict=True))
+    return tuple(x.copy_(of) for x, of in zip(_shape_of_gradients(Q, K, V), sums, strict=True))
 
 
 def _shape_of_gradients(*given: Any) -> Saved:
-    return tuple(map(torch.empty_like, given[:3]))
+    return tuple(torch.empty_like(x, memory_format=torch.contiguous_format) for x in given[:3])
 
 
 for _schema, _shapes, _does in (

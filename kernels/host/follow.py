@@ -159,7 +159,9 @@ def _one_after_the_other(values: list[np.ndarray]):
         end = offsets[-1] + value.nbytes
     room = np.zeros(end // 8 + 1, np.uint64)
     for offset, value in zip(offsets, values, strict=True):
-        room.view(np.uint8)[offset : offset + value.nbytes] = np.frombuffer(value.tobytes(), np.uint8)
+        room.view(np.uint8)[offset : offset + value.nbytes] = np.frombuffer(
+            value.tobytes(), np.uint8
+        )
     places = [
         room.ctypes.data + offset + n * value.itemsize
         for offset, value in zip(offsets, values, strict=True)

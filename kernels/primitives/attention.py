@@ -216,8 +216,6 @@ class Heads(host.Operands):
     bits they may have another number of keys, `N`, too.
     """
 
-    abreast = 1  #: heads that lie side by side in a row
-
     def __init__(self, Q, K, V, out=None, engine="numba", lse=None):
         host.check_engine(engine)
         if lse is not None:
@@ -260,26 +258,6 @@ class Heads(host.Operands):
         """Return the output: `out` if there is one, else an array of the kind of the inputs."""
         result = super().result()
         return result if self._given is None else self._given
-
-
-class HeadsAbreast(Heads):
-    """The same in 16 bits on Hopper where heads of D elements lie side by side, as layers make them.
-
-    Q and O are batch × M × (heads · D), K and V batch × N × (kv_heads · D): CuPy arrays that are
-    not checked, the elements of a row neighbours, O contiguous. `lse` is batch · heads × M.
-    """
-
-    def __init__(self, Q, K, V, out, lse, D: int):
-        self.M, self.N, self.D, self.lse = Q.shape[1], K.shape[1], D, lse
-        self.abreast, self.group = Q.shape[2] // D, Q.shape[2] // K.shape[2]
-        self.heads, self.format = len(lse), half.dtype_of(Q)
-        self._sizes, self.dtype = (self.heads, self.M, self.N, D), np.dtype(Q.dtype)
-        inputs = {"Q": Q, "K": K, "V": V}
-        host.Operands.__init__(self, inputs, out, tuple(Q.shape), "numba")
-
-    def cpp_arguments(self) -> tuple:
-        """Return (Q, K, V, O) as they lie."""
-        return self.arguments()
 
 
 def check_format(array, name: str, engine: str) -> None:
@@ -351,14 +329,12 @@ def _launcher(
             raise TypeError(f"the Numba kernel has no option {given[0]!r}: use engine='cpp'")
         if operands.format != "float32":
             hopper.check_gpu(device().compute_capability, "use engine='cpp', or float32")
-            grid = launch(operands.heads, operands.M, hopper.QUERIES)
-            return hopper.launcher(operands, causal, grid)
+            return hopper.launcher(operands, causal)
         kernel = make_attention(operands.D, causal, operands.group)
         grid = launch(operands.heads, operands.M)
         return prepared(kernel, grid, (32, QUERIES), (*operands.arguments(), operands.lse, scale))
     if takes_wgmma(wgmma, tiles):
-        grid = launch(operands.heads, operands.M, hopper.QUERIES)
-        return hopper.launcher(operands, causal, grid)
+        return hopper.launcher(operands, causal)
     check_gpu(device().compute_capability)
     chosen = Tiles(**tiles)
     grid = launch(operands.heads, operands.N, chosen.queries)

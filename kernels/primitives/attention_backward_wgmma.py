@@ -304,7 +304,18 @@ def shared_bytes_of(D: int) -> int:
 
 
 def launcher(
-    Q, K, V, dO, O, lse, delta, dQ, dK, dV, causal: bool, abreast: int = 1  # noqa: E741
+    Q,
+    K,
+    V,
+    dO,
+    O,
+    lse,
+    delta,
+    dQ,
+    dK,
+    dV,
+    causal: bool,
+    abreast: int = 1,  # noqa: E741
 ) -> Callable[[], object]:
     """Return a function that launches both kernels.
 

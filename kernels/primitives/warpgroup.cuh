@@ -24,7 +24,7 @@ template <int slots, int bytes> struct Ring {
     {
         for (int i = 0; i < slots; ++i) {
             barrier_init(barriers + 8 * i, 1);
-            barrier_init(barriers + 8 * (slots + i), consumers);
+            barrier_init(barriers + 8 * (slots + i), 4 * consumers);
         }
     }
 
@@ -36,10 +36,10 @@ template <int slots, int bytes> struct Ring {
         }
     }
 
-    // One thread of a consumer says that its warpgroup has done with this slot.
+    // One thread of each warp of a consumer says that it has done with this slot.
     __device__ void release()
     {
-        if (threadIdx.x % 128 == 0)
+        if (threadIdx.x % 32 == 0)
             barrier_arrive(empty());
         advance();
     }

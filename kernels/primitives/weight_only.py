@@ -25,6 +25,7 @@ from kernels.backend.device import device
 from kernels.backend.vector import unrolled
 from kernels.host import cdiv, e4m3, half
 from kernels.host.follow import prepared
+from kernels.primitives import weight_wgmma
 from kernels.primitives.matvec_int4 import GROUP
 
 __all__ = ["Weights", "linear"]
@@ -57,13 +58,21 @@ def make_weight_only(four, R, T):
     OF_GROUP = GROUP // EACH  # words
     multiply_add = ptx.mma(16, "bfloat16")
 
+    # The bits of a small number, at the lowest bits of a bfloat16 or four further up, are that
+    # number times 2⁻¹³³ or 2⁻¹²⁹, by gradual underflow. Weights are 2⁶ times these, less 8.
     @cuda.jit(device=True)
     def two_of_four(word):
-        # Weights 0 and 4 of eight, each minus 8.
+        # Weights 0 and 4 of eight.
         return ptx.fma_rn_bf16x2(
-            uint32(uint32(word & uint32(0x000F000F)) | uint32(0x43004300)),
-            uint32(0x3F803F80), uint32(0xC308C308),
-        )  # fmt: skip
+            uint32(word & uint32(0x000F000F)), uint32(0x7F007F00), uint32(0xBE00BE00)
+        )
+
+    @cuda.jit(device=True)
+    def next_two_of_four(word):
+        # Weights 1 and 5.
+        return ptx.fma_rn_bf16x2(
+            uint32(word & uint32(0x00F000F0)), uint32(0x7D007D00), uint32(0xBE00BE00)
+        )
 
     @cuda.jit(device=True)
     def two_of_eight(sign, rest):
@@ -73,11 +82,11 @@ def make_weight_only(four, R, T):
 
     @cuda.jit(device=True)
     def lower(a, b):
-        return uint32(uint32(a & uint32(0xFFFF)) | uint32(b << uint32(16)))
+        return ptx.prmt(a, b, uint32(0x5410))
 
     @cuda.jit(device=True)
     def upper(a, b):
-        return uint32(uint32(a >> uint32(16)) | uint32(b & uint32(0xFFFF0000)))
+        return ptx.prmt(a, b, uint32(0x7632))
 
     @cuda.jit(device=True, inline="always")
     def load(bits, scale, weights, scales, row0, group, quad, place, N):
@@ -144,11 +153,9 @@ def make_weight_only(four, R, T):
                     for low in range(2):  # the upper eight rows, and the lower
                         if four:
                             word = bits[2 * r + low, step]
-                            for i in range(4):
-                                a[i // 2, i % 2 * 2 + low] = two_of_four(
-                                    uint32(word >> uint32(4 * i))
-                                )
-                            unrolled()
+                            a[0, low], a[0, 2 + low] = two_of_four(word), next_two_of_four(word)
+                            word = uint32(word >> uint32(8))
+                            a[1, low], a[1, 2 + low] = two_of_four(word), next_two_of_four(word)
                         else:
                             for i in range(2):
                                 word = bits[2 * r + low, 2 * step + i]
@@ -193,8 +200,7 @@ def make_weight_only(four, R, T):
                     for w in range(WARPS):
                         x += meeting[w, n, m]
                     unrolled()
-                    if not four:
-                        x *= scales[row, 0]
+                    x *= float32(64) if four else scales[row, 0]
                     Y[m, row] = ptx.cvt_rn_bf16x2(x, float32(0)) & uint32(0xFFFF)
             cuda.syncthreads()
         unrolled()
@@ -257,6 +263,8 @@ class Weights(host.Operands):
             x if x.flags.c_contiguous and host.address(x) % 16 == 0 else self._copy(x)
             for x in (weights, scales, X)
         )
+        if not rows and weight_wgmma.pays(self.four, self.M, self.N):
+            return self.around(weight_wgmma.launcher(weights, scales, X, Y, self.four))
         T = 1 << (cdiv(self.M, COLUMNS) - 1).bit_length()
         R = rows or (2 if T <= 4 else 1)
         grid = host.check_grid(cdiv(self.N, ROWS * R))

@@ -1,6 +1,6 @@
 """Arithmetic that Numba has no word for: packed numbers, dot products of bytes, sums of a warp.
 
-Source: NVIDIA, *PTX ISA*, sections "cvt", "mov", "dp4a", "redux.sync", "rcp" and "ex2".
+Source: NVIDIA, *PTX ISA*, sections "cvt", "mov", "dp4a", "redux.sync", "prmt", "rcp" and "ex2".
 """
 
 from kernels.ptx.instruction import assembly
@@ -14,6 +14,7 @@ __all__ = [
     "ex2_approx",
     "float_as_uint",
     "fma_rn_bf16x2",
+    "prmt",
     "rcp_approx",
     "redux_sync_add",
     "redux_sync_max",
@@ -49,6 +50,11 @@ def cvt_rn_f16x2(first: f32, second: f32):
 @assembly("fma.rn.bf16x2 <0>, <a>, <b>, <c>;", gives=(u32,), least=(8, 0), memory=False)
 def fma_rn_bf16x2(a: u32, b: u32, c: u32):
     """Return a · b + c of each half, numbers of bfloat16, rounded once; sm_80."""
+
+
+@assembly("prmt.b32 <0>, <a>, <b>, <selector>;", gives=(u32,), memory=False)
+def prmt(a: u32, b: u32, selector: u32):
+    """Return four of eight bytes, those of `a` and then of `b`: which, a hexadecimal digit each."""
 
 
 @assembly("mov.b32 <0>, <x>;", gives=(u32,), memory=False)

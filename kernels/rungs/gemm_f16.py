@@ -28,6 +28,7 @@ from kernels.rungs.gemm import GemmProduct, epilogue_of, pair_of, put_of
 BK, SIDE, BOX = 64, 64, 64 * 128  # a box: 64 rows of 128 bytes
 PITCH = 2 * WIDE  # bytes from a row to the next in a box whose rows start anywhere
 RAW = SIDE * PITCH
+FAN = 16  #: parts of K that a warpgroup adds up
 BOXES = 2  # in which each warpgroup stores C
 ROOM = 227 * 1024 - 1024  # bytes of shared memory, less what barriers take
 
@@ -400,47 +401,57 @@ def make_gemm_f16(
                     ptx.mbarrier_arrive_cluster(empty + 8 * previous, tid)
 
                 # Of several parts of K each leaves its sums in memory, as they lie in registers.
-                # The one that comes last adds all, always in the same order.
+                # The one that comes last of `FAN` neighbours adds theirs, and of those that did so
+                # the last adds what they have left: always in the same order.
                 ends = True
                 if parted:
                     mine = (t * cluster + rank) * CONSUMERS + upper
                     all_sums = uint64(tiles * cluster * CONSUMERS * SUMS * 512)  # bytes of a part
-                    first_sums = ptx.global_address(left) + uint64(mine) * uint64(SUMS * 512)
-                    first_sums += uint64(16 * tid)
-                    place = first_sums + uint64(part) * all_sums
-                    for j in range(0, SUMS, 4):
-                        ptx.st_global_cg_v4_f32(
-                            place + uint64(512 * j), acc[j], acc[j + 1], acc[j + 2], acc[j + 3]
-                        )
-                    unrolled()
-                    cuda.threadfence()
-                    ptx.bar_sync(role, 128)
-                    if tid == 0:
-                        # From the last it goes back to 0, for the next launch.
-                        came = cuda.atomic.inc(ended, mine, uint32(parts - 1))
-                        last[upper] = came == parts - 1
-                    ptx.bar_sync(role, 128)
-                    ends = last[upper] != 0
-                    if ends:
-                        cuda.threadfence()
-                        for i in range(SUMS):
-                            acc[i] = float32(0)
-                        unrolled()
-                        for p in range(0, parts, AT_ONCE):
-                            for q in range(AT_ONCE):
-                                there = AT_ONCE == 1 or p + q < parts
-                                place = first_sums + (uint64(q) * all_sums if there else uint64(0))
-                                for j in range(0, SUMS, 4):
-                                    s0, s1, s2, s3 = ptx.ld_global_cg_v4_f32(
-                                        place + uint64(512 * j)
-                                    )
-                                    acc[j] += s0 if there else float32(0)
-                                    acc[j + 1] += s1 if there else float32(0)
-                                    acc[j + 2] += s2 if there else float32(0)
-                                    acc[j + 3] += s3 if there else float32(0)
-                                unrolled()
+                    of_thread = ptx.global_address(left) + uint64(mine) * uint64(SUMS * 512)
+                    of_thread += uint64(16 * tid)
+                    groups = int32(uint32(parts + FAN - 1) // uint32(FAN))
+                    counter = int32(mine * (groups + 1) + uint32(part) // uint32(FAN))
+                    from_part = int32(uint32(part) // uint32(FAN) * uint32(FAN))
+                    apart, count = int32(1), int32(min(int32(FAN), int32(parts - from_part)))
+                    for _ in range(int32(1 if groups == 1 else 2)):
+                        if ends:
+                            place = of_thread + uint64(part) * all_sums
+                            for j in range(0, SUMS, 4):
+                                ptx.st_global_cg_v4_f32(
+                                    place + uint64(512 * j),
+                                    acc[j], acc[j + 1], acc[j + 2], acc[j + 3],
+                                )  # fmt: skip
                             unrolled()
-                            first_sums += uint64(AT_ONCE) * all_sums
+                            cuda.threadfence()
+                            ptx.bar_sync(role, 128)
+                            if tid == 0:
+                                # From the last it goes back to 0, for the next launch.
+                                came = cuda.atomic.inc(ended, counter, uint32(count - 1))
+                                last[upper] = came == count - 1
+                            ptx.bar_sync(role, 128)
+                            ends = last[upper] != 0
+                        if ends:
+                            cuda.threadfence()
+                            for i in range(SUMS):
+                                acc[i] = float32(0)
+                            unrolled()
+                            for p in range(0, count, AT_ONCE):
+                                for q in range(AT_ONCE):
+                                    there = AT_ONCE == 1 or p + q < count
+                                    n = int32(from_part + ((p + q) * apart if there else 0))
+                                    place = of_thread + uint64(n) * all_sums
+                                    for j in range(0, SUMS, 4):
+                                        s0, s1, s2, s3 = ptx.ld_global_cg_v4_f32(
+                                            place + uint64(512 * j)
+                                        )
+                                        acc[j] += s0 if there else float32(0)
+                                        acc[j + 1] += s1 if there else float32(0)
+                                        acc[j + 2] += s2 if there else float32(0)
+                                        acc[j + 3] += s3 if there else float32(0)
+                                    unrolled()
+                                unrolled()
+                        part, apart, count = from_part, int32(FAN), groups
+                        from_part, counter = int32(0), int32(mine * (groups + 1) + groups)
 
                 if ends:
                     # The TMA would store whole boxes, across the end of a matrix of a group.
@@ -613,7 +624,8 @@ class GemmF16(HopperRung):
         grid = options.grid_of(strips * cdiv(product.N, options.BN) * split)
         tiles = strips * cdiv(product.N, options.BN) * options.cluster
         sums = split * tiles * options.BM * options.BN if split > 1 else 1
-        left, ended = product.workspace((sums,)), cupy.zeros(tiles * options.BM // SIDE, np.uint32)
+        counters = tiles * options.BM // SIDE * (cdiv(split, FAN) + 1)
+        left, ended = product.workspace((sums,)), cupy.zeros(counters, np.uint32)
         size = C.dtype.itemsize
         dtype = "float32" if size == 4 else product.format
         grouped = product.sizes is not None
@@ -647,8 +659,8 @@ class GemmF16(HopperRung):
         launch = prepared(
             kernel, grid, (options.block_dim[0] + 128 * (odd_A or odd_B),),
             (
-                map_A, map_B, map_C, C, bias, table, *product.scales, *sizes, np.int32(split),
-                *steps, shifts_A, shifts_B, left, ended,
+                map_A, map_B, map_C, C, bias, table, *product.scales, *sizes,
+                np.int32(split), *steps, shifts_A, shifts_B, left, ended,
             ),
             options.bytes_of(odd_A or odd_B),
         )  # fmt: skip
@@ -671,7 +683,7 @@ class GemmF16(HopperRung):
             return given, turned, True
         *outer, cols = given.shape
         with host.memory_errors(given.size * given.itemsize):
-            wide = cupy.zeros((*outer, cdiv(cols, 8) * 8), array.dtype)[..., :cols]
+            wide = cupy.zeros((*outer, half.width_of_copy(cols, 8)), array.dtype)[..., :cols]
         for copy, original in zip(wide, given, strict=True):
             rows.copy(copy, original)
             product._copied.append((copy, original))

@@ -15,6 +15,7 @@ from math import exp
 from kernels.basics.data_sheets import Gpu
 from kernels.host import cdiv
 from kernels.host.rung import Rung, Values
+from kernels.rungs.gemm_f16 import FAN
 from kernels.rungs.order import GENERAL, LADDER
 
 __all__ = ["seconds", "versions"]
@@ -76,6 +77,7 @@ PACES: dict[tuple, Pace] = {
     ("gemm_f32", 4, 16, 128, 1): Pace(66.9, 1.4, 0.90, 6.24, 1.13, 0.32, 0.09, 0, 3.14, 1.76, 0.99),
     ("gemm_f32", 4, 32, 64, 1): Pace(66.8, 1.49, 1.11, 6.25, 1.16, 0.13, 0.09, 0, 0.92, 1.3, 0.989),
     ("gemm_f32", 4, 64, 64, 1): Pace(78.2, 1.88, 0.811, 5.15, 1.1, 0, 0.14, 0, 4, 3.13, 2.36),
+    ("gemm_f32", 4, 64, 128, 1): Pace(100, 1.29, 0.623, 4.63, 1.27, 0, 0.426, 0, 4, 5.19, 2.6),
     ("gemm_f32", 4, 128, 16, 1): Pace(48, 2.16, 0.52, 6, 1.17, 0, 0.0945, 0, 2.1, 1.7, 1.14),
     ("gemm_f32", 4, 128, 128, 1): Pace(96, 3.41, 0.271, 3.38, 1.07, 0, 0.533, 0, 4, 5.69, 6.31),
     ("gemm_f32", 4, 128, 256, 1): Pace(97.4, 8, 0.258, 0.3, 1.05, 6.63, 0.776, 0, 4, 15, 8),
@@ -91,12 +93,14 @@ PACES: dict[tuple, Pace] = {
     ("gemm_thin", 4, True, 2): Pace(14.7, 2.2, 1.06, 5.18, 4.5, 1.6, 0, 0.238),
     ("gemm_thin", 4, True, 4): Pace(21.7, 2.93, 0.383, 9.89, 3.06, 0.941, 0, 1.17),
     ("gemm_thin", 4, True, 8): Pace(16.3, 4.36, 1, 10.5, 4.06, 1.75, 0, 0.437),
-    ("stream_k",): Pace(1950, 1.15, 0.498, 10.5, 1.11, 2.72, 0, 0),
+    ("stream_k",): Pace(2000, 1.03, 0.84, 13.9, 1.11, 0, 0.13),
 }  # fmt: skip
+#: Bytes per clock that an SM gets from L2, where tensor cores of all SMs ask for tiles.
+L2_RATE = 32
 #: Rows or columns, at most, of a product that is thin.
 THIN = 8
 #: Copies of rows to 16-byte boundaries: seconds of one, and share of the bandwidth.
-COPY, COPYING = 4.5e-6, 0.55
+COPY, COPYING = 4.5e-6, 0.72
 
 
 def versions(dtype: str, M: int, N: int, K: int, batch: int, gpu: Gpu) -> Iterator[tuple]:
@@ -125,7 +129,8 @@ def versions(dtype: str, M: int, N: int, K: int, batch: int, gpu: Gpu) -> Iterat
 
 def _splits(blocks: int, most: int, gpu: Gpu) -> list[int]:
     """As many parts of K as SMs have room for, and some between."""
-    wanted = {1, 2, 4, 8, *(rounds * gpu.sms // blocks for rounds in (1, 2, 3, 4))}
+    quarters = (1, 2, 4, 8, 12, 16)
+    wanted = {1, 2, 4, 8, *(n * gpu.sms // (4 * blocks) for n in quarters)}
     return sorted(n for n in wanted if 1 <= n <= max(1, most))
 
 
@@ -149,7 +154,7 @@ def seconds(
     size, split = _size(dtype), options.get("split", 1)
     chunk = 16 // size
     odd_A, odd_B = K % chunk > 0, N % chunk > 0
-    odd, copied, left = float(odd_A or odd_B), 0, 0.0
+    odd, copied, left, from_L2 = float(odd_A or odd_B), 0, 0.0, 0.0
     if rung.name == "gemm_thin":
         pace = PACES[rung.name, size, N < M, options["PER"]]
         T, rows = _strip(options, size, M, N)
@@ -159,7 +164,10 @@ def seconds(
         odd, left = float(odd_A if N < M else odd_B), 8 * batch * M * N * split / gpu.bandwidth
     elif rung.name == "stream_k":  # every SM has as much of the work
         pace, blocks = PACES[rung.name,], gpu.sms
-        work = cdiv(M, 128) * 128 * cdiv(N, 256) * 256 * K / blocks
+        tiles = cdiv(M, 128) * cdiv(N, 256)
+        work = 128 * 256 * tiles * K / blocks
+        from_L2 = size * K * (128 + 128) * tiles
+        split = max(1, blocks // tiles)  # its last block adds up those of all
         copied = 1
     else:
         BM, BN, _ = rung.Options(**options).block_tile
@@ -168,6 +176,7 @@ def seconds(
         blocks = batch * cdiv(M, BM * cluster) * cluster * cdiv(N, BN) * split
         work = BM * BN * cdiv(K, split)
         if size == 2:
+            from_L2 = 2 * cdiv(K, split) * (BM + BN / cluster) * blocks
             odd = (BM * odd_A + BN * odd_B) / (BM + BN)  # of a block's elements
             copied = batch > 1 or not rung.Options(**options).moves
     if copied:
@@ -177,11 +186,14 @@ def seconds(
     compute = own * work / rate * (1 + (pace.slow - 1) * odd)
     moved = size * batch * (M * K + K * N + M * N)
     memory = moved / (pace.memory * gpu.bandwidth * min(1, pace.reach * blocks / gpu.sms))
-    found = (compute**3 + memory**3) ** (1 / 3)
+    near = from_L2 / (L2_RATE * 1e6 * gpu.boost_mhz * gpu.sms)
+    found = (compute**3 + memory**3 + near**3) ** (1 / 3)
     found += 1e-6 * (pace.start + pace.late * (odd > 0) + own * pace.each)
     if split > 1:
-        apart = 1 if rung.name == "gemm_thin" else own
-        found += 1e-6 * (apart * pace.parts + split * pace.part) + left
+        apart, added = 1 if rung.name == "gemm_thin" else own, split
+        if rung.name == "gemm_f16" and split > FAN:  # added up twice
+            apart, added = 2 * apart, FAN + cdiv(split, FAN)
+        found += 1e-6 * (apart * pace.parts + added * pace.part) + left
     if copied and (odd_A or odd_B):
         elements = M * K * odd_A + K * N * odd_B
         found += batch * COPY * (odd_A + odd_B)

@@ -104,6 +104,17 @@ def fma_bf16x2(run, n, m, a, b, c):
     return (found[0] | found[1] << np.uint32(16))[()]
 
 
+def prmt(run, n, m, a, b, selector):
+    """``prmt(a, b, selector)``."""
+    both = np.asarray(a, np.uint64) | np.asarray(b, np.uint64) << np.uint64(32)
+    found = np.uint64(0)
+    for place in range(0, 32, 8):
+        digit = np.asarray(selector, np.uint64) >> np.uint64(place // 2) & np.uint64(7)
+        byte = both >> digit * np.uint64(8) & np.uint64(255)
+        found = found | byte << np.uint64(place)
+    return found.astype(np.uint32)[()]
+
+
 FUNCTIONS = {
     "cvt_f32_f16x2": halves,
     "cvt_rn_bf16x2": pair(bfloat16),
@@ -116,5 +127,6 @@ FUNCTIONS = {
     "rcp_approx": rcp,
     "float_as_uint": float_as_uint,
     "fma_rn_bf16x2": fma_bf16x2,
+    "prmt": prmt,
     "uint_as_float": uint_as_float,
 }

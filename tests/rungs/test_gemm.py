@@ -98,6 +98,12 @@ def test_parts_of_k_batches_and_groups(dtype, split):
         assert np.array_equal(product(rows, B, dtype, None, None, sizes, layout, **tiles), expected)
 
 
+def test_many_parts_of_k_are_added_up_in_two_steps():
+    A, B = whole(8, 5, 17 * 64 + 3), whole(9, 17 * 64 + 3, 9)
+    tiles = SMALL["bfloat16"][1] | {"split": 18}  # sixteen, and two
+    assert np.array_equal(product(A, B, "bfloat16", **tiles), A @ B)
+
+
 def within(array, row, col, pitch):
     """The array as a part of a wider one, and all of that one: its rows start anywhere."""
     rows, cols = array.shape[-2:]

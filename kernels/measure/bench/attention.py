@@ -246,8 +246,7 @@ def in_numba(arrays: list[Any], dtype: str) -> Iterator[tuple[str, Callable, Cal
     ):
         out = cupy.zeros_like(arrays[0])
         operands = fused.Heads(*arrays, out)
-        grid = fused.launch(heads, N, hopper.QUERIES)
-        yield name, hopper.runs_on, hopper.launcher(operands, False, grid, **options), out
+        yield name, hopper.runs_on, hopper.launcher(operands, False, **options), out
 
 
 def unfused(arrays: list[Any], dtype: str) -> list[dict[str, Any]]:

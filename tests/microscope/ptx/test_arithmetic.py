@@ -20,6 +20,7 @@ def worked_out(ints, floats, whole, real, packed):
     packed[0, lane] = ptx.cvt_rn_bf16x2(x, y)
     packed[1, lane] = ptx.cvt_rn_f16x2(x, y)
     packed[2, lane] = ptx.float_as_uint(x)
+    packed[3, lane] = ptx.prmt(uint32(a), uint32(b), uint32(0x7412))
     real[0, lane], real[1, lane] = ptx.cvt_f32_f16x2(packed[1, lane])
     real[2, lane] = ptx.uint_as_float(packed[2, lane])
     real[3, lane] = ptx.rcp_approx(x)
@@ -32,7 +33,7 @@ def given():
     ints = rng.integers(-(2**31), 2**31, (3, 32)).astype(np.int32)
     ints[2] //= 64  # whose sum is an int32
     floats = rng.uniform(-8, 8, (2, 32)).astype(np.float32)
-    outs = np.zeros((4, 32), np.int32), np.zeros((5, 32), np.float32), np.zeros((3, 32), np.uint32)
+    outs = np.zeros((4, 32), np.int32), np.zeros((5, 32), np.float32), np.zeros((4, 32), np.uint32)
     return ints, floats, *outs
 
 
@@ -46,7 +47,9 @@ def check(ints, floats, whole, real, packed):
     half = [v.astype(np.float16) for v in (x, y)]
     pairs = ([bfloat16(v) for v in (x, y)], [v.view(np.uint16) for v in half])
     words = [first | second.astype(np.uint32) << 16 for first, second in pairs]
-    np.testing.assert_array_equal(packed, [*words, x.view(np.uint32)])
+    eight = ints[:2].view(np.uint8).reshape(2, 32, 4).transpose(1, 0, 2).reshape(32, 8)
+    bytes_ = np.ascontiguousarray(eight[:, [2, 1, 4, 7]]).view(np.uint32)[:, 0]
+    np.testing.assert_array_equal(packed, [*words, x.view(np.uint32), bytes_])
     np.testing.assert_array_equal(real[:3], [*half, x])
     exact = 1 / x.astype(np.float64), np.exp2(y.astype(np.float64))
     np.testing.assert_allclose(real[3:], exact, rtol=2**-21)
