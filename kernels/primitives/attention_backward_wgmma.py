@@ -130,7 +130,7 @@ def make_gradients_wgmma(D=64, causal=False, dtype="bfloat16", of_keys=False, bl
 
     @cuda.jit(launch_bounds=(THREADS, blocks or blocks_of(D, of_keys)))
     def gradients_wgmma(
-        own_1, own_2, other_1, other_2, dO, O, lse, delta, first, second, M, N, shared, abreast,
+        own_1, own_2, other_1, other_2, dO, O, lse, delta, first, second, M, N, shared, abreast,  # noqa: E741
         abreast_K, scale,
     ):  # fmt: skip
         tiles = cuda.shared.array(0, uint8, alignment=1024)
@@ -308,7 +308,7 @@ def launcher(
     K,
     V,
     dO,
-    O,
+    O,  # noqa: E741
     lse,
     delta,
     dQ,

@@ -15,7 +15,7 @@ def test_both_ways_learn_and_write_the_same(device):
     if device == "cpu" and on_gpu:
         pytest.skip("on a GPU the Numba kernels are compiled: nothing runs on the CPU")
     sizes = gpt.Sizes(layers=1, heads=2, width=128, words=128, context=16, batch=2)
-    tokens = 5 * (device == "cuda")  # on a CPU, our attention takes as many queries as keys
+    tokens = 5 * (device == "cuda")  # on a CPU, as many queries as keys
     theirs, ours = gpt.measured(sizes, steps=4, tokens=tokens, device=device).values()
     assert theirs.losses == pytest.approx(ours.losses, rel=1e-3)
     assert len(set(theirs.losses)) == 4 and len(ours.words) == tokens

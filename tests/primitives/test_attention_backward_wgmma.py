@@ -1,4 +1,4 @@
-"""Hopper's gradients of attention, in the interpreter: masks, fragments, rings, layouts are right."""
+"""Hopper's gradients of attention, in the interpreter: masks, fragments and rings are right."""
 
 import math
 from pathlib import Path

@@ -6,4 +6,11 @@ from chapters.ch11_at_work.drawings.late_error import late_error
 from chapters.ch11_at_work.drawings.speed_of_light import speed_of_light
 from chapters.ch11_at_work.drawings.step import step_parts
 
-__all__ = ["call_costs", "gradients", "graph_of_calls", "late_error", "speed_of_light", "step_parts"]
+__all__ = [
+    "call_costs",
+    "gradients",
+    "graph_of_calls",
+    "late_error",
+    "speed_of_light",
+    "step_parts",
+]
