@@ -19,7 +19,7 @@ def test_both_ways_learn_and_write_the_same(device):
     theirs, ours = gpt.measured(sizes, steps=4, tokens=tokens, device=device).values()
     assert theirs.losses == pytest.approx(ours.losses, rel=1e-3)
     assert len(set(theirs.losses)) == 4 and len(ours.words) == tokens
-    # Two tables of words, one of places; 12 squares and 4 rows of a width in the layer; a last norm.
+    # Two tables of words, one of places; 12 squares and 4 rows of a width in the layer; a norm.
     assert ours.parameters == 128 * (2 * 128 + 16 + 12 * 128 + 4 + 2)
     assert len(ours.recorded) == (4 if device == "cuda" else 0)
 
