@@ -32,6 +32,9 @@ WORDS = 200
 #: Lines of code per minute: twice the rate at which reviewers search code for errors, because here
 #: the text explains what is new.
 LINES = 10
+#: What marks a kernel of PTX instructions: of such lines half as many per minute, because each
+#: names an instruction whose operands are addresses in bytes, phases or fragments.
+CLOSE = re.compile(r"@cuda\.jit.*\bptx\.", re.DOTALL)
 #: Minutes for a prediction: to find a number, run the cell, and see why it differs.
 PREDICTION = 2
 #: Minutes for an exercise: *Your turn* in the text, a question of numbers, one of code.
@@ -97,6 +100,8 @@ class Page:
         Of prose: without code, tables, exercises, hints and answers.
     code : int
         Lines of the cells that are not folded, blank ones and exercises apart.
+    close : int
+        Those of kernels of PTX instructions among them.
     predictions, turns, figures, widgets, exercises : int
         A quiz is no widget here, and an exercise has its predictions. A *turn* asks the reader to
         change a cell in the text.
@@ -114,6 +119,7 @@ class Page:
     name: str
     words: int
     code: int
+    close: int
     predictions: int
     turns: int
     figures: int
@@ -129,7 +135,7 @@ class Page:
     @property
     def minutes(self) -> int:
         """Minutes for the page without its exercises."""
-        return minutes(self.words, self.code, self.predictions, self.turns)
+        return minutes(self.words, self.code + self.close, self.predictions, self.turns)
 
     @property
     def pictures(self) -> int:
@@ -167,6 +173,7 @@ def read(path: Path) -> Page:
         name=path.stem,
         words=len(WORD.findall(plain)),
         code=sum(map(_lines, code)),
+        close=sum(_lines(cell) for cell in code if CLOSE.search(_source(cell))),
         predictions=text.partition("\n## Exercises")[0].count(PREDICT),
         turns=len(re.findall(r"\*\*(?:Your turn|Break it)\b", text)),
         figures=drawn.count("figure"),
@@ -251,8 +258,8 @@ EXPLAINED = f"""\
 lines    of code, in cells that are not folded
 long     sentences of more than {LONG} words
 house    words where the field has a term, and rates without *per*
-minutes  words / {WORDS} + lines / {LINES} + {PREDICTION} per prediction + {TURN} per *Your turn*,
-         rounded up to 5; an exercise takes {NUMBERS} for numbers, {CODE} for code
+minutes  words / {WORDS} + lines / {LINES} (those of kernels of PTX instructions count twice)
+         + {PREDICTION} per prediction + {TURN} per *Your turn*, rounded up to 5; an exercise takes {NUMBERS} for numbers, {CODE} for code
 !        beyond what a core page may hold: {_MOST},
          and at least {BUDGETS["pictures"]} figures or widgets"""
 

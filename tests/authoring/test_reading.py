@@ -17,6 +17,7 @@ CELLS = [
     ("markdown", ":::{admonition} Predict\n:class: tip\nHow many?\n:::", {}),
     ("code", "a = 1\n\nprint(a)", {}),
     ("markdown", f"**Your turn.** Change it.\n\n{LONG}\n\n| a | table |\n\n`code` ```more```", {}),
+    ("code", "@cuda.jit\ndef k(a):\n    ptx.fence_proxy_async()", {}),
     ("markdown", "The chef loads an element a thread.", {}),
     ("markdown", "## Exercises\n\n### Exercise 1: numbers\n\nCount.", {}),
     ("code", 'check("x", a=...)', {"exercise": "x.start"}),
@@ -48,7 +49,8 @@ def page(tmp_path):
 
 
 def test_a_page_is_counted_as_a_reader_meets_it(page):
-    assert (page.code, page.predictions, page.turns) == (2, 1, 1), "what is folded is not counted"
+    assert (page.code, page.predictions, page.turns) == (5, 1, 1), "what is folded is not counted"
+    assert page.close == 3 and replace(page, close=53).minutes == page.minutes + 5
     assert (page.figures, page.widgets, page.pictures) == (1, 1, 2), "a quiz is no picture"
     assert (page.exercises, page.exercise_minutes) == (3, 6 + 12 + 6)
     assert (page.long, page.house) == (1, 2)
@@ -71,7 +73,7 @@ def test_only_core_pages_have_limits(page):
     assert not replace(long, name="04-page-deeper").beyond("words")
     assert replace(long, name="10-practice", words=3041).beyond("words")
     told = reading.table([long]).splitlines()
-    assert re.match(r"04-page +3001! +2 +9! +2! ", told[1]) and told[2].startswith("all ")
+    assert re.match(r"04-page +3001! +5 +9! +2! ", told[1]) and told[2].startswith("all ")
 
 
 @pytest.mark.parametrize(
