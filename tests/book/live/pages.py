@@ -28,7 +28,6 @@ EXPLAINED = {
     "03-naive-deeper": {"cpu-here": "it compiles with Numba, which no browser runs"},
     "08-tensor-cores-deeper": {
         "real-data": "it reads a picture that comes with Matplotlib",
-        "inputs-alone": "it needs what `real-data` read",
         "parts-real": "it needs what `real-data` read",
     },
 }

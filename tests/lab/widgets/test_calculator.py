@@ -93,7 +93,7 @@ def test_it_is_silent_and_fits(mounted, widget, width, mode):
     shown = mounted(widget, width=width, mode=mode)
     shown.page.click("summary")
     assert (shown.errors, shown.foreign, shown.overflow) == ([], [], 0)
-    assert shown.page.locator("rect.ceiling").count() == 6
+    assert shown.page.locator("rect.ceiling").count() == 7
     assert shown.page.locator("details tbody tr").count() == 8
 
 
