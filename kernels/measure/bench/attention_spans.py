@@ -62,8 +62,7 @@ def timed(make: Callable[..., Any], shape: tuple[int, int, int], options: dict[s
     operands = fused.Heads(*arrays, cupy.zeros_like(arrays[0]))
     original, hopper.make_attention_wgmma = hopper.make_attention_wgmma, make
     try:
-        grid = fused.launch(*shape[:2], hopper.QUERIES)
-        return time_launch(hopper.launcher(operands, False, grid, **options)), operands
+        return time_launch(hopper.launcher(operands, False, **options)), operands
     finally:
         hopper.make_attention_wgmma = original
 
@@ -71,9 +70,9 @@ def timed(make: Callable[..., Any], shape: tuple[int, int, int], options: dict[s
 def stamped(make: Callable[..., Any]) -> Callable[..., Any]:
     """The kernel with notes in place of its logarithms: before it starts products, and after."""
     hopper.clock32 = clock32  # a name that the changed text uses
-    loop, end = " " * 16, "ptx.settle(s, SCORES)\n"
-    release = f"if tid == 0:\n{loop}    ptx.mbarrier_arrive(empty_V + 8 * before)"
-    start = "start_scores(s, queries, sK + slot * TILE)"
+    loop, end = " " * 20, "ptx.settle(s, SCORES)\n"
+    release = f"if lane == 0:\n{loop}    ptx.mbarrier_arrive(empty_V + 8 * before)"
+    start = f"start_scores(s, queries, sK + slot * TILE)\n{loop}ptx.mbarrier_wait_parity(full_V"
     ready = f"ptx.wgmma_wait_group(PENDING, s, SCORES)\n{loop}"
 
     def note(k: int) -> str:
@@ -94,10 +93,10 @@ def stamped(make: Callable[..., Any]) -> Callable[..., Any]:
 
 def products(make: Callable[..., Any]) -> Callable[..., Any]:
     """The kernel without its softmax: scores become weights as they are."""
-    make = changed(make, "softmax(s, largest, total, rescale, scale)\n                ptx.settle",
-                   "ptx.settle")  # fmt: skip
+    softmax, loop = "softmax(s, largest, total, rescale, scale)", " " * 20
+    make = changed(make, f"{softmax}\n{loop}ptx.settle", "ptx.settle")
     rows = "ptx.mbarrier_arrive(empty_V + 8 * before)"
-    return changed(make, f"{rows}\n                multiply_rows(o, rescale)", rows)
+    return changed(make, f"{rows}\n                    multiply_rows(o, rescale)", rows)
 
 
 def powers(make: Callable[..., Any]) -> Callable[..., Any]:
