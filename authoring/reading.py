@@ -259,7 +259,8 @@ lines    of code, in cells that are not folded
 long     sentences of more than {LONG} words
 house    words where the field has a term, and rates without *per*
 minutes  words / {WORDS} + lines / {LINES} (those of kernels of PTX instructions count twice)
-         + {PREDICTION} per prediction + {TURN} per *Your turn*, rounded up to 5; an exercise takes {NUMBERS} for numbers, {CODE} for code
+         + {PREDICTION} per prediction + {TURN} per *Your turn*, rounded up to 5;
+         an exercise takes {NUMBERS} for numbers, {CODE} for code
 !        beyond what a core page may hold: {_MOST},
          and at least {BUDGETS["pictures"]} figures or widgets"""
 
