@@ -94,7 +94,7 @@ def test_it_is_silent_and_fits(mounted, widget, width, mode):
     shown.page.click("summary")
     assert (shown.errors, shown.foreign, shown.overflow) == ([], [], 0)
     assert shown.page.locator("rect.ceiling").count() == 7
-    assert shown.page.locator("details tbody tr").count() == 8
+    assert shown.page.locator("details tbody tr").count() == 9
 
 
 def test_it_follows_rung_tile_and_size(mounted, widget):
