@@ -44,14 +44,10 @@ def make_gradients_wgmma(D=64, causal=False, dtype="bfloat16", of_keys=False, bl
     """Return the Numba kernel of dQ, or of dK and dV.
 
     Launched ``(own_1, own_2, other_1, other_2, dO, O, lse, delta, first, second, M, N, shared,
-    abreast, abreast_K, scale)``. The first four are tensor maps: of Q, dO, K and V, or with
-    `of_keys` of K, V, Q and dO. There are M queries and N keys, and `shared` heads of Q have those
-    of one of K and V; O is what the forward pass returned and `lse` what it kept of each query. The
-    kernel of dQ writes `first`, which is dQ, and `delta`, which that of dK (`first`) and dV
-    (`second`) reads.
-
-    A row of Q, dO, O and dQ holds `abreast` heads of one sequence side by side, one of K, V, dK and
-    dV `abreast_K`; with 1, each head is a matrix of its own.
+    scale)``. The first four are tensor maps: of Q, dO, K and V, or with `of_keys` of K, V, Q and
+    dO. There are M queries and N keys, and `shared` heads of Q have those of one of K and V; O is
+    what the forward pass returned and `lse` what it kept of each query. The kernel of dQ writes
+    `first`, which is dQ, and `delta`, which that of dK (`first`) and dV (`second`) reads.
     """
     PANELS = D // 64
     TILE = PANELS * PANEL  # bytes
@@ -74,19 +70,15 @@ def make_gradients_wgmma(D=64, causal=False, dtype="bfloat16", of_keys=False, bl
         return a0 * b0 + a1 * b1
 
     @cuda.jit(device=True, inline="always")
-    def load_rows(to, map, row, head, abreast, barrier):
-        z = head // abreast
-        col = (head - z * abreast) * D
+    def load_rows(to, map, row, head, barrier):
         for panel in range(PANELS):
-            x, place = col + 64 * panel, to + panel * PANEL
-            ptx.cp_async_bulk_tensor_3d_load(place, map, x, row, z, barrier)
+            place = to + panel * PANEL
+            ptx.cp_async_bulk_tensor_3d_load(place, map, 64 * panel, row, head, barrier)
 
     @cuda.jit(device=True, inline="always")
-    def place_of(array, head, row, abreast):
+    def place_of(array, head, row):
         # Where a row of a head begins.
-        z = head // abreast
-        at = z * array.strides[0] + row * array.strides[1] + (head - z * abreast) * (2 * D)
-        return ptx.global_address(array) + uint64(at)
+        return ptx.global_address(array) + uint64(head * array.strides[0] + row * array.strides[1])
 
     @cuda.jit(device=True, inline="always")
     def start_rows(s, own, other):
@@ -116,11 +108,10 @@ def make_gradients_wgmma(D=64, causal=False, dtype="bfloat16", of_keys=False, bl
         unrolled()
 
     @cuda.jit(device=True, inline="always")
-    def store_rows(to, sums, factor, row, head, count, abreast, lane):
-        z = head // abreast
-        place, first = z * count + row, (head - z * abreast) * D + lane % 4 * 2
+    def store_rows(to, sums, factor, row, head, count, lane):
+        place = head * count + row
         for j in range(D // 8):
-            col = first + 8 * j
+            col = 8 * j + lane % 4 * 2
             if row < count:
                 ptx.store_pair(to, place, col, sums[4 * j] * factor, sums[4 * j + 1] * factor)
             if row + 8 < count:
@@ -130,8 +121,7 @@ def make_gradients_wgmma(D=64, causal=False, dtype="bfloat16", of_keys=False, bl
 
     @cuda.jit(launch_bounds=(THREADS, blocks or blocks_of(D, of_keys)))
     def gradients_wgmma(
-        own_1, own_2, other_1, other_2, dO, O, lse, delta, first, second, M, N, shared, abreast,  # noqa: E741
-        abreast_K, scale,
+        own_1, own_2, other_1, other_2, dO, O, lse, delta, first, second, M, N, shared, scale  # noqa: E741
     ):  # fmt: skip
         tiles = cuda.shared.array(0, uint8, alignment=1024)
         barriers = cuda.shared.array(BARRIERS, uint64)
@@ -147,8 +137,6 @@ def make_gradients_wgmma(D=64, causal=False, dtype="bfloat16", of_keys=False, bl
         head = cuda.blockIdx.x
         block = cuda.blockIdx.y if of_keys else cuda.gridDim.y - 1 - cuda.blockIdx.y
         row0, more = block * ROWS, N - M
-        wide = abreast_K if of_keys else abreast  # of its own rows, and of the others
-        wide_other = abreast if of_keys else abreast_K
         begin, end = 0, (M if of_keys else N)
         if causal:
             if of_keys:
@@ -164,16 +152,16 @@ def make_gradients_wgmma(D=64, causal=False, dtype="bfloat16", of_keys=False, bl
                 ptx.mbarrier_init(full + 8 * slot, 1)
             ptx.fence_mbarrier_init()
             ptx.mbarrier_arrive_expect_tx(full_own, 2 * TILE)
-            load_rows(own, own_1, row0, head, wide, full_own)
-            load_rows(own + TILE, own_2, row0, head, wide, full_own)
+            load_rows(own, own_1, row0, head, full_own)
+            load_rows(own + TILE, own_2, row0, head, full_own)
             for n in range(min(STAGES, steps)):
                 turn = n // count
                 other = head * shared + turn if of_keys else head // shared
                 at, bar = ring + n * 2 * TILE, full + 8 * n
                 place = (begin + n - turn * count) * ROWS
                 ptx.mbarrier_arrive_expect_tx(bar, 2 * TILE)
-                load_rows(at, other_1, place, other, wide_other, bar)
-                load_rows(at + TILE, other_2, place, other, wide_other, bar)
+                load_rows(at, other_1, place, other, bar)
+                load_rows(at + TILE, other_2, place, other, bar)
 
         s, t = cuda.local.array(SCORES, float32), cuda.local.array(SCORES, float32)
         p, q = cuda.local.array((STEPS, 4), uint32), cuda.local.array((STEPS, 4), uint32)
@@ -196,8 +184,8 @@ def make_gradients_wgmma(D=64, causal=False, dtype="bfloat16", of_keys=False, bl
             total, query = float32(0), row0 + tid // 2
             if query < M:
                 half = uint64(tid % 2 * D)
-                place_G = place_of(dO, head, query, abreast) + half
-                place_O = place_of(O, head, query, abreast) + half
+                place_G = place_of(dO, head, query) + half
+                place_O = place_of(O, head, query) + half
                 for i in range(WORDS):
                     a0, a1, a2, a3 = ptx.ld_global_v4_u32(place_G + uint64(16 * i))
                     b0, b1, b2, b3 = ptx.ld_global_v4_u32(place_O + uint64(16 * i))
@@ -283,12 +271,12 @@ def make_gradients_wgmma(D=64, causal=False, dtype="bfloat16", of_keys=False, bl
                 other = head * shared + turn if of_keys else head // shared
                 place = (begin + n + STAGES - turn * count) * ROWS
                 ptx.mbarrier_arrive_expect_tx(full + 8 * slot, 2 * TILE)
-                load_rows(at, other_1, place, other, wide_other, full + 8 * slot)
-                load_rows(at + TILE, other_2, place, other, wide_other, full + 8 * slot)
+                load_rows(at, other_1, place, other, full + 8 * slot)
+                load_rows(at + TILE, other_2, place, other, full + 8 * slot)
 
-        store_rows(first, sums, scale, row, head, N if of_keys else M, wide, lane)
+        store_rows(first, sums, scale, row, head, N if of_keys else M, lane)
         if of_keys:
-            store_rows(second, of_V, float32(1), row, head, N, wide, lane)
+            store_rows(second, of_V, float32(1), row, head, N, lane)
 
     return gradients_wgmma
 
@@ -304,45 +292,30 @@ def shared_bytes_of(D: int) -> int:
 
 
 def launcher(
-    Q,
-    K,
-    V,
-    dO,
-    O,  # noqa: E741
-    lse,
-    delta,
-    dQ,
-    dK,
-    dV,
-    causal: bool,
-    abreast: int = 1,  # noqa: E741
-) -> Callable[[], object]:
+    Q, K, V, dO, O, lse, delta, dQ, dK, dV, causal: bool  # noqa: E741
+) -> Callable[[], object]:  # fmt: skip
     """Return a function that launches both kernels.
 
     Parameters
     ----------
-    Q, dO, O, dQ : cupy.ndarray of 16 bits, shape (heads, M, D), or (batch, M, heads · D)
+    Q, dO, O, dQ : cupy.ndarray of 16 bits, shape (heads, M, D)
         D is 64 or 128. O is what the forward pass returned, dQ is written. Elements of a row are
         neighbours, rows begin on 16-byte boundaries; dQ is contiguous, as are those that follow but
         K and V.
-    K, V, dK, dV : cupy.ndarray of 16 bits, shape (kv_heads, N, D), or (batch, N, kv_heads · D)
+    K, V, dK, dV : cupy.ndarray of 16 bits, shape (kv_heads, N, D)
         Consecutive heads of Q share one of theirs; under a causal mask N is at least M.
-    lse, delta : cupy.ndarray of float32, shape (heads of all sequences, M)
+    lse, delta : cupy.ndarray of float32, shape (heads, M)
         What the forward pass kept of each query; room for as much.
     causal : bool
         Whether query i sees only keys 0 to i + N - M.
-    abreast : int
-        How many heads a row of Q holds; 1 for the first of each two shapes.
     """
-    heads, M = lse.shape
-    D, N = Q.shape[2] // abreast, K.shape[1]
-    kv_heads = K.shape[0] * K.shape[2] // D
+    (heads, M, D), (kv_heads, N, _) = Q.shape, K.shape
     dtype = half.dtype_of(Q)
     map_Q, map_K, map_V, map_G = (tensor_map(x, ROWS, 64, dtype) for x in (Q, K, V, dO))
-    sizes = map(np.int32, (M, N, heads // kv_heads, abreast, K.shape[2] // D))
+    sizes = map(np.int32, (M, N, heads // kv_heads))
     near = dO, O, lse.reshape(-1), delta.reshape(-1)
     numbers = *sizes, np.float32(1 / math.sqrt(D))
-    dQ, dK, dV = (x.reshape(-1, x.shape[2]) for x in (dQ, dK, dV))
+    dQ, dK, dV = (x.reshape(-1, D) for x in (dQ, dK, dV))
     launches = [
         prepared(
             make_gradients_wgmma(D, causal, dtype, of_keys),
