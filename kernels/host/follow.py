@@ -23,10 +23,11 @@ import numpy as np
 
 from kernels.backend import cuda, cupy, on_gpu
 
-__all__ = ["Noted", "another_way", "follower", "map_on_device", "prepared", "taking_notes"]
+__all__ = ["Noted", "another_way", "follower", "map_on_device", "prepared", "taking_notes", "write"]
 
 #: Which number of an array, as Numba's kernels take it, is its address.
 ADDRESS = 4
+TO_DEVICE = 1  # what CUDA calls a copy from the host
 
 
 @dataclass(frozen=True)
@@ -235,12 +236,18 @@ def map_on_device(maps):
 @lru_cache(maxsize=4096)
 def _map_on_device(bits: bytes, count: int, device: int, stream: int):
     room = cupy.empty(len(bits) if count == 1 else (count, len(bits) // count), np.uint8)
-    # CuPy's own way from the host would take several times as long. The driver copies so few bytes
-    # out of the host's memory at once.
-    at = np.frombuffer(bits, np.uint8).__array_interface__["data"][0]
-    to_device = cupy.cuda.runtime.memcpyHostToDevice
-    cupy.cuda.runtime.memcpyAsync(room.data.ptr, at, len(bits), to_device, stream)
+    write(room.data.ptr, np.frombuffer(bits, np.uint8), stream)
     return room
+
+
+def write(place: int, maps, stream: int) -> None:
+    """Write tensor maps to an address on the device, behind what its stream has to do.
+
+    CuPy's own way from the host takes several times as long. The driver copies so few bytes out of
+    the host's memory before it returns.
+    """
+    source = maps.__array_interface__["data"][0]
+    cupy.cuda.runtime.memcpyAsync(place, source, maps.nbytes, TO_DEVICE, stream)
 
 
 def _packed(argument) -> np.ndarray:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from kernels.backend import cupy
-from kernels.host.follow import ADDRESS, Noted, taking_notes
+from kernels.host.follow import ADDRESS, Noted, taking_notes, write
 
 __all__ = ["Movable", "prepared_and_launched"]
 
@@ -23,7 +23,6 @@ Places = tuple[int, ...]
 
 #: Maps of one argument that are kept, for places where its matrix has been.
 MOST = 256
-TO_DEVICE = 1  # what CUDA calls a copy from the host
 
 
 class Movable:
@@ -100,9 +99,7 @@ def _maps_moved(noted: Noted, first: int, maps: Any, start: int) -> Callable[[in
             if len(known) == MOST:
                 known.clear()  # their room is used again, behind all launches before
             at = known[place] = room.data.ptr + len(known) * moved.nbytes
-            source, stream = moved.__array_interface__["data"][0], cupy.cuda.get_current_stream()
-            # The driver copies so few bytes out of the host's memory before it returns.
-            cupy.cuda.runtime.memcpyAsync(at, source, moved.nbytes, TO_DEVICE, stream.ptr)
+            write(at, moved, cupy.cuda.get_current_stream().ptr)
         noted.numbers[first + ADDRESS] = at
 
     return move

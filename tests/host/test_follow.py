@@ -205,7 +205,8 @@ def test_numba_finds_moved_arrays_and_maps_in_global_memory(launches, monkeypatc
     copied = []
     room = Block(0x20000)
     copies = SimpleNamespace(memcpyAsync=lambda *told: copied.append((told[0], *told[2:])))
-    streams = SimpleNamespace(get_current_stream=lambda: SimpleNamespace(ptr=7), runtime=copies)
+    monkeypatch.setattr(follow.cupy.cuda, "runtime", copies, raising=False)
+    streams = SimpleNamespace(get_current_stream=lambda: SimpleNamespace(ptr=7))
     monkeypatch.setattr(
         movable, "cupy", SimpleNamespace(empty=lambda shape, dtype: room, cuda=streams)
     )
