@@ -103,7 +103,7 @@ STALLS = NumberExercise(
     name="stalls",
     title="what stalls say of more warps",
     hints=(
-        "A scheduler holds 16 warps at most.",
+        "A scheduler of this GPU holds 16 warps at most.",
         "For the cycles between two instructions of one warp, divide the scheduler's warps by the"
         " share of cycles in which it issues.",
         "Latency stays the same. A full queue doesn't drain faster when more warps join it.",

@@ -100,8 +100,8 @@ LAST_WAVE = NumberExercise(
     hints=(
         "4097 / 128, rounded up, in both directions.",
         "264 blocks run at the same time. 1089 / 264 is a little more than four.",
-        "A last wave that is nearly empty takes as long as a full one. With quarters there are"
-        " 4 · 1089 blocks.",
+        "A nearly empty last wave takes between half and all of a full one's time: its blocks don't"
+        " share their SM. It's a wave all the same. With quarters there are 4 · 1089 blocks.",
     ),
     after="Many small portions keep the GPU full to the end; few large ones leave a wave nearly"
     " empty.",

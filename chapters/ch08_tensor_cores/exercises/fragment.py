@@ -75,7 +75,7 @@ EXERCISE = KernelExercise(
     names={"multiply_add_16": ptx.mma(16, "float16"), "uint32": uint32},
     hints=(
         "m16n8k16 is two m16n8k8 side by side. The first half of k is what `one_warp` loads: two"
-        " registers of A, one of B.",
+        " registers of A, one of B. The second half comes behind it, in the same order.",
         "A's registers go down before they go right: upper left, lower left, upper right, lower"
         " right. One block to the right is four pairs.",
         "`a[2] = A[g, k + t + 4]` and `b[1] = BT[g, k + t + 4]`; `a[1]` and `a[3]` are eight rows"
